@@ -5,18 +5,14 @@ from django.utils.translation import gettext_lazy as _
 
 
 class FederationConfig(AppConfig):
-    """Federation: exchange with other servers. No other app imports it, so that it can be left out."""
+    """Federation with other servers. No other app imports it, so that it can be left out."""
 
     name = "federation"
     verbose_name = _("Other servers")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of other apps, plug in the implementations of their ports, add the ActivityPub part to
-        archives, and exempt posts from removal while the crawl of their thread is stored.
-
-        Also keep the keys of a deleted account until all activities signed with them are delivered.
-        """
+        """Subscribe to events, plug in the ports of other apps, and register what archives, merges and erasures need."""
         from django.db.models import Exists, OuterRef
 
         from accounts.devices.ports import remote_devices

@@ -13,9 +13,7 @@ class ActivityReceived(Event, key="actor:{actor_id}"):
 
 
 class FollowAnswerDue(Event, key="pair:{follower_id}:{account_id}"):
-    """The local account `account_id` must answer a Follow that changed nothing here, so that no other event is published: a
-    repeated Follow is accepted again, a forbidden Follow is rejected.
-    """
+    """The account `account_id` must answer a Follow that changed nothing here: an Accept of a repeated Follow, or a Reject."""
 
     account_id: int
     follower_id: int
@@ -24,10 +22,8 @@ class FollowAnswerDue(Event, key="pair:{follower_id}:{account_id}"):
 
 
 class QuoteAnswerDue(Event, key="quote:{quote_id}"):
-    """The local account `account_id` must answer the QuoteRequest `uri` of `actor_id`.
-
-    Each request gets its own answer, which depends on the state of the quote when the answer is sent. `quote_id` is 0 for a
-    refused request.
+    """The account `account_id` must answer the QuoteRequest `uri` of `actor_id`; `quote_id` is 0 for a refused request. The
+    answer depends on the state of the quote when it is sent.
     """
 
     account_id: int
@@ -39,8 +35,8 @@ class QuoteAnswerDue(Event, key="quote:{quote_id}"):
 
 
 class InteractionRefused(Event, key="pair:{actor_id}:{account_id}"):
-    """The local account `account_id` must send `actor_id` a Reject of an interaction of this `kind` with the post `status_id`.
-    `uri` is the id of the interaction, `request_uri` the id of the activity that requested it, if there was one.
+    """The account `account_id` must send `actor_id` a Reject of the interaction `uri` of this `kind` with the post `status_id`;
+    `request_uri` is the id of the request, if there was one.
     """
 
     account_id: int
@@ -52,9 +48,7 @@ class InteractionRefused(Event, key="pair:{actor_id}:{account_id}"):
 
 
 class FeatureAnswerDue(Event, key="pair:{actor_id}:{account_id}"):
-    """The local account `account_id` must answer the FeatureRequest `uri` of `actor_id`: with an Accept that contains the
-    consent for the item `item_id`, or with a Reject if `item_id` is 0.
-    """
+    """The account `account_id` must accept the FeatureRequest `uri` of `actor_id` for `item_id`, or reject it if that is 0."""
 
     account_id: int
     actor_id: int
@@ -93,8 +87,8 @@ class LookupsDue(Event):
 
 
 class ServerPurgeDue(Event, key="server:{domain}"):
-    """The next step of the removal of all data of a server is due. `account_id` and `name` are those of the member of staff who
-    requested it; `account_id` is 0 for the operator.
+    """The next step of the removal of a server's data is due. `account_id` and `name` are those of the member of staff;
+    `account_id` is 0 for the operator.
     """
 
     domain: str

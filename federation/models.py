@@ -29,10 +29,9 @@ from statuses.models import Status
 class InboundActivity(models.Model):
     """A signed activity that was received.
 
-    `body` is the JSON as it was sent, of `size` bytes; it is emptied once it is processed. `host` is the actor's host.
-    `fingerprint` is a hash of the key's id and the signature, whose unique constraint refuses a replay (security row
-    11). `outcome` describes the result to staff. `recipient` is the account in whose inbox it arrived, None for the
-    shared inbox.
+    `body` is the JSON as it was sent, of `size` bytes; it is emptied after processing. `host` is the actor's host.
+    `fingerprint` is a hash of the key's id and the signature: its unique constraint refuses a replay (security row 11).
+    `outcome` is shown to staff. `recipient` is None for the shared inbox.
     """
 
     fingerprint = models.TextField(unique=True)
@@ -102,11 +101,10 @@ class FetchKind(StrEnum):
 class Fetch(WantedRow):
     """A document to be fetched from `host`: one row, however many posts or activities need it.
 
-    The meaning of `uri` depends on `kind`: the id of a post (for QUOTE the quoting post), of a collection or of a collection
-    item; the id of an actor (also for everything that belongs to its profile; for PERSON an unknown actor that a post
-    mentions); the number of an activity; for FOLLOWERS the address of the collection with the digest as fragment; for SOFTWARE
-    the address of the server's NodeInfo with the server's domain as fragment. `remaining` is how many more parent posts may be
-    fetched on behalf of the activity that led to this fetch.
+    The meaning of `uri` depends on `kind`: the id of a post (for QUOTE the quoting post), of a collection or of an item; the id
+    of an actor (also for the parts of its profile); the number of an activity. For FOLLOWERS it is the address of the
+    collection with the digest as fragment, for SOFTWARE the address of the NodeInfo with the server's domain as fragment.
+    `remaining` is the number of parent posts that may still be fetched.
     """
 
     queue = "fetches"
@@ -134,8 +132,8 @@ class Fetch(WantedRow):
 class ThreadWalk(models.Model):
     """Crawl of the thread around a remote post, started by a viewer who opened it.
 
-    `found` counts the posts that were unknown here, `actors` their authors; `posts` and `pages` are hashes of the fetched
-    addresses: they count against the limits, and prevent loops.
+    `found` counts the new posts, `actors` their authors. `posts` and `pages` are hashes of the fetched addresses: they count
+    against the limits, and prevent loops.
     """
 
     status = models.OneToOneField(Status, on_delete=models.CASCADE, related_name="+")
@@ -158,9 +156,7 @@ class StepKind(StrEnum):
 
 
 class ThreadStep(WaitingRow):
-    """A document to be fetched for a thread; for a page `remaining` is the number of posts of its collection that may still
-    be fetched.
-    """
+    """A document to be fetched for a thread; of a page, `remaining` is the number of posts that may still be fetched."""
 
     queue = "threads"
     due = ThreadsDue
@@ -187,9 +183,7 @@ class ThreadStep(WaitingRow):
 
 
 class Lookup(WantedRow):
-    """An account to be looked up by its address (lower case, Punycode): one row, however often it is requested. A dead row
-    means that the account was not found.
-    """
+    """An account to be looked up by its address (lower case, Punycode). A dead row means that it was not found."""
 
     queue = "lookups"
     due = LookupsDue
@@ -209,9 +203,8 @@ class Lookup(WantedRow):
 
 
 class OutboundActivity(models.Model):
-    """An activity with the body that is sent, signed by `account`; removed with its last delivery.
-
-    If `synchronizes` is True, it is sent with a header by which each server compares its followers of the account (FEP-8fcf).
+    """An activity with the body that is sent, signed by `account`; removed with its last delivery. With `synchronizes`, it is
+    sent with a header by which each server compares its followers of the account (FEP-8fcf).
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
@@ -233,10 +226,10 @@ class OutboundActivity(models.Model):
 
 
 class Delivery(WaitingRow):
-    """A delivery: an activity that is to be sent to an inbox.
+    """An activity that is to be sent to an inbox.
 
     Deliveries with the same `key` (their subject, such as `status:12`) to the same inbox are sent in the order of their ids. A
-    delivery is dead once the receiver has refused it for good, or after the last attempt.
+    delivery is dead after a permanent refusal, or after the last attempt.
     """
 
     queue = "deliveries"
@@ -283,8 +276,8 @@ class RelayState(models.TextChoices):
 
 
 class Relay(models.Model):
-    """A relay that this server has subscribed to with the Follow `follow_uri`. Once the relay has accepted, public posts are
-    sent to it, and the posts that it announces are fetched.
+    """A relay that this server has subscribed to with the Follow `follow_uri`. Public posts are sent to an accepted relay, and
+    the posts that it announces are fetched.
     """
 
     inbox_url = models.TextField(unique=True)
@@ -306,9 +299,8 @@ class Relay(models.Model):
 class Tombstone(models.Model):
     """The id of a remote object that was deleted, or (with `expires_at`) that was deleted or undone before it arrived.
 
-    A late Create of the object by the same actor is refused (contract, federation sections 5 and 7); another actor of
-    the same server cannot block the id in this way (security row 8). The tombstone of an actor has the actor's id in
-    both `uri` and `actor_uri`.
+    A late Create of the object by the same actor is refused (contract, federation sections 5 and 7); another actor of the same
+    server cannot block the id (security row 8). For an actor, `uri` and `actor_uri` are equal.
     """
 
     uri = models.TextField()

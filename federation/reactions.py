@@ -1,98 +1,76 @@
-"""Subscriptions of federation: the events of all apps, and the reactions that send activities to other servers or fetch
-documents from them.
-"""
+"""Subscriptions of federation: the events of all apps, and the reactions to them."""
 
-from accounts import events
+from typing import Any, Final
+
+from accounts import events as account_events
+from federation import events
 from federation.archives.working import work_off_past_imports
-from federation.events import (
-    ActivityReceived,
-    FeatureAnswerDue,
-    FollowAnswerDue,
-    ForwardingDue,
-    InteractionRefused,
-    QuoteAnswerDue,
-    ServerPurgeDue,
-    UnknownFollowFound,
-)
 from federation.inbound.fetch_queue import FETCHES, LOOKUPS, THREADS
+from federation.inbound.processing import process_received
 from federation.outbound import distributing, featuring, forwarding, quoting, requesting, synchronizing
 from federation.outbound.delivering import DELIVERIES
 from federation.outbound.reporting import send_reports
 from federation.remote.held import publish_approved
 from federation.remote.requests import request_first_posts
 from federation.remote.servers import go_on_purging
-from federation.tasks.processing import process_received
 from moderation.events import ReportFiled
 from social.kernel.events import on
-from statuses.events import (
-    HeldPostApproved,
-    InteractionRequested,
-    InteractionSettled,
-    PollEnded,
-    PollVoted,
-    PollVotesDue,
-    QuotePolicyChanged,
-    QuoteSettled,
-    StatusDeleted,
-    StatusEdited,
-    StatusFavourited,
-    StatusPinChanged,
-    StatusPublished,
-    StatusUnfavourited,
-)
+from statuses import events as status_events
 
 # Reactions only write rows of deliveries, so they must not wait in the queue behind deliveries that are being sent.
-QUEUE = "default"
+_PLAIN: Final[dict[str, Any]] = {"queue": "default"}
+_DATABASE: Final[dict[str, Any]] = {**_PLAIN, "database": True}
 
-on(events.PastImportDue, work_off_past_imports, queue="past", batch=1, seconds=3600)
-on(StatusPublished, distributing.send_published, queue=QUEUE, database=True, when=lambda event: event.local)
-on(StatusEdited, distributing.send_edited, queue=QUEUE, database=True, when=lambda event: event.local)
-on(HeldPostApproved, publish_approved, queue=QUEUE, batch=1)
-on(QuotePolicyChanged, distributing.send_edited, queue=QUEUE, database=True)
-on(PollVotesDue, distributing.send_poll_votes, queue=QUEUE, database=True)
-on(PollEnded, distributing.send_poll_ended, queue=QUEUE, database=True)
-on(PollVoted, distributing.send_voted, queue=QUEUE, database=True)
-on(StatusDeleted, distributing.send_deleted, queue=QUEUE, database=True, when=lambda event: event.local)
-on(StatusFavourited, distributing.send_favourited, queue=QUEUE, database=True, when=lambda event: not event.local)
-on(StatusUnfavourited, distributing.send_unfavourited, queue=QUEUE, database=True, when=lambda event: not event.local)
-on(StatusPinChanged, featuring.send_pins, queue=QUEUE, database=True, when=lambda event: event.local)
-on(events.FeaturedTagChanged, featuring.send_featured_tags, queue=QUEUE, database=True, when=lambda event: event.local)
-on(events.CollectionListed, featuring.send_listed, queue=QUEUE, database=True)
-on(events.CollectionChanged, featuring.send_collections, queue=QUEUE, database=True)
+on(account_events.PastImportDue, work_off_past_imports, queue="past", batch=1, seconds=3600)
+on(status_events.StatusPublished, distributing.send_published, **_DATABASE, when=lambda event: event.local)
+on(status_events.StatusEdited, distributing.send_edited, **_DATABASE, when=lambda event: event.local)
+on(status_events.HeldPostApproved, publish_approved, **_PLAIN, batch=1)
+on(status_events.QuotePolicyChanged, distributing.send_edited, **_DATABASE)
+on(status_events.PollVotesDue, distributing.send_poll_votes, **_DATABASE)
+on(status_events.PollEnded, distributing.send_poll_ended, **_DATABASE)
+on(status_events.PollVoted, distributing.send_voted, **_DATABASE)
+on(status_events.StatusDeleted, distributing.send_deleted, **_DATABASE, when=lambda event: event.local)
+on(status_events.StatusFavourited, distributing.send_favourited, **_DATABASE, when=lambda event: not event.local)
+on(status_events.StatusUnfavourited, distributing.send_unfavourited, **_DATABASE, when=lambda event: not event.local)
+on(status_events.StatusPinChanged, featuring.send_pins, **_DATABASE, when=lambda event: event.local)
+on(account_events.FeaturedTagChanged, featuring.send_featured_tags, **_DATABASE, when=lambda event: event.local)
+on(account_events.CollectionListed, featuring.send_listed, **_DATABASE)
+on(account_events.CollectionChanged, featuring.send_collections, **_DATABASE)
 on(
-    events.CollectionItemAdded,
+    account_events.CollectionItemAdded,
     featuring.send_items_added,
-    queue=QUEUE,
-    database=True,
+    **_DATABASE,
     when=lambda event: not event.at_creation,
 )
-on(events.CollectionItemAdded, featuring.send_feature_requests, queue=QUEUE, database=True)
-on(events.CollectionItemRemoved, featuring.send_items_removed, queue=QUEUE, database=True)
-on(events.CollectionItemRemoved, featuring.send_withdrawn, queue=QUEUE, database=True, when=lambda event: event.left)
-on(FeatureAnswerDue, featuring.send_feature_answers, queue=QUEUE, database=True)
-on(events.FollowRequested, distributing.send_follow_requested, queue=QUEUE, database=True)
-on(events.FollowsToRenew, distributing.send_follows_again, queue=QUEUE, database=True)
-on(events.AccountFollowed, distributing.send_followed, queue=QUEUE, database=True)
-on(events.AccountUnfollowed, distributing.send_unfollowed, queue=QUEUE, database=True)
-on(events.AccountBlocked, distributing.send_blocked, queue=QUEUE, database=True)
-on(events.AccountUnblocked, distributing.send_unblocked, queue=QUEUE, database=True)
-on(events.ProfileUpdated, distributing.send_profile, queue=QUEUE, database=True)
-on(events.AccountFollowed, request_first_posts, queue=QUEUE, database=True)
-on(events.AccountMoved, distributing.send_moved, queue=QUEUE, database=True, when=lambda event: event.local)
-on(events.AccountDeleted, distributing.send_account_deleted, queue=QUEUE, database=True, when=lambda event: event.local)
-on(QuoteSettled, distributing.send_edited, queue=QUEUE, database=True)
-on(QuoteSettled, quoting.send_revoked, queue=QUEUE, database=True)
-on(QuoteAnswerDue, quoting.send_quote_answers, queue=QUEUE, database=True)
-on(InteractionRequested, requesting.send_requests, queue=QUEUE, database=True)
-on(InteractionSettled, requesting.send_answers, queue=QUEUE, database=True)
-on(InteractionRefused, requesting.send_refusals, queue=QUEUE, database=True)
-on(ForwardingDue, forwarding.send_forwarded, queue=QUEUE, database=True)
-on(UnknownFollowFound, synchronizing.send_unknown_follows_ended, queue=QUEUE, database=True)
-on(FollowAnswerDue, distributing.send_answer, queue=QUEUE, database=True)
-on(ReportFiled, send_reports, queue=QUEUE, database=True, when=lambda event: event.forwarded)
-on(ActivityReceived, process_received, queue="ingress", batch=5, seconds=120)
+on(account_events.CollectionItemAdded, featuring.send_feature_requests, **_DATABASE)
+on(account_events.CollectionItemRemoved, featuring.send_items_removed, **_DATABASE)
+on(account_events.CollectionItemRemoved, featuring.send_withdrawn, **_DATABASE, when=lambda event: event.left)
+on(events.FeatureAnswerDue, featuring.send_feature_answers, **_DATABASE)
+on(account_events.FollowRequested, distributing.send_follow_requested, **_DATABASE)
+on(account_events.FollowsToRenew, distributing.send_follows_again, **_DATABASE)
+on(account_events.AccountFollowed, distributing.send_followed, **_DATABASE)
+on(account_events.AccountUnfollowed, distributing.send_unfollowed, **_DATABASE)
+on(account_events.AccountBlocked, distributing.send_blocked, **_DATABASE)
+on(account_events.AccountUnblocked, distributing.send_unblocked, **_DATABASE)
+on(account_events.ProfileUpdated, distributing.send_profile, **_DATABASE)
+on(account_events.AccountFollowed, request_first_posts, **_DATABASE)
+on(account_events.AccountMoved, distributing.send_moved, **_DATABASE, when=lambda event: event.local)
+on(account_events.AccountDeleted, distributing.send_account_deleted, **_DATABASE, when=lambda event: event.local)
+on(status_events.QuoteSettled, distributing.send_edited, **_DATABASE)
+on(status_events.QuoteSettled, quoting.send_revoked, **_DATABASE)
+on(events.QuoteAnswerDue, quoting.send_quote_answers, **_DATABASE)
+on(status_events.InteractionRequested, requesting.send_requests, **_DATABASE)
+on(status_events.InteractionSettled, requesting.send_answers, **_DATABASE)
+on(events.InteractionRefused, requesting.send_refusals, **_DATABASE)
+on(events.ForwardingDue, forwarding.send_forwarded, **_DATABASE)
+on(events.UnknownFollowFound, synchronizing.send_unknown_follows_ended, **_DATABASE)
+on(events.FollowAnswerDue, distributing.send_answer, **_DATABASE)
+on(ReportFiled, send_reports, **_DATABASE, when=lambda event: event.forwarded)
+# `name` is the name under which earlier releases have written rows.
+_PROCESSING: Final = "federation.tasks.processing.process_received"
+on(events.ActivityReceived, process_received, queue="ingress", batch=5, seconds=120, name=_PROCESSING)
 DELIVERIES.subscribe()
 FETCHES.subscribe()
 THREADS.subscribe()
 LOOKUPS.subscribe()
-on(ServerPurgeDue, go_on_purging, queue=QUEUE)
+on(events.ServerPurgeDue, go_on_purging, **_PLAIN)

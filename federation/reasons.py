@@ -1,8 +1,8 @@
 """Lists the reasons for which a document, or a part of it, is not accepted.
 
-The sentence of a reason is shown as the outcome of the activity; its rule is a section of the contract ("contract 11" is
-federation, section 11), a row of the security table, an RFC or FEP, or the behaviour of Mastodon; its senders are software
-that is known to send such content. The table in `docs/interop.md` is generated from this module.
+A reason is a sentence, which is the outcome of the activity; its rule (a section of the contract, a row of the security table,
+an RFC or FEP, or the behaviour of Mastodon); and software that is known to send such content. The table in `docs/interop.md` is
+generated from this module.
 """
 
 from __future__ import annotations
@@ -71,10 +71,7 @@ class Reason(KernelReason):
         "security row 14: WebFinger confirms addresses",
     )
     OTHER_NAME_THAN_ADDRESS = "the address has another name than the actor", "security row 14: consent both ways"
-    OTHER_ACTOR_AT_ADDRESS = (
-        "the domain says that the address is another actor's",
-        "security row 14: consent both ways",
-    )
+    OTHER_ACTOR_AT_ADDRESS = "the domain says that the address is another actor's", "security row 14: consent both ways"
     TAKEN_ID_OR_KEY = "the id, the address or the key is another actor's", "security rows 12 and 14"
     ACTOR_WITHOUT_KEY = "the actor has no key", "contract 10: signatures are required"
     KEY_WITHOUT_OWNER = "the key has no owner on its server", "security row 12: key and actor name each other"
@@ -116,10 +113,7 @@ class Reason(KernelReason):
     OTHER_AUTHOR = "the post is another author's", "security row 8"
     NOTE_OF_OTHER_SERVER = "the post is of another server", "security row 8"
     DELETED_NOTE = "the post was deleted", "contract 7: a deleted id does not come back"
-    HELD_OR_DELETED_NOTE = (
-        "the post was deleted, or is held for review",
-        "held posts are not shown (docs/adr/0031)",
-    )
+    HELD_OR_DELETED_NOTE = "the post was deleted, or is held for review", "held posts are not shown (docs/adr/0031)"
     SUSPENDED_AUTHOR = "the author is suspended", "contract 11, security row 13"
     CONCERNS_NOBODY = (
         "nobody here has to do with the post",
@@ -151,10 +145,7 @@ class Reason(KernelReason):
         "the author of the answered post does not allow it",
         "GoToSocial's interactionPolicy (docs/adr/0044)",
     )
-    PARENT_WAITS = (
-        "the answered reply waits for approval itself",
-        "GoToSocial's interactionPolicy (docs/adr/0044)",
-    )
+    PARENT_WAITS = "the answered reply waits for approval itself", "GoToSocial's interactionPolicy (docs/adr/0044)"
     TOO_MANY_REQUESTS_WAIT = (
         "too many requests of its author wait for an answer",
         "GoToSocial's interactionPolicy (docs/adr/0044): 50 to one account",
@@ -219,10 +210,7 @@ class Reason(KernelReason):
     NOT_FOR_EVERYBODY = "the post is not for everybody", "contract 7: public and unlisted posts are quoted by request"
     NO_POST_OF_ACTOR = "the request names no post of its actor", "FEP-044f, security row 36"
     NO_QUOTING_POST = "the request names no post of its actor that quotes", "FEP-044f, security row 36"
-    NOT_AUTHORS_ANSWER = (
-        "the answer is not by the author of the post",
-        "GoToSocial's interactionPolicy (docs/adr/0044)",
-    )
+    NOT_AUTHORS_ANSWER = "the answer is not by the author of the post", "GoToSocial's interactionPolicy (docs/adr/0044)"
     ANSWERS_OTHER = (
         "the reply is another actor's, or answers another post",
         "GoToSocial's interactionPolicy (docs/adr/0044)",
@@ -321,3 +309,7 @@ class Refused(Exception):
     def __init__(self, reason: Reason, detail: str = "") -> None:
         super().__init__(detail or reason.sentence)
         self.reason = reason
+
+
+class Rejected(Refused):
+    """Refusal to process data from another server, for the reason given; a retry would be refused as well."""

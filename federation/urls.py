@@ -14,7 +14,6 @@ if apps.is_installed("federation"):
         actors,
         devices,
         discovery,
-        emojis,
         featured_collections,
         from_anywhere,
         inbox,
@@ -22,7 +21,7 @@ if apps.is_installed("federation"):
         posts,
         profiles,
     )
-    from federation.views.numbered import numbered
+    from federation.views.negotiation import numbered
 
     _ACCT = r"(?P<acct>[A-Za-z0-9_.-]+@[^/@]+)"
     _POST = r"/statuses/(?P<id>[0-9]{1,19})"
@@ -62,7 +61,7 @@ if apps.is_installed("federation"):
         re_path(r"^actor/?$", actors.instance_actor),
         re_path(r"^actor/inbox/?$", inbox.instance_inbox),
         re_path(r"^actor/outbox/?$", actors.instance_outbox),
-        re_path(r"^emojis/(?P<id>[0-9]{1,19})/?$", emojis.emoji),
+        re_path(r"^emojis/(?P<id>[0-9]{1,19})/?$", actors.emoji),
         *(re_path(rf"^ap/users/(?P<number>[0-9]{{1,19}}){end}", numbered(view)) for end, view in _OF_PEOPLE),
         re_path(r"^contexts/(?P<account_id>[0-9]{1,19})-(?P<status_id>[0-9]{1,19})/?$", posts.context),
         re_path(r"^tags/(?P<name>[^/]+)(?<!\.rss)/?$", pages.tag, name="tag"),

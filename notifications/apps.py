@@ -10,9 +10,7 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of lower apps, register the count of unread notifications, and exempt posts about which
-        somebody was notified from removal.
-        """
+        """Subscribe to events, register the count of unread notifications, and keep posts about which somebody was notified."""
         import_module("notifications.reactions")
         from django.db.models import Exists, OuterRef
 

@@ -27,39 +27,35 @@ class AnnualReportRequested(Event, key="annual_report:{report_id}"):
 
 
 class VotersWaiting(Event, key="poll:{poll_id}"):
-    """An ended poll has more voters to notify than fit in one batch: the next voters have an account id above `after_id`."""
+    """An ended poll has more voters to notify than fit in one batch: those with an account id above `after_id`."""
 
     poll_id: int
     after_id: int
 
 
 class FollowersWaiting(Event, key="status:{status_id}"):
-    """A post has more followers to notify than fit in one batch: the follows of the next followers have an id above
-    `after_id`.
-    """
+    """A post has more followers to notify than fit in one batch: those whose follows have an id above `after_id`."""
 
     status_id: int
     after_id: int
 
 
 class BoostersWaiting(Event, key="status:{status_id}"):
-    """An edited post has more boosters to notify than fit in one batch: the next boosts have an id above `after_id`."""
+    """An edited post has more boosters to notify than fit in one batch: those whose boosts have an id above `after_id`."""
 
     status_id: int
     after_id: int
 
 
 class QuotersWaiting(Event, key="status:{status_id}"):
-    """An edited post has more quoters to notify than fit in one batch: the next quotes have an id above `after_id`."""
+    """An edited post has more quoters to notify than fit in one batch: those whose quotes have an id above `after_id`."""
 
     status_id: int
     after_id: int
 
 
 class SeveredWaiting(Event, key="severance:{cause}"):
-    """The next batch of accounts that have lost follows by the action `cause` is to be notified: those whose
-    SeveredAccount rows have an id above `after_id`.
-    """
+    """Accounts with follows lost by `cause` are to be notified: those whose SeveredAccount has an id above `after_id`."""
 
     cause: str
     after_id: int
@@ -73,9 +69,7 @@ class RequestAccepted(Event, key="account:{account_id}"):
 
 
 class RequestDismissed(Event, key="account:{account_id}"):
-    """`account_id` has dismissed the request of `from_account_id`: that sender's held notifications with ids up to
-    `last_id` are to be deleted.
-    """
+    """`account_id` has dismissed `from_account_id`, whose held notifications up to `last_id` are to be deleted."""
 
     account_id: int
     from_account_id: int

@@ -44,9 +44,25 @@ FAILING_SINCE = shown("failing_since", _("Failing since"), order="failing_since"
 RETRY = shown("retry_at", _("Next attempt"), order="retry_at")
 
 
+class _CountedAdmin(FederationAdmin):
+    def add_values(self, rows: list[Any]) -> None:
+        raise NotImplementedError
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        changes = super().get_changelist_instance(request)
+        self.add_values(list(changes.result_list))
+        return changes
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        row = super().get_object(request, object_id, from_field)
+        if row is not None:
+            self.add_values([row])
+        return row
+
+
 @admin.register(Host)
-class HostAdmin(FederationAdmin):
-    """Hosts that fail or time out."""
+class HostAdmin(_CountedAdmin):
+    """Hosts that fail or time out, each with the names of its servers."""
 
     list_display = (NAME, QUEUE, HOST_STATE, FAILURES, FAILING_SINCE, RETRY, ERROR)
     search_fields = ("name",)
@@ -66,32 +82,18 @@ class HostAdmin(FederationAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Host]:
-        """Return the failing hosts (`list_troubled`)."""
         return list_troubled()
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[QuerySet[Host], bool]:
-        """Return the hosts whose name, or the name of a server at the host, contains the term."""
+        """Return the hosts whose name, or the name of one of their servers, contains the term."""
         found, may_repeat = super().get_search_results(request, queryset, search_term)
         named = Domain.objects.filter(host=OuterRef("name"), name__icontains=search_term.strip()).exclude(host="")
         return found | queryset.filter(Exists(named)), may_repeat
 
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Return the list; each host on the page has the names of its servers."""
-        changes = super().get_changelist_instance(request)
-        _name_servers(list(changes.result_list))
-        return changes
-
-    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """Return the host with the names of its servers, or None."""
-        host = super().get_object(request, object_id, from_field)
-        _name_servers([host] if host is not None else [])
-        return host
-
-
-def _name_servers(hosts: list[Any]) -> None:
-    names = load_names(host.name for host in hosts)
-    for host in hosts:
-        host.known_as = names[host.name]
+    def add_values(self, rows: list[Any]) -> None:
+        names = load_names(host.name for host in rows)
+        for host in rows:
+            host.known_as = names[host.name]
 
 
 _STATES: Final = {
@@ -129,9 +131,6 @@ _REFUSED: Final = (_("Reason"), _("Count"))
 
 
 def _software() -> list[tuple[str, str]]:
-    """Return the most used names of software, each with the number of its servers. The list is limited, because servers may
-    invent any number of names.
-    """
     counts = Domain.objects.values_list("software").annotate(number=Count("id")).order_by("-number", "software")
     return [(name or UNKNOWN, f"{name or gettext('unknown')} ({number})") for name, number in counts[:SOFTWARE_LIMIT]]
 
@@ -145,8 +144,8 @@ SoftwareFilter = dropdown_filter(
 
 
 @admin.register(Domain)
-class ServerAdmin(FederationAdmin):
-    """Known servers: their accounts, the deliveries on their way to them, and whether they answer."""
+class ServerAdmin(_CountedAdmin):
+    """Known servers, with their accounts, deliveries and failures."""
 
     list_display = (
         SERVER,
@@ -230,31 +229,16 @@ class ServerAdmin(FederationAdmin):
     )
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Return the list under the title "Known servers"."""
         return super().changelist_view(request, {**(extra_context or {}), "title": gettext("Known servers")})
 
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Return the list; each server on the page has its figures."""
-        changes = super().get_changelist_instance(request)
-        _load_figures(list(changes.result_list))
-        return changes
-
-    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """Return the server with its figures, or None."""
-        server = super().get_object(request, object_id, from_field)
-        if server is not None:
-            _load_figures([server])
-        return server
-
-
-def _load_figures(servers: list[Any]) -> None:
-    """Set on each server its figures, its rule, and the counts of its refused activities, in three queries."""
-    names = [server.name for server in servers]
-    found = {figures["domain"]: figures for figures in load_servers(names, limit=len(names))} if names else {}
-    rules = load_rules(names)
-    refused = load_refusals({server.name for server in servers} | {server.host for server in servers if server.host})
-    for server in servers:
-        server.figures, server.rule = found[server.name], rules.get(server.name)
-        server.refusals = [
-            (reason_of(key) or key, number) for sender, key, number in refused if sender in (server.name, server.host)
-        ]
+    def add_values(self, rows: list[Any]) -> None:
+        """Set on each server its figures, its rule, and the counts of its refused activities, in three queries."""
+        names = [server.name for server in rows]
+        figures = {each["domain"]: each for each in load_servers(names, limit=len(names))} if names else {}
+        rules = load_rules(names)
+        refused = load_refusals({*names, *(server.host for server in rows if server.host)})
+        for server in rows:
+            server.figures, server.rule = figures[server.name], rules.get(server.name)
+            server.refusals = [
+                (reason_of(key) or key, count) for sender, key, count in refused if sender in (server.name, server.host)
+            ]

@@ -1,6 +1,5 @@
-"""Opens archives that may be hostile: zip, tar and tar.gz files, or a list of posts as a single file. No file is ever written
-under a name from the archive. Only regular files are read; links, devices and names that lead out of the archive are skipped.
-Limits of size apply to the bytes that are actually unpacked, whatever the archive states.
+"""Opens archives that may be hostile: zip, tar and tar.gz files, or a list of posts as a single file. No file is written under
+a name from the archive. Links, devices and names that lead out of the archive are skipped. Limits apply to the unpacked bytes.
 """
 
 from __future__ import annotations
@@ -62,9 +61,8 @@ class Container(Protocol):
 
 @contextmanager
 def opened(path: Path, folder: Path, *, limit: int = UNPACKED_LIMIT) -> Iterator[Container]:
-    """Open an archive. A tar file is first unpacked into `folder`, unless this was done before. At most `limit` bytes are
-    unpacked, and FREE_SPACE is left on the disk. Raises UnreadableArchive; inside of the `with` block too, if a part of the
-    archive is damaged or too large.
+    """Open an archive; a tar file is first unpacked into `folder`, unless this was done before. At most `limit` bytes are
+    unpacked, and FREE_SPACE is left on the disk. Raises UnreadableArchive, also inside of the `with` block.
     """
     try:
         alone = _name_of_document(path)
@@ -80,15 +78,13 @@ def opened(path: Path, folder: Path, *, limit: int = UNPACKED_LIMIT) -> Iterator
 
 
 def _name_of_document(path: Path) -> str | None:
-    """Return the name that a JSON document would have in an archive of its kind; None if the file is not a JSON document."""
+    """Return the name that a JSON document would have in an archive; None if the file is not a JSON document."""
     with path.open("rb") as file:
         start = file.read(1024).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     return {b"{": "outbox.json", b"[": "notes.json"}.get(start)
 
 
 class _Alone:
-    """A JSON document that is not packed in an archive, with the interface of a Container."""
-
     def __init__(self, path: Path, name: str) -> None:
         self._place, self._name = path, name
 
@@ -105,9 +101,8 @@ class _Alone:
 
 
 class _ZipStream(io.BufferedReader):
-    """A zip file that raises UnreadableArchive if its directory is too large. The directory is checked while zipfile reads it,
-    because an earlier check could find a different directory than zipfile does, and zipfile ignores the stated number of
-    entries.
+    """A zip file that raises UnreadableArchive if its directory is too large. The check runs while zipfile reads the directory:
+    an earlier check might read another directory, and the stated number of entries may be wrong.
     """
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -120,15 +115,14 @@ class _ZipStream(io.BufferedReader):
 
 
 class _Counted(io.RawIOBase):
-    """A stream that raises UnreadableArchive when too many bytes are read in total, or more than `piece` between two calls of
-    `renew`. Streams that share the list `count` share the total.
+    """A stream that limits the bytes that are read: in total, and to `piece` between two calls of `renew`. Streams that share
+    the list `count` share the total.
     """
 
     def __init__(self, file: IO[bytes], count: list[int], piece: int = UNPACKED_LIMIT) -> None:
         self._file, self._read, self._piece, self._left = file, count, piece, piece
 
     def renew(self) -> None:
-        """Allow another `piece` to be read."""
         self._left = self._piece
 
     def read(self, size: int = -1, /) -> bytes:
@@ -196,7 +190,7 @@ class _Zip:
 
 
 class _Readable(io.RawIOBase):
-    """The interface that `io.BufferedReader` needs, for a stream that can only `read`."""
+    """Adapter of a `_Counted` for `io.BufferedReader`."""
 
     def __init__(self, file: _Counted) -> None:
         self._file = file
@@ -215,7 +209,7 @@ class _Readable(io.RawIOBase):
 
 
 class _Unpacked:
-    """A tar file, unpacked into a folder, where each file is named by the digest of its name in the archive."""
+    """A tar file that is unpacked into a folder. Each file there is named by the digest of its name in the archive."""
 
     def __init__(self, path: Path, folder: Path, limit: int) -> None:
         self._limit = limit
@@ -288,7 +282,7 @@ def check_free_space(folder: Path) -> None:
 
 
 def _safe_name(name: str) -> str | None:
-    """Return the name of a file in an archive, relative to its root; None for a name that leads out of it."""
+    """Return the name of a file relative to the root of the archive; None for a name that leads out of it."""
     parts = name.replace("\\", "/").removeprefix("./").split("/")
     if len(name) > 1000 or any(part in ("", ".", "..") for part in parts) or not name.isprintable():
         return None

@@ -1,8 +1,6 @@
-"""Recognises the kind of an archive, and reads every kind as ActivityPub documents, so that all are imported in the same way.
-Kinds: the archives of Mastodon (also written by this server), Pleroma, Akkoma and similar software (`outbox.json`), or their
-list of posts alone; the export of notes of Misskey and its forks; the archive of X, formerly Twitter (`data/tweets.js`).
-GoToSocial does not export posts, but tables (CSV) of follows, lists, blocks and mutes: each line of such a table is reported
-as an entry that cannot be imported here.
+"""Recognises the kind of an archive, and reads every kind as ActivityPub documents. Kinds: the archives of Mastodon, Pleroma,
+Akkoma and similar software (`outbox.json`), or their list of posts alone; the notes of Misskey and its forks; the archive of X
+(`data/tweets.js`). GoToSocial exports only tables (CSV), whose lines are reported as entries that are not imported here.
 """
 
 from __future__ import annotations
@@ -24,6 +22,7 @@ from social.kernel import json
 
 _DOCUMENT_LIMIT: Final = 1 << 20
 _LINE_LIMIT: Final = 10_000
+_ReadItem = Callable[[Any], tuple[dict[str, Any], Reason | None]]
 
 
 @dataclass(frozen=True)
@@ -38,8 +37,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Source:
-    """An archive of a known kind. `author` is the ActivityPub id of the author, empty if the archive names the author
-    only in the posts; files are named relative to `root`.
+    """An archive of a known kind. `author` is the author's ActivityPub id, or empty if only the posts name it. Files are named
+    relative to `root`.
     """
 
     software: str
@@ -50,7 +49,7 @@ class Source:
 
 
 def recognise(container: Container) -> Source:
-    """Return the source of an archive. Raises UnreadableArchive for an archive of no known kind."""
+    """Return the source of an archive. Raises UnreadableArchive for an unknown kind of archive."""
     by_name: dict[str, str] = {}
     for name in container.names():
         base = name.rpartition("/")[2].lower()
@@ -65,7 +64,7 @@ def recognise(container: Container) -> Source:
         return _twitter(container, tweets, by_name.get("account.js"))
     notes = sorted(name for base, name in by_name.items() if base.startswith("notes") and base.endswith(".json"))
     if notes:
-        return _misskey(container, notes[0])
+        return _converted("misskey", misskey.AUTHOR, notes[:1], container, misskey.read)
     if tables := _tables(by_name):
         return Source("tables", "", "", "", lambda: _listed_tables(container, tables))
     raise UnreadableArchive(Reason.NO_POSTS)
@@ -111,7 +110,6 @@ def _outbox(container: Container, name: str, tables: Sequence[str]) -> Source:
 
 
 def _software_of(actor: Mapping[str, Any]) -> str:
-    """Return the kind of server that wrote an archive, if the author's document shows it."""
     contexts = many(actor.get("@context"))
     litepub = any(isinstance(context, str) and "litepub" in context for context in contexts)
     return "pleroma" if litepub else "activitypub"
@@ -122,9 +120,6 @@ def _tables(by_name: Mapping[str, str]) -> list[str]:
 
 
 def _listed_tables(container: Container, tables: Sequence[str]) -> Iterator[Entry]:
-    """Yield an entry for each line of these tables, which are imported elsewhere. Raises UnreadableArchive for more than
-    POSTS_LIMIT lines in all tables together.
-    """
     lines = 0
     for name in tables:
         with container.open(name) as file:
@@ -155,7 +150,6 @@ def _read_activity(line: int, item: Any) -> Entry:
 
 
 def _document(container: Container, name: str) -> dict[str, Any]:
-    """Return a small document of an archive; empty if it is missing, too large or no JSON object."""
     if container.size(name) is None:
         return {}
     with container.open(name) as file:
@@ -174,37 +168,25 @@ def _twitter(container: Container, names: Sequence[str], account: str | None) ->
             username = twitter.username_of(next(list_items(file), None))
     author = twitter.author_of(username)
 
+    return _converted("twitter", author, names, container, lambda item: twitter.read(item, username))
+
+
+def _converted(software: str, author: str, names: Sequence[str], container: Container, read_item: _ReadItem) -> Source:
+    def entry(line: int, item: Any) -> Entry:
+        note, reason = read_item(item)
+        return Entry(line, note.get("id", ""), note=note if reason is None else None, reason=reason)
+
     def items() -> Iterator[Any]:
         for name in names:
             with container.open(name) as file:
                 yield from list_items(file)
 
-    def read_item(line: int, item: Any) -> Entry:
-        note, reason = twitter.read(item, username)
-        return Entry(line, note.get("id", ""), note=note if reason is None else None, reason=reason)
-
     root = names[0].rpartition("/")[0]
-    return Source("twitter", author, f"{author}/followers", root, lambda: _numbered(items(), read_item))
-
-
-def _misskey(container: Container, name: str) -> Source:
-    def read_item(line: int, item: Any) -> Entry:
-        note, reason = misskey.read(item)
-        return Entry(line, note.get("id", ""), note=note if reason is None else None, reason=reason)
-
-    def read() -> Iterator[Entry]:
-        with container.open(name) as file:
-            yield from _numbered(list_items(file), read_item)
-
-    return Source("misskey", misskey.AUTHOR, f"{misskey.AUTHOR}/followers", name.rpartition("/")[0], read)
+    return Source(software, author, f"{author}/followers", root, lambda: _numbered(items(), entry))
 
 
 def names_of(address: str, root: str) -> list[str]:
-    """Return the names under which an archive may have the file with this address, the most likely first.
-
-    In place of a file's address, a post in an archive has either the file's name in the archive, or the file's full
-    address, whose path ends with that name.
-    """
+    """Return the possible names of a file in an archive, the likeliest first; `address` is its name or ends with it."""
     path = urlsplit(address).path.lstrip("/") if "//" in address else address.lstrip("/")
     paths = [path, path.removeprefix("system/")]
     at = path.find("media_attachments/")

@@ -1,6 +1,4 @@
-"""Imports the posts of an archive that was read, one after another. Each post and the position in the list are stored in one
-transaction, so that an import can be stopped at any moment and continues where it was.
-"""
+"""Imports the posts of an archive one after another; the position is stored with each post, so that it can be stopped."""
 
 from __future__ import annotations
 
@@ -48,7 +46,7 @@ class _Stopped(Exception):
 
 
 def import_some(batch: PastImport, folder: Path, *, seconds: float) -> bool:
-    """Import posts for this many seconds; return whether any may be left. `batch` has its account and user loaded."""
+    """Import posts for `seconds`; return whether any may be left. `batch` has its account and user loaded."""
     end = time.monotonic() + seconds
     author = batch.account
     if author.suspended or not author.user.is_active:
@@ -81,8 +79,6 @@ def _finish(batch: PastImport) -> None:
 
 
 class _Post:
-    """A post of the archive, and its position in the order of the import."""
-
     def __init__(
         self, batch: PastImport, author: Account, container: Container, position: int, entry: dict[str, Any]
     ) -> None:
@@ -144,7 +140,6 @@ class _Post:
             self._advance(parts, done=1)
 
     def _find_parent(self, uri: str | None) -> Status | None:
-        """Return the imported post by the same author to which this post replies."""
         if uri is None:
             return None
         return Status.objects.filter(imported__account=self._author, imported__uri=uri, deleted_at=None).first()
@@ -182,9 +177,7 @@ class _Post:
             self._advance([reason], done=0)
 
     def _advance(self, reasons: Sequence[Reason], *, done: int) -> None:
-        """Count the post as handled, in the caller's transaction. Raises _Stopped if the import was stopped, or is at another
-        position.
-        """
+        """Count the post as handled. Raises _Stopped if the import was stopped or has continued elsewhere."""
         running = PastImport.objects.select_for_update(of=("self",)).filter(id=self._batch.id, state=PastState.RUNNING)
         row = running.filter(position=self._position).first()
         if row is None:
@@ -201,7 +194,6 @@ class _Post:
 
 
 def _closed_poll(poll: RemotePoll | None) -> RemotePoll | None:
-    """Return a poll with its results, closed for votes."""
     if poll is None:
         return None
     now = clock.now()

@@ -24,8 +24,8 @@ def list_items(file: IO[bytes], *names: str) -> Iterator[Any]:
     """
     reader = _Reader(file)
     if reader.skip_to("{["):
-        found = reader.take() == "[" or reader.find_list(names)
-        if found:
+        has_list = reader.take() == "[" or reader.find_list(names)
+        if has_list:
             yield from reader.items()
 
 
@@ -41,11 +41,11 @@ class _Reader:
         self._size = 0
         self._ended = False
 
-    def skip_to(self, wanted: str) -> bool:
+    def skip_to(self, characters: str) -> bool:
         """Advance to the first of these characters; return False if there is none within ITEM_LIMIT."""
         skipped = 0
         while True:
-            places = [place for sign in wanted if (place := self._text.find(sign, self._at)) >= 0]
+            places = [place for sign in characters if (place := self._text.find(sign, self._at)) >= 0]
             if places:
                 self._at = min(places)
                 return True
@@ -61,9 +61,7 @@ class _Reader:
         return sign
 
     def find_list(self, names: tuple[str, ...]) -> bool:
-        """Advance past the opening bracket of the first list that is a member of an object under one of these names. Return
-        False if there is none.
-        """
+        """Advance past the opening bracket of the first list that has one of these names; return False if there is none."""
         if self._peek() == "}":
             return False
         while True:
@@ -92,10 +90,10 @@ class _Reader:
     def _peek(self) -> str:
         skipped = 0
         while True:
-            found = _SPACE.match(self._text, self._at)
-            assert found is not None  # the pattern matches the empty text too
-            skipped += found.end() - self._at
-            self._at = found.end()
+            match = _SPACE.match(self._text, self._at)
+            assert match is not None  # the pattern matches the empty text too
+            skipped += match.end() - self._at
+            self._at = match.end()
             if self._at < len(self._text):
                 return self._text[self._at]
             if skipped > ITEM_LIMIT or not self._fill():
@@ -104,7 +102,7 @@ class _Reader:
     def _value(self) -> Any:
         """Parse and return the next value. A value that reaches the end of the window may be incomplete, as a number may."""
         self._peek()
-        wanted = _CHUNK
+        read_size = _CHUNK
         while True:
             try:
                 value, end = self._json.raw_decode(self._text, self._at)
@@ -119,8 +117,8 @@ class _Reader:
             if self._ended or len(self._text) - self._at > ITEM_LIMIT:
                 raise UnreadableArchive(Reason.NO_JSON)
             # The window doubles each time, so that a large item is not parsed again for every chunk.
-            self._fill(wanted)
-            wanted *= 2
+            self._fill(read_size)
+            read_size *= 2
 
     def _fill(self, size: int = _CHUNK) -> bool:
         """Read more of the file into the window; return False at the end of the file."""

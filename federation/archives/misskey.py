@@ -1,7 +1,4 @@
-"""Reads the export of notes of Misskey and its forks as ActivityPub documents.
-
-The export names neither its server nor its author, and contains the addresses of files instead of the files.
-"""
+"""Reads the exported notes of Misskey and its forks as ActivityPub documents. The export names neither server nor author."""
 
 from __future__ import annotations
 

@@ -13,8 +13,9 @@ from accounts.transfers.past import Reason
 from federation.archives.containers import Container
 from federation.archives.formats import names_of
 from federation.documents.context import visibility_of
-from federation.documents.reading import MAX_DEPTH, Rejected, many, time_of, uri_of
+from federation.documents.reading import MAX_DEPTH, many, time_of, uri_of
 from federation.documents.received_notes import ATTACHMENTS_LIMIT, ReceivedNote, is_vote, read_note
+from federation.reasons import Rejected
 from social.kernel import clock
 from statuses.policies.visibility import is_conversational
 from statuses.services.storing import RemoteFile
@@ -65,8 +66,8 @@ def read_past_note(document: Mapping[str, Any], author: str, followers: str) -> 
 
 
 def with_own_files(document: dict[str, Any], container: Container, root: str) -> tuple[dict[str, Any], list[Reason]]:
-    """Return the document with only those attachments that are files in the archive, and a reason for each part that was
-    removed. Attachments beyond _LISTED_FILES_LIMIT are ignored.
+    """Return the document with only those attachments that are in the archive, and a reason for each removed part. Attachments
+    after the first _LISTED_FILES_LIMIT are ignored.
     """
     attached: list[dict[str, Any]] = []
     reasons: list[Reason] = []

@@ -1,4 +1,4 @@
-"""Replaces links between imported posts of one author: their old addresses become the addresses of the posts here."""
+"""Replaces the old addresses in links between imported posts of one author by the addresses of the posts here."""
 
 from __future__ import annotations
 
@@ -20,30 +20,28 @@ _UNKNOWN: Final = "misskey.invalid"
 
 
 def with_own_links(content: str, *, uri: str, author: Account) -> str:
-    """Return the content of the post `uri`, in which links to the author's other imported posts lead to these posts here. One
-    query at most.
-    """
-    named = dict.fromkeys(unescape(found[2]) for found in _LINK.finditer(content))
-    wanted = {address: uris for address in list(named)[:_LINKS_LIMIT] if (uris := _possible_uris(address, uri))}
-    if not wanted:
+    """Return the content of the post `uri` with links to the posts here in place of imported ones. One query at most."""
+    addresses = dict.fromkeys(unescape(match[2]) for match in _LINK.finditer(content))
+    uris_by_address = {
+        address: uris for address in list(addresses)[:_LINKS_LIMIT] if (uris := _possible_uris(address, uri))
+    }
+    if not uris_by_address:
         return content
-    rows = ImportedPost.objects.filter(account=author, uri__one_of=sorted(set().union(*wanted.values())))
+    rows = ImportedPost.objects.filter(account=author, uri__one_of=sorted(set().union(*uris_by_address.values())))
     ids = dict(rows.filter(status__deleted_at=None).values_list("uri", "status_id"))
     places = {
         address: links.status_url(author.username, ids[known])
-        for address, possible in wanted.items()
+        for address, possible in uris_by_address.items()
         for known in possible
         if known in ids
     }
     return _LINK.sub(
-        lambda found: f"{found[1]}{escape(places.get(unescape(found[2]), unescape(found[2])))}{found[3]}", content
+        lambda match: f"{match[1]}{escape(places.get(unescape(match[2]), unescape(match[2])))}{match[3]}", content
     )
 
 
 def _possible_uris(address: str, uri: str) -> list[str]:
-    """Return the possible ids of the post with this address, if it is on the server of the post `uri`: the address
-    itself, and the id of `uri` with the last part of the address's path.
-    """
+    """Return the ids that the post at `address` may have, if it is on the server of the post `uri`."""
     try:
         place, own = urlsplit(address), urlsplit(uri)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Reads an archive before it is imported, and reports what the import would do. Writes two files: `posts` has each post that
-can be imported as one line of JSON; `order` has the positions of these lines, sorted by the dates of the posts, oldest first.
-The import can therefore continue at any position, and stores a post before its replies.
+"""Reads an archive before the import, and reports what the import would do. It writes two files: `posts` has a line of JSON for
+each post; `order` has the positions of these lines, oldest post first. The import can continue at any position, and stores a
+post before its replies.
 """
 
 from __future__ import annotations
@@ -99,41 +99,41 @@ class _Scan:
         if not self._author:
             self._author = uri_of(first(entry.note.get("attributedTo"))) or ""
         document, parts = with_own_files(entry.note, self._container, self._source.root)
-        found = read_past_note(document, self._author, self._source.followers)
-        mark = hash(found.note.uri)
+        past = read_past_note(document, self._author, self._source.followers)
+        mark = hash(past.note.uri)
         if mark in self._seen:
             raise NotImported(Reason.REPEATED)
         self._seen.add(mark)
-        if found.note.quoted is not None:
+        if past.note.quoted is not None:
             parts.append(Reason.QUOTE)
         try:
             data = orjson.dumps({"line": entry.line, "followers": self._source.followers, "note": document})
         except (TypeError, RecursionError):
             # Caused by a number beyond 64 bits or an unpaired surrogate.
             raise NotImported(Reason.UNREADABLE) from None
-        self._waiting.append((entry, found, data, parts))
+        self._waiting.append((entry, past, data, parts))
 
     def _write(self, posts: IO[bytes]) -> None:
         check_free_space(self._folder)
-        uris = [found.note.uri for _entry, found, _data, _parts in self._waiting]
+        uris = [past.note.uri for _entry, past, _data, _parts in self._waiting]
         known = ImportedPost.objects.filter(account=self._batch.account_id, uri__one_of=uris)
         already = set(known.values_list("uri", flat=True))
-        for entry, found, data, parts in self._waiting:
-            if found.note.uri in already:
+        for entry, past, data, parts in self._waiting:
+            if past.note.uri in already:
                 self._leave_out(entry, Reason.ALREADY)
                 continue
-            self._order.append(int(found.published.timestamp() * 1000) << _PLACE_BITS | posts.tell())
+            self._order.append(int(past.published.timestamp() * 1000) << _PLACE_BITS | posts.tell())
             posts.write(data + b"\n")
-            self._count(found)
+            self._count(past)
             for reason in parts:
                 self._leave_out(entry, reason)
         self._waiting.clear()
         self._list()
 
-    def _count(self, found: PastNote) -> None:
-        self._numbers[found.visibility] += 1
-        self._numbers["polls"] += found.note.poll is not None
-        for file in found.note.files:
+    def _count(self, past: PastNote) -> None:
+        self._numbers[past.visibility] += 1
+        self._numbers["polls"] += past.note.poll is not None
+        for file in past.note.files:
             self._numbers["files"] += 1
             self._numbers["bytes"] += self._container.size(name_of(file)) or 0
 
@@ -168,7 +168,6 @@ class _Scan:
             remove_files(self._batch.id)
 
     def _exceeded_allowance(self) -> Reason | None:
-        """Return the reason why the archive exceeds the owner's allowance, or None."""
         allowance = self._allowance
         if allowance is None:
             return None

@@ -1,8 +1,8 @@
 """Reads the archive of X, formerly Twitter, as ActivityPub documents.
 
-`data/tweets.js` is a list in JSON behind an assignment (`window.YTD.tweets.part0 = `), continued in `tweets-part1.js`; each
-item has a `tweet`. Files are `data/tweets_media/<id of the post>-<name of the file>`. The archive does not tell whether the
-account was protected, so that every post counts as public; the import can lower the visibility.
+`data/tweets.js` is a list in JSON behind an assignment (`window.YTD.tweets.part0 = `), continued in `tweets-part1.js`. Files
+are `data/tweets_media/<id of the post>-<name>`. Every post counts as public, because the archive does not show whether the
+account was protected.
 """
 
 from __future__ import annotations
@@ -36,9 +36,7 @@ def is_list(base: str) -> bool:
 
 
 def username_of(item: Any) -> str:
-    """Return the username in the item of `account.js`; `i` if there is none, because X accepts `i` in place of the username in
-    any address.
-    """
+    """Return the username in an item of `account.js`, or `i`, which X accepts in place of any username in addresses."""
     account = item.get("account") if isinstance(item, Mapping) else None
     name = account.get("username") if isinstance(account, Mapping) else None
     return name if isinstance(name, str) and _NAME.fullmatch(name) else "i"
@@ -100,7 +98,7 @@ def read(item: Any, username: str) -> tuple[dict[str, Any], Reason | None]:
 
 
 def _file(file: Mapping[str, Any], number: str) -> dict[str, Any] | None:
-    """Return an attachment; for a video, its variant with the highest bit rate, which is the only variant in the archive."""
+    """Return an attachment; of a video, the variant with the highest bit rate, because only that one is in the archive."""
     address: Any = file.get("media_url_https") or file.get("media_url")
     variants = [
         variant
@@ -120,9 +118,7 @@ def _file(file: Mapping[str, Any], number: str) -> dict[str, Any] | None:
 
 
 def _moment(value: Any, number: int) -> datetime | None:
-    """Return the time of a post, with the milliseconds in its id if it has them, because posts of a thread may have the same
-    second.
-    """
+    """Return the time of a post, with the milliseconds that newer ids contain: posts of a thread may have the same second."""
     try:
         moment = datetime.strptime(value, _DATE).astimezone(UTC)
     except (TypeError, ValueError, OverflowError):

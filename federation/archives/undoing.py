@@ -18,10 +18,10 @@ _BATCH: Final = 100
 
 
 def undo_some(batch: PastImport, *, seconds: float) -> bool:
-    """Remove imported posts for this many seconds; return whether any may be left. A post that others have replied to,
-    boosted, quoted or favourited, or that its author has edited, pinned or replied to since, is deleted like any post, so that
-    other servers are notified. A post that staff review is deleted in the same way, because its row must be kept. The rows of
-    all other posts are removed at once: no other server knows them.
+    """Remove imported posts for `seconds`; return whether any may be left.
+
+    A post is deleted like any other, so that other servers are notified, if somebody has interacted with it, its author has
+    edited or pinned it, or staff review it. All other rows are removed at once.
     """
     end = time.monotonic() + seconds
     while True:
@@ -42,12 +42,12 @@ def undo_some(batch: PastImport, *, seconds: float) -> bool:
 def _remove(batch: PastImport, ids: list[int]) -> None:
     with transaction.atomic():
         locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids, deleted_at=None)
-        found = list(locked.order_by("id"))
-        living = [status.id for status in found]
+        statuses = list(locked.order_by("id"))
+        living = [status.id for status in statuses]
         known = _used_by_others(batch.account_id, living) | kept_ids(living)
         delete_statuses(status_ids=known, delete_media=True)
         ImportedPost.objects.filter(status_id__one_of=known).delete()
-        uncount_featured_tags([status for status in found if status.id not in known])
+        uncount_featured_tags([status for status in statuses if status.id not in known])
         remove_rows([status_id for status_id in living if status_id not in known])
         PastImport.objects.filter(id=batch.id).update(done=F("done") - len(living))
 

@@ -23,9 +23,7 @@ PAUSE_SECONDS: Final = 1.0
 
 
 def work_off_past_imports(events: Sequence[PastImportDue]) -> None:
-    """Handle PastImportDue: process each import for TURN_SECONDS. If there is more to do, publishes PastImportDue after a
-    pause of PAUSE_SECONDS.
-    """
+    """Handle PastImportDue: process each import for TURN_SECONDS, and publish PastImportDue again if it is not finished."""
     for import_id in dict.fromkeys(event.import_id for event in events):
         if process_import(import_id):
             # The queue has a thread of its own, which nobody else waits for. An event that is due later would be found by a
@@ -36,10 +34,8 @@ def work_off_past_imports(events: Sequence[PastImportDue]) -> None:
 
 
 def process_import(import_id: int, *, seconds: float = TURN_SECONDS) -> bool:
-    """Read an archive, or import or remove posts for this many seconds; return whether there is more to do. An archive is
-    read in one turn, however long that takes.
-
-    Raises Unavailable while another process works on the import.
+    """Read an archive, or import or remove posts for `seconds`; return whether there is more to do. An archive is read in one
+    turn. Raises Unavailable while another process works on the import.
     """
     rows = PastImport.objects.select_related("account__user").filter(id=import_id)
     if not rows.exists():

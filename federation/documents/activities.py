@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from accounts.models import Account
 from federation.documents.actors import featured_url
-from federation.documents.context import ACTIVITY_STREAMS, PUBLIC, addresses, followers_url_of, with_context
+from federation.documents.context import PUBLIC, addresses, build_activity, followers_url_of, with_context
 from federation.documents.notes import authorization_uri, load_notes, note_terms, quote_authorization_uri
 from social.kernel import clock
 from statuses.models import Interaction, InteractionRequest, RequestState
@@ -18,16 +18,20 @@ from statuses.policies.visibility import allowed_visibility, is_for_followers_on
 
 def create(note: dict[str, Any], *, context: bool = True) -> dict[str, Any]:
     """Return the Create of a post; `context=False` omits the @context, for an activity inside a collection."""
-    activity = {
-        "id": f"{note['id']}/activity",
-        "type": "Create",
+    activity = _of_note("Create", f"{note['id']}/activity", note, note["published"])
+    return with_context(activity, note_terms(note)) if context else activity
+
+
+def _of_note(kind: str, uri: str, note: dict[str, Any], published: str) -> dict[str, Any]:
+    return {
+        "id": uri,
+        "type": kind,
         "actor": note["attributedTo"],
-        "published": note["published"],
+        "published": published,
         "to": note["to"],
         "cc": note["cc"],
         "object": note,
     }
-    return with_context(activity, note_terms(note)) if context else activity
 
 
 def announce(boost: Post, *, context: bool = True) -> dict[str, Any]:
@@ -44,41 +48,37 @@ def announce(boost: Post, *, context: bool = True) -> dict[str, Any]:
         "cc": [*cc, original.author.uri],
         "object": original.object_uri,
     }
-    return _with_plain_context(activity) if context else activity
+    return with_context(activity) if context else activity
 
 
 def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[str, Any]]:
-    """Return the Create or Announce of each local post, by post id; `context=False` omits the @context, for activities inside a
-    collection.
+    """Return the Create or Announce of each local post, by post id; `context` is as in `create`.
 
-    With @context, the Announce of a followers-only post embeds the post, which is the booster's own: other servers cannot fetch
-    it.
+    With @context, the Announce of a followers-only post embeds the post, because other servers cannot fetch it.
     """
     full_posts = [
         post for post in posts if post.original is None or (context and is_for_followers_only(post.original.visibility))
     ]
     notes = load_notes(post.proper for post in full_posts)
-    found = {post.id: announce(post, context=context) for post in posts if post.original is not None}
+    documents = {post.id: announce(post, context=context) for post in posts if post.original is not None}
     for number, uri in _approvals(posts).items():
-        inner = {name: value for name, value in found[number].items() if name != "@context"}
+        inner = {name: value for name, value in documents[number].items() if name != "@context"}
         inner |= dict.fromkeys(_APPROVAL_TERMS, uri)
-        found[number] = with_context(inner, _APPROVAL_TERMS) if context else inner
+        documents[number] = with_context(inner, _APPROVAL_TERMS) if context else inner
     for post in full_posts:
         inner = notes[post.proper.id]
         if post.original is None:
-            found[post.id] = create(inner, context=context)
+            documents[post.id] = create(inner, context=context)
         else:
-            found[post.id] = with_context(announce(post, context=False) | {"object": inner}, note_terms(inner))
-    return found
+            documents[post.id] = with_context(announce(post, context=False) | {"object": inner}, note_terms(inner))
+    return documents
 
 
 _APPROVAL_TERMS: Final = ("announceAuthorization", "approvedBy")
 
 
 def _approvals(posts: Sequence[Post]) -> dict[int, str]:
-    """Return the ids of the authorizations of boosts that authors have approved, by boost; one query, none if no policy limits
-    who may boost these posts.
-    """
+    """Return the ids of the authorizations of approved boosts, by boost. One query, or none if no policy limits boosts."""
     limited = [post.id for post in posts if post.original is not None and post.original.interaction_policy]
     if not limited:
         return {}
@@ -92,19 +92,9 @@ def _approvals(posts: Sequence[Post]) -> dict[int, str]:
 
 
 def update(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
-    """Return the Update of a post that was edited or otherwise changed at `moment`. The activity's id has milliseconds, so that
-    it differs from the id of another edit in the same second: some servers drop an activity whose id they have seen.
-    """
-    activity = {
-        "id": f"{note['id']}#updates/{int(moment.timestamp() * 1000)}",
-        "type": "Update",
-        "actor": note["attributedTo"],
-        "published": clock.iso_seconds(moment),
-        "to": note["to"],
-        "cc": note["cc"],
-        "object": note,
-    }
-    return with_context(activity, note_terms(note))
+    """Return the Update of a post changed at `moment`. Its id has milliseconds: some servers drop activities with known ids."""
+    uri = f"{note['id']}#updates/{int(moment.timestamp() * 1000)}"
+    return with_context(_of_note("Update", uri, note, clock.iso_seconds(moment)), note_terms(note))
 
 
 def update_poll(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
@@ -125,42 +115,27 @@ def vote(account: Account, number: int, option: str, poll_uri: str, author_uri: 
         "inReplyTo": poll_uri,
         "to": author_uri,
     }
-    return _act("Create", f"{uri}/activity", account, note) | {"to": author_uri}
+    return build_activity("Create", f"{uri}/activity", account.uri, note, to=author_uri)
 
 
 def quote_request(note: dict[str, Any], uri: str, quoted_uri: str) -> dict[str, Any]:
-    """Return the request to quote the remote post `quoted_uri` in the local post `note` (FEP-044f); `uri` is the id of the
-    request, which the answer refers to.
-    """
-    activity = {
-        "id": uri,
-        "type": "QuoteRequest",
-        "actor": note["attributedTo"],
-        "object": quoted_uri,
-        "instrument": note,
-    }
-    return with_context(activity, ["QuoteRequest", *note_terms(note)])
+    """Return the request `uri` to quote the remote post `quoted_uri` in the local post `note` (FEP-044f)."""
+    terms = ["QuoteRequest", *note_terms(note)]
+    return build_activity("QuoteRequest", uri, note["attributedTo"], quoted_uri, terms, instrument=note)
 
 
 def answer_quote(
     account: Account, request: dict[str, Any], *, number: int, authorization_uri: str | None
 ) -> dict[str, Any]:
-    """Return the Accept of a QuoteRequest, with the authorization as its result, or the Reject if `authorization_uri` is None;
-    `number` is this server's id of the quote.
-    """
+    """Return the Accept of a QuoteRequest, or the Reject if `authorization_uri` is None; `number` is the quote's id here."""
     kind, place = ("Reject", "rejects") if authorization_uri is None else ("Accept", "accepts")
-    activity = {
-        "id": f"{account.uri}#{place}/quote_requests/{number}",
-        "type": kind,
-        "actor": account.uri,
-        **({} if authorization_uri is None else {"result": authorization_uri}),
-        "object": {**request, "type": "QuoteRequest"},
-    }
-    return with_context(activity, ["QuoteRequest"])
+    uri = f"{account.uri}#{place}/quote_requests/{number}"
+    result = {} if authorization_uri is None else {"result": authorization_uri}
+    return build_activity(kind, uri, account.uri, request | {"type": "QuoteRequest"}, ["QuoteRequest"], **result)
 
 
 def quote_authorization(account: Account, number: int, quoting_uri: str, quoted_uri: str) -> dict[str, Any]:
-    """Return the consent of `account` to a quote of its post, without @context; `number` is this server's id of the quote."""
+    """Return the consent of `account` to the quote with the id `number`, without @context."""
     return {
         "id": quote_authorization_uri(account.uri, number),
         "type": "QuoteAuthorization",
@@ -177,31 +152,19 @@ def authorization_terms(authorization: dict[str, Any]) -> tuple[str, ...]:
 
 def delete_authorization(account: Account, authorization: dict[str, Any]) -> dict[str, Any]:
     """Return the Delete of the consent to a quote, or to be in a collection."""
-    activity = {
-        "id": f"{authorization['id']}#delete",
-        "type": "Delete",
-        "actor": account.uri,
-        "to": [PUBLIC],
-        "object": authorization,
-    }
-    return with_context(activity, authorization_terms(authorization))
+    uri, terms = f"{authorization['id']}#delete", authorization_terms(authorization)
+    return build_activity("Delete", uri, account.uri, authorization, terms, to=[PUBLIC])
 
 
 def undo_announce(boost: Post) -> dict[str, Any]:
     """Return the Undo of the Announce of a boost."""
     undone = announce(boost, context=False)
-    return _undo(f"{boost.author.uri}#announces/{boost.id}/undo", boost.author, undone) | {"to": [PUBLIC]}
+    return _undo(f"{boost.author.uri}#announces/{boost.id}/undo", boost.author, undone, to=[PUBLIC])
 
 
 def delete(post: Post) -> dict[str, Any]:
-    activity = {
-        "id": f"{post.object_uri}#delete",
-        "type": "Delete",
-        "actor": post.author.uri,
-        "to": [PUBLIC],
-        "object": tombstone(post),
-    }
-    return with_context(activity, ["atomUri"])
+    uri = f"{post.object_uri}#delete"
+    return build_activity("Delete", uri, post.author.uri, tombstone(post), ["atomUri"], to=[PUBLIC])
 
 
 def tombstone(post: Post) -> dict[str, Any]:
@@ -210,18 +173,11 @@ def tombstone(post: Post) -> dict[str, Any]:
 
 
 def delete_actor(account: Account) -> dict[str, Any]:
-    activity = {
-        "id": f"{account.uri}#delete",
-        "type": "Delete",
-        "actor": account.uri,
-        "to": [PUBLIC],
-        "object": account.uri,
-    }
-    return _with_plain_context(activity)
+    return build_activity("Delete", f"{account.uri}#delete", account.uri, account.uri, to=[PUBLIC])
 
 
 def update_actor(account: Account, document: dict[str, Any], unix_time: int) -> dict[str, Any]:
-    """Return the Update of an actor; `document` is the actor with its @context, which is moved to the activity."""
+    """Return the Update of an actor, whose `document` has a @context."""
     inner = dict(document)
     context = inner.pop("@context")
     return {
@@ -235,7 +191,7 @@ def update_actor(account: Account, document: dict[str, Any], unix_time: int) -> 
 
 
 def like(account: Account, favourite_id: int, object_uri: str) -> dict[str, Any]:
-    return _act("Like", f"{account.uri}#likes/{favourite_id}", account, object_uri)
+    return build_activity("Like", f"{account.uri}#likes/{favourite_id}", account.uri, object_uri)
 
 
 def undo_like(account: Account, favourite_id: int, object_uri: str) -> dict[str, Any]:
@@ -245,7 +201,7 @@ def undo_like(account: Account, favourite_id: int, object_uri: str) -> dict[str,
 
 def follow(account: Account, target_uri: str, uri: str) -> dict[str, Any]:
     """Return the Follow of an account; `uri` is the id of the Follow, which the answer refers to."""
-    return _act("Follow", uri, account, target_uri)
+    return build_activity("Follow", uri, account.uri, target_uri)
 
 
 def undo_follow(account: Account, target_uri: str, uri: str) -> dict[str, Any]:
@@ -256,17 +212,15 @@ def undo_follow(account: Account, target_uri: str, uri: str) -> dict[str, Any]:
 def answer_follow(
     account: Account, follower_uri: str, follow_uri: str, *, accepted: bool, number: int
 ) -> dict[str, Any]:
-    """Return the Accept or Reject of a remote Follow; `number` is this server's id of the follow or request, and becomes part
-    of the answer's id.
-    """
+    """Return the Accept or Reject of a remote Follow; `number` (the id of the follow or request here) is part of its id."""
     kind, place = ("Accept", "accepts") if accepted else ("Reject", "rejects")
     followed = {"id": follow_uri, "type": "Follow", "actor": follower_uri, "object": account.uri}
-    return _act(kind, f"{account.uri}#{place}/follows/{number}", account, followed)
+    return build_activity(kind, f"{account.uri}#{place}/follows/{number}", account.uri, followed)
 
 
 def block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
     """Return the Block of an account; it is sent to the server of the blocked account only."""
-    return _act("Block", uri, account, target_uri)
+    return build_activity("Block", uri, account.uri, target_uri)
 
 
 def undo_block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
@@ -275,12 +229,12 @@ def undo_block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
 
 def move(account: Account, number: int, target_uri: str) -> dict[str, Any]:
     """Return the Move of an account to the account with the id `target_uri`."""
-    return _act("Move", f"{account.uri}#moves/{number}", account, account.uri) | {"target": target_uri}
+    return build_activity("Move", f"{account.uri}#moves/{number}", account.uri, account.uri, target=target_uri)
 
 
 def featuring(account: Account, target: str | dict[str, Any], *, is_added: bool) -> dict[str, Any]:
-    """Return the Add or Remove of a pinned post (`target` is its id) or of a featured hashtag (`target` is the Hashtag) on the
-    account's profile. The activity has no id (contract, federation section 7).
+    """Return the Add or Remove of `target` on the account's profile: the id of a pinned post, or a Hashtag. The activity has no
+    id (contract, federation section 7).
     """
     activity = {
         "type": "Add" if is_added else "Remove",
@@ -292,21 +246,10 @@ def featuring(account: Account, target: str | dict[str, Any], *, is_added: bool)
 
 
 def flag(sender: Account, uri: str, content: str, object_uris: Sequence[str]) -> dict[str, Any]:
-    """Return the Flag of a report, sent by the instance actor (`sender`) instead of the reporter. `object_uris` are the ids of
-    the reported account and of its reported posts and collections.
-    """
-    activity = {"id": uri, "type": "Flag", "actor": sender.uri, "content": content, "object": list(object_uris)}
-    return _with_plain_context(activity)
+    """Return the Flag of a report, sent by the instance actor (`sender`) about the objects with these ids."""
+    return build_activity("Flag", uri, sender.uri, list(object_uris), content=content)
 
 
-def _undo(uri: str, account: Account | Author, activity: dict[str, Any]) -> dict[str, Any]:
+def _undo(uri: str, account: Account | Author, activity: dict[str, Any], **members: object) -> dict[str, Any]:
     inner = {name: value for name, value in activity.items() if name != "@context"}
-    return _act("Undo", uri, account, inner)
-
-
-def _act(kind: str, uri: str, account: Account | Author, target: str | dict[str, Any]) -> dict[str, Any]:
-    return _with_plain_context({"id": uri, "type": kind, "actor": account.uri, "object": target})
-
-
-def _with_plain_context(activity: dict[str, Any]) -> dict[str, Any]:
-    return {"@context": ACTIVITY_STREAMS, **activity}
+    return build_activity("Undo", uri, account.uri, inner, **members)

@@ -37,11 +37,12 @@ def devices_url(account: Account) -> str:
 
 
 def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> dict[str, Any]:
-    """Return the actor document of a local account, with the custom `emojis` in its texts. The document of a temporarily
-    suspended account has no profile texts or pictures, and is marked as suspended.
+    """Return the actor document of a local account, with the custom `emojis` in its texts. The document of a suspended account
+    has no profile texts or pictures.
     """
-    suspended = account.suspended
-    uri = account.uri
+    uri, suspended = account.uri, account.suspended
+    hashtags = dict.fromkeys(token.name for token in scan(account.note) if token.kind is Kind.HASHTAG)
+    fields = [{"type": "PropertyValue", "name": item["name"], "value": item["html"]} for item in account.fields]
     document: dict[str, Any] = {
         "id": uri,
         "type": account.actor_type,
@@ -68,8 +69,8 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
         "showRepliesInMedia": account.show_media_replies,
         "published": f"{account.created_at.astimezone(UTC):%Y-%m-%d}T00:00:00Z",
         "publicKey": {"id": f"{uri}#main-key", "owner": uri, "publicKeyPem": public_key_pem},
-        "tag": [] if suspended else [*map(emoji_object, emojis), *_hashtags(account.note)],
-        "attachment": [] if suspended else _fields(account),
+        "tag": [] if suspended else [*map(emoji_object, emojis), *map(hashtag, hashtags)],
+        "attachment": [] if suspended else fields,
         "endpoints": {"sharedInbox": links.web_url(SHARED_INBOX)},
     }
     if suspended:
@@ -80,15 +81,11 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
 
 
 def _may_feature(account: Account) -> str:
-    """Return the id of the audience that may put an account into collections: the public collection, the account's followers
-    collection, or the account itself (FEP-7aa9).
-    """
     uris = {Audience.PUBLIC: PUBLIC, Audience.FOLLOWERS: f"{account.uri}/followers"}
     return uris.get(featuring_audience(account), account.uri)
 
 
 def _shown_unless_suspended(account: Account) -> dict[str, Any]:
-    """Return those members of an actor that are left out if they have no value."""
     members = {
         "alsoKnownAs": account.also_known_as,
         "movedTo": account.moved_to.uri if account.moved_to is not None else None,
@@ -100,9 +97,6 @@ def _shown_unless_suspended(account: Account) -> dict[str, Any]:
 
 
 def _terms_of(document: dict[str, Any]) -> list[str]:
-    """Return the JSON-LD terms that an actor document uses: those of every actor, of its tags and of its pictures (contract,
-    federation section 3).
-    """
     terms = [*_TERMS, *sorted({item["type"] for item in document["tag"]})]
     if "Emoji" in terms or not {"icon", "image"}.isdisjoint(document):
         terms.append("focalPoint")
@@ -126,11 +120,6 @@ def instance_actor(account: Account, public_key_pem: str) -> dict[str, Any]:
     return with_context(document, _TERMS[:-1], SECURITY, WEBFINGER)
 
 
-def _hashtags(note: str) -> list[dict[str, str]]:
-    names = dict.fromkeys(token.name for token in scan(note) if token.kind is Kind.HASHTAG)
-    return [hashtag(name) for name in names]
-
-
 def hashtag(name: str) -> dict[str, str]:
     """Return a Hashtag of a post or a biography."""
     return {"type": "Hashtag", "href": links.tag_url(name), "name": f"#{name}"}
@@ -141,14 +130,10 @@ def featured_tag(account: Account, tag: Tag, spelling: str) -> dict[str, str]:
     return {"type": "Hashtag", "href": links.tagged_url(account.page_url, tag.name), "name": f"#{spelling}"}
 
 
-def _fields(account: Account) -> list[dict[str, str]]:
-    return [{"type": "PropertyValue", "name": item["name"], "value": item["html"]} for item in account.fields]
-
-
 def image(path: str, description: str = "") -> dict[str, str]:
     """Return the Image object of a picture that is stored on this server."""
-    found = {"type": "Image", "mediaType": media_type_of(path), "url": storage.url(path)}
-    return found | ({"summary": description} if description else {})
+    picture = {"type": "Image", "mediaType": media_type_of(path), "url": storage.url(path)}
+    return picture | ({"summary": description} if description else {})
 
 
 def media_type_of(path: str) -> str:

@@ -62,9 +62,9 @@ def page(
 
 
 def _within_limit(items: Sequence[Any]) -> list[Any]:
-    """Return the items; once they exceed ITEMS_BYTES together, further items are replaced by their ids."""
-    room, found = ITEMS_BYTES, []
+    """Return the items; those that exceed ITEMS_BYTES are replaced by their ids."""
+    room, embedded = ITEMS_BYTES, []
     for item in items:
         room -= len(orjson.dumps(item))
-        found.append(item["id"] if room < 0 and isinstance(item, dict) and "id" in item else item)
-    return found
+        embedded.append(item["id"] if room < 0 and isinstance(item, dict) and "id" in item else item)
+    return embedded

@@ -1,7 +1,5 @@
-"""Contexts of documents: the common vocabularies, and the terms that a document uses beyond them.
-
-Source: contract, federation section 3. No JSON-LD processor is needed, because all servers of the network compare terms by
-name.
+"""Contexts of documents: the common vocabularies, and the terms that a document uses beyond them (contract, federation section
+3). Servers of the network compare terms by name, so that no JSON-LD processor is needed.
 """
 
 from __future__ import annotations
@@ -21,91 +19,66 @@ PUBLIC_NAMES: Final = frozenset({PUBLIC, "as:Public", "Public"})
 """Spellings of the public collection (contract, federation section 6)."""
 
 _ID: Final = {"@type": "@id"}
+_PREFIXES: Final = {
+    "gts": "https://gotosocial.org/ns#",
+    "ostatus": "http://ostatus.org#",
+    "toot": "http://joinmastodon.org/ns#",
+}
+
+
+def _defined(base: str, *names: str, ids: bool = False) -> dict[str, dict[str, Any]]:
+    """Return the terms of a vocabulary with their definitions; with `ids`, their values are ids."""
+    prefix = base.removesuffix(":")
+    used = {prefix: _PREFIXES[prefix]} if prefix in _PREFIXES else {}
+    return {name: {**used, name: {"@id": f"{base}{name}", **_ID} if ids else f"{base}{name}"} for name in names}
+
+
 TERMS: Final[dict[str, dict[str, Any]]] = {
-    "manuallyApprovesFollowers": {"manuallyApprovesFollowers": "as:manuallyApprovesFollowers"},
-    "sensitive": {"sensitive": "as:sensitive"},
-    "Hashtag": {"Hashtag": "as:Hashtag"},
-    "movedTo": {"movedTo": {"@id": "as:movedTo", **_ID}},
-    "alsoKnownAs": {"alsoKnownAs": {"@id": "as:alsoKnownAs", **_ID}},
+    **_defined("as:", "manuallyApprovesFollowers", "sensitive", "Hashtag"),
+    **_defined("as:", "movedTo", "alsoKnownAs", ids=True),
     "PropertyValue": {
         "schema": "http://schema.org#",
         "PropertyValue": "schema:PropertyValue",
         "value": "schema:value",
     },
-    "atomUri": {
-        "ostatus": "http://ostatus.org#",
-        "atomUri": "ostatus:atomUri",
-    },
-    "inReplyToAtomUri": {"ostatus": "http://ostatus.org#", "inReplyToAtomUri": "ostatus:inReplyToAtomUri"},
-    "conversation": {"ostatus": "http://ostatus.org#", "conversation": "ostatus:conversation"},
+    **_defined("ostatus:", "atomUri", "inReplyToAtomUri", "conversation"),
     "focalPoint": {
         "toot": "http://joinmastodon.org/ns#",
         "focalPoint": {"@container": "@list", "@id": "toot:focalPoint"},
     },
-    **{
-        name: {"gts": "https://gotosocial.org/ns#", name: {"@id": f"gts:{name}", **_ID}}
-        for name in (
-            *("interactionPolicy", "canQuote", "canLike", "canReply", "canAnnounce"),
-            *("automaticApproval", "manualApproval", "always", "approvalRequired"),
-            *("likeAuthorization", "replyAuthorization", "announceAuthorization", "approvedBy"),
-        )
-    },
-    "canFeature": {"canFeature": {"@id": "https://w3id.org/fep/7aa9#canFeature", **_ID}},
-    **{
-        name: {name: f"https://w3id.org/fep/7aa9#{name}"}
-        for name in ("FeaturedCollection", "FeaturedItem", "FeatureRequest", "FeatureAuthorization")
-    },
-    **{
-        name: {name: {"@id": f"https://w3id.org/fep/7aa9#{name}", **_ID}}
-        for name in ("topic", "featuredObject", "featureAuthorization")
-    },
-    "quote": {"quote": {"@id": "https://w3id.org/fep/044f#quote", **_ID}},
-    "quoteAuthorization": {"quoteAuthorization": {"@id": "https://w3id.org/fep/044f#quoteAuthorization", **_ID}},
-    **{name: {name: f"https://w3id.org/fep/044f#{name}"} for name in ("QuoteRequest", "QuoteAuthorization")},
-    **{
-        name: {"gts": "https://gotosocial.org/ns#", name: {"@id": f"gts:{name}", **_ID}}
-        for name in ("interactingObject", "interactionTarget")
-    },
-    **{
-        name: {"gts": "https://gotosocial.org/ns#", name: f"gts:{name}"}
-        for name in (
-            *("LikeRequest", "ReplyRequest", "AnnounceRequest"),
-            *("LikeAuthorization", "ReplyAuthorization", "AnnounceAuthorization"),
-        )
-    },
-    **{
-        name: {"toot": "http://joinmastodon.org/ns#", name: {"@id": f"toot:{name}", **_ID}}
-        for name in ("claim", "devices", "fingerprintKey", "identityKey")
-    },
-    **{
-        name: {"toot": "http://joinmastodon.org/ns#", name: f"toot:{name}"}
-        for name in (
-            *("Device", "Ed25519Signature", "Ed25519Key", "Curve25519Key", "EncryptedMessage"),
-            *("publicKeyBase64", "deviceId", "messageFranking", "messageType", "cipherText"),
-        )
-    },
-    "quoteUri": {"quoteUri": "http://fedibird.com/ns#quoteUri"},
-    "_misskey_quote": {"_misskey_quote": "https://misskey-hub.net/ns#_misskey_quote"},
-    "featured": {"toot": "http://joinmastodon.org/ns#", "featured": {"@id": "toot:featured", **_ID}},
-    "featuredTags": {"toot": "http://joinmastodon.org/ns#", "featuredTags": {"@id": "toot:featuredTags", **_ID}},
+    **_defined(
+        "gts:",
+        *("interactionPolicy", "canQuote", "canLike", "canReply", "canAnnounce"),
+        *("automaticApproval", "manualApproval", "always", "approvalRequired"),
+        *("likeAuthorization", "replyAuthorization", "announceAuthorization", "approvedBy"),
+        *("interactingObject", "interactionTarget"),
+        ids=True,
+    ),
+    **_defined(
+        "gts:",
+        *("LikeRequest", "ReplyRequest", "AnnounceRequest"),
+        *("LikeAuthorization", "ReplyAuthorization", "AnnounceAuthorization"),
+    ),
+    **_defined(
+        "https://w3id.org/fep/7aa9#",
+        *("FeaturedCollection", "FeaturedItem", "FeatureRequest", "FeatureAuthorization"),
+    ),
+    **_defined("https://w3id.org/fep/7aa9#", "canFeature", "topic", "featuredObject", "featureAuthorization", ids=True),
+    **_defined("https://w3id.org/fep/044f#", "QuoteRequest", "QuoteAuthorization"),
+    **_defined("https://w3id.org/fep/044f#", "quote", "quoteAuthorization", ids=True),
+    **_defined("http://fedibird.com/ns#", "quoteUri"),
+    **_defined("https://misskey-hub.net/ns#", "_misskey_quote"),
+    **_defined("toot:", "claim", "devices", "fingerprintKey", "identityKey", "featured", "featuredTags", ids=True),
+    **_defined(
+        "toot:",
+        *("Device", "Ed25519Signature", "Ed25519Key", "Curve25519Key", "EncryptedMessage"),
+        *("publicKeyBase64", "deviceId", "messageFranking", "messageType", "cipherText"),
+        *("Emoji", "blurhash", "discoverable", "indexable", "memorial", "suspended"),
+        *("showFeatured", "showMedia", "showRepliesInMedia", "votersCount"),
+    ),
     "attributionDomains": {
         "toot": "http://joinmastodon.org/ns#",
         "attributionDomains": {"@id": "toot:attributionDomains", "@container": "@set"},
-    },
-    **{
-        name: {"toot": "http://joinmastodon.org/ns#", name: f"toot:{name}"}
-        for name in (
-            "Emoji",
-            "blurhash",
-            "discoverable",
-            "indexable",
-            "memorial",
-            "suspended",
-            "showFeatured",
-            "showMedia",
-            "showRepliesInMedia",
-            "votersCount",
-        )
     },
 }
 """Terms beyond the vocabularies, each with its complete definition."""
@@ -130,6 +103,13 @@ def with_context(document: dict[str, Any], terms: Iterable[str] = (), *vocabular
     return {"@context": names if len(names) > 1 else ACTIVITY_STREAMS, **document}
 
 
+def build_activity(
+    kind: str, uri: str, actor_uri: str, target: object, terms: Iterable[str] = (), /, **members: object
+) -> dict[str, Any]:
+    """Return an activity about `target`, with its @context (`terms` are as in `with_context`) and these further members."""
+    return with_context({"id": uri, "type": kind, "actor": actor_uri, **members, "object": target}, terms)
+
+
 def followers_url_of(author: Author) -> str:
     """Return the id of the followers collection of a local author."""
     return f"{author.uri}/followers"
@@ -148,9 +128,7 @@ def addresses(visibility: str, followers_url: str, mentioned: Sequence[str]) -> 
 
 
 def visibility_of(to: Sequence[str], cc: Sequence[str], followers_url: str) -> Visibility:
-    """Return the visibility that the addressing expresses: direct, unless it contains the public collection or the author's
-    followers collection.
-    """
+    """Return the visibility that the addressing expresses: direct, unless it names the public or the followers collection."""
     return received_visibility(
         in_to=not PUBLIC_NAMES.isdisjoint(to),
         in_cc=not PUBLIC_NAMES.isdisjoint(cc),

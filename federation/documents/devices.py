@@ -1,6 +1,4 @@
-"""Documents of end-to-end encryption: devices, their one-time keys, and messages to them (contract, federation sections 3, 4
-and 7; seed decision D-05).
-"""
+"""Documents of end-to-end encryption: devices, one-time keys and messages (contract, federation sections 3, 4 and 7; D-05)."""
 
 from __future__ import annotations
 

@@ -18,26 +18,19 @@ NODEINFO_VERSIONS: Final = ("2.0", "2.1")
 
 
 def webfinger(account: Account, *, instance: bool = False) -> dict[str, Any]:
-    """Return the WebFinger document of an account (RFC 7033); `instance` is True for the instance actor, which stands for this
-    server.
-    """
+    """Return the WebFinger document of an account (RFC 7033); `instance` is True for the instance actor."""
     page = links.web_url("/about/more?instance_actor=true") if instance else links.profile_url(account.username)
+    interaction = links.web_url("/authorize_interaction")
     found: list[dict[str, str]] = [
         {"rel": "http://webfinger.net/rel/profile-page", "type": "text/html", "href": page},
         {"rel": "self", "type": "application/activity+json", "href": account.uri},
+        {"rel": "http://ostatus.org/schema/1.0/subscribe", "template": f"{interaction}?uri={{uri}}"},
+        {"rel": "https://w3id.org/fep/3b86/Create", "template": links.web_url("/share?text={content}")},
+        {"rel": "https://w3id.org/fep/3b86/Object", "template": f"{interaction}?uri={{object}}"},
     ]
-    interaction = links.web_url("/authorize_interaction")
-    found.append({"rel": "http://ostatus.org/schema/1.0/subscribe", "template": f"{interaction}?uri={{uri}}"})
-    found.append({"rel": "https://w3id.org/fep/3b86/Create", "template": links.web_url("/share?text={content}")})
-    found.append({"rel": "https://w3id.org/fep/3b86/Object", "template": f"{interaction}?uri={{object}}"})
     if account.avatar and not account.suspended and not instance:
-        found.append(
-            {
-                "rel": "http://webfinger.net/rel/avatar",
-                "type": media_type_of(account.avatar),
-                "href": storage.url(account.avatar),
-            }
-        )
+        avatar = {"type": media_type_of(account.avatar), "href": storage.url(account.avatar)}
+        found.append({"rel": "http://webfinger.net/rel/avatar", **avatar})
     return {
         "subject": f"acct:{account.username}@{settings.LOCAL_DOMAIN}",
         "aliases": [page, account.uri],
@@ -82,17 +75,14 @@ def nodeinfo(
     description: str,
     is_open: bool,
 ) -> dict[str, Any]:
-    """Return the NodeInfo document: the software of this server and its usage.
-
-    Clients compare `software.version` by Semantic Versioning (clients.md E1); if NODEINFO_NAME is not `social`, it is the
-    version of the client API.
+    """Return the NodeInfo document, with this server's software and usage. `software.version` is the version of the client API
+    unless NODEINFO_NAME is `social`, because clients compare it by Semantic Versioning (clients.md E1).
     """
     own_version = settings.VERSION if settings.NODEINFO_NAME == "social" else versions.CLIENT_VERSION
     software = {"name": settings.NODEINFO_NAME, "version": own_version}
-    metadata: dict[str, Any] = {"nodeName": title, "nodeDescription": description}
     if version == "2.1":
         software |= {"repository": settings.SOURCE_URL, "homepage": settings.SOURCE_URL}
-    metadata["upstream"] = {"name": "mastodon", "version": versions.UPSTREAM_VERSION}
+    upstream = {"name": "mastodon", "version": versions.UPSTREAM_VERSION}
     return {
         "version": version,
         "software": software,
@@ -103,5 +93,5 @@ def nodeinfo(
             "localPosts": posts,
         },
         "openRegistrations": is_open,
-        "metadata": metadata,
+        "metadata": {"nodeName": title, "nodeDescription": description, "upstream": upstream},
     }

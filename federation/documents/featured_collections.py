@@ -9,7 +9,7 @@ from accounts.collections.models import Collection, CollectionItem, ItemState
 from accounts.models import Account
 from accounts.policies.audience import is_present
 from federation.documents.actors import hashtag
-from federation.documents.context import PUBLIC, with_context
+from federation.documents.context import PUBLIC, build_activity, with_context
 from social.kernel import clock, links
 
 ITEM_TERMS: Final = (
@@ -30,9 +30,7 @@ def item_uri(account: Account, item_id: int) -> str:
 
 
 def load_items(collection_ids: Iterable[int]) -> dict[int, list[CollectionItem]]:
-    """Return the accepted items of each collection whose accounts are not suspended, by collection id, oldest first. Takes one
-    query.
-    """
+    """Return the accepted items of each collection, by collection id, oldest first. One query."""
     found: dict[int, list[CollectionItem]] = {number: [] for number in collection_ids}
     rows = CollectionItem.objects.filter(is_present("account"), collection_id__one_of=found, state=ItemState.ACCEPTED)
     for item in rows.select_related("account").order_by("id"):
@@ -41,9 +39,7 @@ def load_items(collection_ids: Iterable[int]) -> dict[int, list[CollectionItem]]
 
 
 def load_linked(collection_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """Return collections as they appear in the `tag` of a post, by id: local ones in full, remote ones by name and address.
-    Takes two queries, or none if `collection_ids` is empty.
-    """
+    """Return collections as they appear in the `tag` of a post, by id. Two queries, or none without ids."""
     ids = list(collection_ids)
     if not ids:
         return {}
@@ -53,7 +49,6 @@ def load_linked(collection_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
 
 
 def _reference(collection: Collection) -> dict[str, Any]:
-    """Return the name and addresses of a remote collection; its items are served by its own server."""
     return {
         "id": collection.uri,
         "type": "FeaturedCollection",
@@ -79,31 +74,24 @@ def authorization(account: Account, collection: Collection, item_id: int) -> dic
 
 
 def feature_request(uri: str, collection: Collection, account_uri: str) -> dict[str, Any]:
-    """Return the request to put a remote account into a collection. It has no actor: the signer counts as the actor
-    (contract, federation section 7).
-    """
+    """Return the request to put a remote account into a collection. Its signer is the actor."""
     instrument = collection.object_uri
     activity = {"id": uri, "type": "FeatureRequest", "instrument": instrument, "object": account_uri}
     return with_context(activity, ["FeatureRequest"])
 
 
 def answer_feature(account: Account, actor_uri: str, request_uri: str, *, item_id: int) -> dict[str, Any]:
-    """Return the Accept of a FeatureRequest, with the authorization as its result; a Reject when `item_id` is 0."""
+    """Return the Accept of a FeatureRequest, with the authorization as its result, or the Reject if `item_id` is 0."""
     kind, number = ("Accept", str(item_id)) if item_id else ("Reject", "")
-    activity = {
-        "id": f"{account.uri}#{kind.lower()}s/feature_requests/{number}",
-        "type": kind,
-        "actor": account.uri,
-        "to": actor_uri,
-        **({"result": authorization_uri(account, item_id)} if item_id else {}),
-        "object": request_uri,
-    }
-    return with_context(activity)
+    uri = f"{account.uri}#{kind.lower()}s/feature_requests/{number}"
+    result = {"result": authorization_uri(account, item_id)} if item_id else {}
+    return build_activity(kind, uri, account.uri, request_uri, to=actor_uri, **result)
 
 
 def featured_item(owner: Account, item: CollectionItem) -> dict[str, Any]:
     """Return an item of a collection: an account, and its consent."""
-    member = _member(item)
+    member = item.account
+    assert member is not None  # an accepted item has an account
     return {
         "id": item_uri(owner, item.id),
         "type": "FeaturedItem",
@@ -111,13 +99,6 @@ def featured_item(owner: Account, item: CollectionItem) -> dict[str, Any]:
         "featureAuthorization": item.approval_uri or authorization_uri(member, item.id),
         "published": clock.iso_seconds(item.created_at),
     }
-
-
-def _member(item: CollectionItem) -> Account:
-    """Return the account of an accepted item; an item without an account is never shown."""
-    if item.account is None:
-        raise TypeError("nobody is shown who is unknown")
-    return item.account
 
 
 def featured_collection(collection: Collection, items: list[CollectionItem]) -> dict[str, Any]:
@@ -144,16 +125,12 @@ def featured_collection(collection: Collection, items: list[CollectionItem]) -> 
 
 
 def listing(owner: Account, target: str | dict[str, Any]) -> dict[str, Any]:
-    """Return the Add of a collection to its owner's list if `target` is its document, or its Remove if `target` is its id. The
-    activities have no ids.
-    """
+    """Return the Add of a collection to its owner's list (`target` is its document) or the Remove (`target` is its id)."""
     return _listing(owner, featured_collections_uri(owner), target, TERMS)
 
 
 def item_listing(owner: Account, collection_id: int, target: str | dict[str, Any]) -> dict[str, Any]:
-    """Return the Add of an item to a collection if `target` is its document, or its Remove if `target` is its id. The
-    activities have no ids.
-    """
+    """Return the Add of an item to a collection (`target` is its document) or the Remove (`target` is its id)."""
     return _listing(owner, links.collection_uri(owner.id, collection_id), target, ITEM_TERMS)
 
 
@@ -164,11 +141,5 @@ def _listing(owner: Account, place: str, target: str | dict[str, Any], terms: It
 
 
 def update(collection: Collection, document: dict[str, Any]) -> dict[str, Any]:
-    activity = {
-        "id": f"{document['id']}#updates/{int(collection.updated_at.timestamp() * 1000)}",
-        "type": "Update",
-        "actor": collection.account.uri,
-        "to": [PUBLIC],
-        "object": document,
-    }
-    return with_context(activity, TERMS)
+    uri = f"{document['id']}#updates/{int(collection.updated_at.timestamp() * 1000)}"
+    return build_activity("Update", uri, collection.account.uri, document, TERMS, to=[PUBLIC])

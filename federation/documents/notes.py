@@ -38,104 +38,85 @@ SELF_REPLIES: Final = 5
 
 
 def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
-    """Return the documents of local posts (not of boosts) by id, without @context, as they are embedded in a Create.
+    """Return the documents of local posts (not of boosts) by id, without @context.
 
     Takes at most five queries for any number of posts; one more if an author is limited, one if a post has a poll, and two if a
     post links to a collection.
     """
-    found = {post.id: post for post in posts}
-    bodies = load_bodies(found)
-    answered_ids = {post.in_reply_to_id for post in found.values() if post.in_reply_to_id is not None}
-    above = {post.id: post for post in load_posts(answered_ids.union(body.thread_root_id for body in bodies.values()))}
-    emojis = EmojiLookup((None, body.texts(local=True)) for body in bodies.values())
-    replies = load_self_replies(found, SELF_REPLIES)
-    polls = load_polls([post.id for post in found.values() if post.poll_id is not None])
-    linked = load_linked({one for post in found.values() for one in post.collection_ids})
-    limited = {post.account_id for post in found.values() if post.author.is_limited}
-    nearby = load_nearby_pairs({account["id"] for body in bodies.values() for account in body.addressed}, limited)
-    return {
-        number: note(
-            found[number],
-            body,
-            parent_uri=_parent_uri(above.get(found[number].in_reply_to_id or 0), body),
-            root=above.get(body.thread_root_id, found[number]),
-            poll=polls.get(number),
-            emojis=emojis.find(None, *body.texts(local=True)),
-            collections=[linked[one] for one in found[number].collection_ids if one in linked],
-            self_replies=replies[number],
-            addressed=[
-                uri
-                for account in body.addressed
-                if not found[number].author.is_limited or (account["id"], found[number].account_id) in nearby
-                for uri in (account["uri"], account["group_followers"])
-                if uri
-            ],
-        )
-        for number, body in bodies.items()
-    }
+    loaded = _Loaded(posts)
+    return {number: loaded.note(number) for number in loaded.bodies}
 
 
-def note(
-    post: Post,
-    body: PostBody,
-    *,
-    parent_uri: str | None,
-    root: Post,
-    poll: Poll | None,
-    emojis: Iterable[CustomEmoji],
-    collections: Sequence[dict[str, Any]],
-    self_replies: Sequence[int],
-    addressed: Sequence[str],
-) -> dict[str, Any]:
-    """Return the document of a post without its @context.
+class _Loaded:
+    """Contents of the documents of posts."""
 
-    `parent_uri` is the id of the parent post, `root` the first known post of the thread. `collections` are the documents of
-    the collections that the post links to. `addressed` are the ids that the post is addressed to: those of the mentioned
-    accounts, and of the followers collections of mentioned groups. A limited author addresses only mentioned accounts that
-    follow the author or have requested to follow (contract, federation section 6).
-    """
-    uri, author = post.object_uri, post.author
-    visibility = allowed_visibility(post.visibility, limited=author.is_limited)
-    conversation = body.conversation_uri or context_uri(root.account_id, root.id)
-    # A local-only post has a document only in archives of its author, where it is addressed to nobody.
-    to, cc = ([], []) if post.local_only else addresses(visibility, followers_url_of(author), addressed)
-    return {
-        "id": uri,
-        "type": "Note" if poll is None else "Question",
-        **{member: getattr(body, name) or None for name, member in AUTHOR_MEMBERS.items()},
-        "inReplyTo": parent_uri,
-        "published": clock.iso_seconds(post.created_at),
-        **({"updated": clock.iso(body.edited_at)} if body.edited_at is not None else {}),
-        "url": links.status_url(author.username, post.id),
-        "attributedTo": author.uri,
-        "to": to,
-        "cc": cc,
-        "sensitive": post.sensitive or author.is_sensitized,
-        "atomUri": uri,
-        "inReplyToAtomUri": parent_uri,
-        "conversation": conversation,
-        **({"context": conversation} if conversation.startswith(("https://", "http://")) else {}),
-        "content": body.content,
-        **({"contentMap": {post.language: body.content}} if post.language else {}),
-        **({} if poll is None else _question(poll)),
-        **_quote(post, body),
-        **_approval(body),
-        "interactionPolicy": {
-            "canQuote": {"automaticApproval": _may_quote(post)},
-            **written_rules(post, [account["uri"] for account in body.addressed]),
-        },
-        "attachment": [_attachment(media) for media in body.media],
-        "tag": [*_tags(body, emojis), *collections],
-        "replies": _replies(uri, author.username, self_replies),
-        "likes": {"id": f"{uri}/likes", "type": "Collection", "totalItems": post.favourites_count},
-        "shares": {"id": f"{uri}/shares", "type": "Collection", "totalItems": post.reblogs_count},
-    }
+    def __init__(self, posts: Iterable[Post]) -> None:
+        self.posts = {post.id: post for post in posts}
+        self.bodies = load_bodies(self.posts)
+        bodies = self.bodies.values()
+        answered_ids = {post.in_reply_to_id for post in self.posts.values() if post.in_reply_to_id is not None}
+        above = load_posts(answered_ids.union(body.thread_root_id for body in bodies))
+        self.above = {post.id: post for post in above}
+        self.emojis = EmojiLookup((None, body.texts(local=True)) for body in bodies)
+        self.replies = load_self_replies(self.posts, SELF_REPLIES)
+        self.polls = load_polls([post.id for post in self.posts.values() if post.poll_id is not None])
+        self.collections = load_linked({one for post in self.posts.values() for one in post.collection_ids})
+        limited = {post.account_id for post in self.posts.values() if post.author.is_limited}
+        self.nearby = load_nearby_pairs({account["id"] for body in bodies for account in body.addressed}, limited)
+
+    def note(self, number: int) -> dict[str, Any]:
+        post, body, poll = self.posts[number], self.bodies[number], self.polls.get(number)
+        parent, root = self.above.get(post.in_reply_to_id or 0), self.above.get(body.thread_root_id, post)
+        collections = [self.collections[one] for one in post.collection_ids if one in self.collections]
+        # A limited author addresses only followers (contract, federation section 6).
+        addressed = [
+            uri
+            for account in body.addressed
+            if not post.author.is_limited or (account["id"], post.account_id) in self.nearby
+            for uri in (account["uri"], account["group_followers"])
+            if uri
+        ]
+        uri, author = post.object_uri, post.author
+        parent_uri = body.in_reply_to_uri if parent is None else parent.object_uri
+        visibility = allowed_visibility(post.visibility, limited=author.is_limited)
+        conversation = body.conversation_uri or context_uri(root.account_id, root.id)
+        # A local-only post has a document only in archives of its author, where it is addressed to nobody.
+        to, cc = ([], []) if post.local_only else addresses(visibility, followers_url_of(author), addressed)
+        return {
+            "id": uri,
+            "type": "Note" if poll is None else "Question",
+            **{member: getattr(body, name) or None for name, member in AUTHOR_MEMBERS.items()},
+            "inReplyTo": parent_uri,
+            "published": clock.iso_seconds(post.created_at),
+            **({"updated": clock.iso(body.edited_at)} if body.edited_at is not None else {}),
+            "url": links.status_url(author.username, post.id),
+            "attributedTo": author.uri,
+            "to": to,
+            "cc": cc,
+            "sensitive": post.sensitive or author.is_sensitized,
+            "atomUri": uri,
+            "inReplyToAtomUri": parent_uri,
+            "conversation": conversation,
+            **({"context": conversation} if conversation.startswith(("https://", "http://")) else {}),
+            "content": body.content,
+            **({"contentMap": {post.language: body.content}} if post.language else {}),
+            **({} if poll is None else _question(poll)),
+            **_quote(post, body),
+            **_approval(body),
+            "interactionPolicy": {
+                "canQuote": {"automaticApproval": _may_quote(post)},
+                **written_rules(post, [account["uri"] for account in body.addressed]),
+            },
+            "attachment": [_attachment(media) for media in body.media],
+            "tag": [*_tags(body, self.emojis.find(None, *body.texts(local=True))), *collections],
+            "replies": _replies(uri, author.username, self.replies[number]),
+            "likes": {"id": f"{uri}/likes", "type": "Collection", "totalItems": post.favourites_count},
+            "shares": {"id": f"{uri}/shares", "type": "Collection", "totalItems": post.reblogs_count},
+        }
 
 
 def note_terms(document: dict[str, Any]) -> list[str]:
-    """Return the JSON-LD terms that the document of a post uses: those of every Note, of its members, tags and files (contract,
-    federation section 3).
-    """
+    """Return the JSON-LD terms that the document of a post uses (contract, federation section 3)."""
     terms = [*_TERMS, *(name for name in document if name in TERMS)]
     terms += sorted({item["type"] for item in document["tag"]} - {"Mention"})
     if "FeaturedCollection" in terms:
@@ -155,7 +136,6 @@ def note_document(note: dict[str, Any]) -> dict[str, Any]:
 
 
 def _question(poll: Poll) -> dict[str, Any]:
-    """Return the options of a poll with their vote counts, which are null while the results are hidden."""
     ended = has_ended(poll.expires_at, clock.now())
     counts_shown = ended or not poll.hide_totals
     end = {} if poll.expires_at is None else {"endTime": clock.iso_seconds(poll.expires_at)}
@@ -172,9 +152,6 @@ def _question(poll: Poll) -> dict[str, Any]:
 
 
 def _may_quote(post: Post) -> list[str]:
-    """Return the ids of the accounts whose quotes are approved automatically: the public collection, the followers collection,
-    or else the author alone.
-    """
     groups = automatic_groups(post.quote_policy)
     if groups & Group.PUBLIC:
         return [PUBLIC]
@@ -182,9 +159,7 @@ def _may_quote(post: Post) -> list[str]:
 
 
 def _quote(post: Post, body: PostBody) -> dict[str, Any]:
-    """Return the members that name the quoted post, by the term of FEP-044f and by older terms; they contain a
-    Tombstone if the quoted post was deleted.
-    """
+    """Return the members that name the quoted post, by the term of FEP-044f and by older terms."""
     if body.quote is None:
         return {}
     quoted = post.quoted
@@ -197,9 +172,7 @@ def _quote(post: Post, body: PostBody) -> dict[str, Any]:
 
 
 def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
-    """Return the id of the authorization of an accepted quote, which this server gave if the quoted post is local, and
-    otherwise the other server.
-    """
+    """Return the id of the authorization of an accepted quote. The server of the quoted author has given it."""
     if post.quote_state != QuoteState.ACCEPTED:
         return None
     quoted, approval_uri = post.quoted, quote["approval_uri"]
@@ -209,9 +182,7 @@ def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
 
 
 def _approval(body: PostBody) -> dict[str, Any]:
-    """Return the members that name the authorization of an approved reply, which this server gave if the parent is local, and
-    otherwise the other server.
-    """
+    """Return the members that name the authorization of an approved reply. The server of the parent's author has given it."""
     if body.approval is None:
         return {}
     own = authorization_uri(body.approval["author_uri"], Interaction.REPLY, body.approval["id"])
@@ -236,10 +207,6 @@ def quote_authorization_uri(author_uri: str, number: int) -> str:
 def context_uri(account_id: int, status_id: int) -> str:
     """Return the id of the conversation that begins with a post of an account (contract, federation section 2)."""
     return links.web_url(f"/contexts/{account_id}-{status_id}")
-
-
-def _parent_uri(parent: Post | None, body: PostBody) -> str | None:
-    return body.in_reply_to_uri if parent is None else parent.object_uri
 
 
 def _tags(body: PostBody, emojis: Iterable[CustomEmoji]) -> list[dict[str, Any]]:
@@ -271,9 +238,7 @@ def _attachment(media: MediaAttachment) -> dict[str, Any]:
 
 
 def _replies(uri: str, username: str, self_replies: Sequence[int]) -> dict[str, Any]:
-    """Return the collection of replies with the author's own first replies. Its next page has the author's further replies or,
-    if the author has not replied, those of others.
-    """
+    """Return the collection of replies with the author's own first replies. Its next page has further replies."""
     collection = f"{uri}/replies"
     following = f"min_id={self_replies[-1]}" if self_replies else "only_other_accounts=true"
     return {

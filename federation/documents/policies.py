@@ -22,11 +22,11 @@ TERMS: Final = (*MEMBERS.values(), "always", "approvalRequired")
 
 
 def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:
-    """Return the rules of a local post, by member of the document; empty if its author has limited nothing. `mentioned` are
-    the ids of the mentioned accounts, which may always reply, as may the author. If any rule is limited, all rules are
-    written, because GoToSocial up to 0.19 treats a missing rule as a refusal. Each rule has its newer and its older member
-    names. There is no collection of mutual followers: the document says that followers need approval, and mutual followers get
-    it at once.
+    """Return the rules of a local post, by member of the document; empty if its author has limited nothing. `mentioned` are the
+    ids of the mentioned accounts, which may always reply.
+
+    If any rule is limited, all are written: GoToSocial up to 0.19 treats a missing rule as a refusal. Each rule has its newer
+    and older member names. Mutual followers have no collection: followers need approval, and mutual followers get it at once.
     """
     rules: dict[str, Any] = {}
     if not post.interaction_policy & ~PENDING:
@@ -35,34 +35,34 @@ def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:
         automatic, manual = groups_of(post.interaction_policy, kind) or (Group.PUBLIC, NO_GROUPS)
         if automatic & Group.MUTUALS:
             manual |= Group.FOLLOWERS
-        always, asked = _uris(automatic, post.author), _uris(manual & ~automatic, post.author)
+        always, requested = _uris(automatic, post.author), _uris(manual & ~automatic, post.author)
         if not automatic & Group.PUBLIC:
             always = [post.author.uri, *(mentioned if kind is Interaction.REPLY else ()), *always]
         rules[member] = {
             "automaticApproval": always,
-            "manualApproval": asked,
+            "manualApproval": requested,
             "always": always,
-            "approvalRequired": asked,
+            "approvalRequired": requested,
         }
     return rules
 
 
 def read_policy(policy: Any, author: Account, mentioned: Iterable[str]) -> int:
-    """Return the policy of a remote post in the stored form. `policy` is the member `interactionPolicy` of its document, and
-    may be any value: a missing or empty rule limits nothing. `mentioned` are the ids of the accounts that the post mentions.
-    If a rule names single accounts, they are not stored, and everybody has to ask the author.
+    """Return the policy of a remote post in its stored form. `policy` is any value of `interactionPolicy`; `mentioned` are the
+    ids of the mentioned accounts. A missing rule limits nothing. If a rule names single accounts, everybody has to ask the
+    author.
     """
     if not isinstance(policy, Mapping):
         return 0
     implied = {author.uri, *mentioned}
-    found = 0
+    stored_policy = 0
     for kind, member in MEMBERS.items():
         rule = policy.get(member)
         if isinstance(rule, Mapping) and any(name in rule for name in (*_AUTOMATIC, *_MANUAL)):
             automatic = _groups(_named_ids(rule, _AUTOMATIC), author, implied)
             manual = _groups(_named_ids(rule, _MANUAL), author, implied) | automatic & Group.OTHERS
-            found |= encode_rule(kind, automatic, manual)
-    return found
+            stored_policy |= encode_rule(kind, automatic, manual)
+    return stored_policy
 
 
 _AUTOMATIC: Final = ("automaticApproval", "always")
@@ -79,7 +79,6 @@ def _uris(groups: Group, author: Author) -> list[str]:
 
 
 def _named_ids(rule: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Return the ids in the first of these members that the rule has; older names come last in `names`."""
     return next((reading.uris_of(rule[name]) for name in names if rule.get(name) is not None), [])
 
 

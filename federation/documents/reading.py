@@ -1,6 +1,5 @@
-"""Reads JSON that may be hostile: limits its size and depth, and accepts values of any type.
-
-Sources: contract, federation sections 5 and 16; security row 34.
+"""Reads JSON that may be hostile: limits its size and depth, and accepts values of any type (contract, federation sections 5
+and 16; security row 34).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from urllib.parse import parse_qs, urldefrag
 
 from django.utils.dateparse import parse_datetime, parse_duration
 
-from federation.reasons import Reason, Refused
+from federation.reasons import Reason, Rejected
 from social.kernel import clock, json
 from social.kernel.errors import KernelError
 from social.kernel.http.addresses import parse_url
@@ -33,10 +32,6 @@ MAX_URI: Final = 1_300
 """Maximum size of an id in bytes: two of them must fit into an index entry."""
 
 
-class Rejected(Refused):
-    """Refusal to process data from another server, for the reason given; a retry would be refused as well."""
-
-
 def parse(body: bytes) -> dict[str, Any]:
     """Return the JSON object in `body`, within limits. Raises Rejected if `body` contains no JSON object."""
     document = parse_json(body)
@@ -46,9 +41,7 @@ def parse(body: bytes) -> dict[str, Any]:
 
 
 def parse_json(body: bytes) -> Any:
-    """Return the JSON value in `body`, within limits. Raises Rejected for invalid JSON, and for JSON that is too large, too
-    deeply nested or has too many items.
-    """
+    """Return the JSON value in `body`. Raises Rejected for invalid JSON, and for JSON that exceeds the limits above."""
     if len(body) > MAX_BYTES:
         raise Rejected(Reason.TOO_LARGE)
     try:
@@ -98,9 +91,9 @@ def at_most(items: list[T], limit: int, reason: Reason) -> list[T]:
 
 def readable(items: list[T | None], reason: Reason) -> list[T]:
     """Return the items that are not None; the others, which could not be read, are counted as left out for `reason`."""
-    found = [item for item in items if item is not None]
-    leave_out(reason, len(items) - len(found))
-    return found
+    readable_items = [item for item in items if item is not None]
+    leave_out(reason, len(items) - len(readable_items))
+    return readable_items
 
 
 def kinds_of(document: Mapping[str, Any]) -> list[str]:
@@ -119,8 +112,8 @@ def of_kind(value: Any, kind: str) -> Iterator[Mapping[str, Any]]:
 
 
 def uri_of(value: Any) -> str | None:
-    """Return the id of an object that is embedded or given by its id, by a Link to it, or by a bearcap (`bear:?u=...&t=...`);
-    None without an id that can be stored.
+    """Return the id of an object that is embedded, named by its id or by a Link, or named by a bearcap (`bear:?u=...&t=...`).
+    None if there is no id that can be stored.
     """
     value = first(value)
     if isinstance(value, Mapping):
@@ -134,8 +127,8 @@ def uri_of(value: Any) -> str | None:
 
 def uris_of(value: Any, limit: int = MAX_ITEMS) -> list[str]:
     """Return the ids of the objects in a list, or of a single object."""
-    found = (uri_of(item) for item in many(value)[:limit])
-    return [uri for uri in found if uri is not None]
+    uris = (uri_of(item) for item in many(value)[:limit])
+    return [uri for uri in uris if uri is not None]
 
 
 def web_uri(value: Any) -> str | None:
@@ -151,34 +144,33 @@ def link_of(value: Any) -> str | None:
         item for item in items if isinstance(item, Mapping) and media_type_of(item.get("mediaType")) == "text/html"
     ]
     for item in [*pages, *items]:
-        found = web_uri(item.get("href") if isinstance(item, Mapping) else item)
-        if found is not None:
-            return found
+        address = web_uri(item.get("href") if isinstance(item, Mapping) else item)
+        if address is not None:
+            return address
     return None
 
 
 def media_type_of(value: Any) -> str:
     """Return a media type in lower case, without parameters; empty if it is invalid."""
-    found = text_of(value, 200).partition(";")[0].strip().lower()[:100]
-    family, slash, name = found.partition("/")
-    return found if family and slash and name else ""
+    media_type = text_of(value, 200).partition(";")[0].strip().lower()[:100]
+    family, slash, name = media_type.partition("/")
+    return media_type if family and slash and name else ""
 
 
 def duration_of(value: Any) -> float | None:
     """Return the seconds of an ISO 8601 duration above 0; None if the duration cannot be read or exceeds MAX_SECONDS."""
     plausible = isinstance(value, str) and len(value) <= 64 and value.startswith("P")
     try:
-        found = parse_duration(value) if plausible else None
+        duration = parse_duration(value) if plausible else None
     except (ValueError, OverflowError):
         return None
-    seconds = found.total_seconds() if found is not None else 0.0
+    seconds = duration.total_seconds() if duration is not None else 0.0
     return seconds if 0 < seconds <= MAX_SECONDS else None
 
 
 def text_of(value: Any, limit: int) -> str:
-    """Return a text, cleaned and cut to `limit` characters; empty for any other value.
-
-    Surrounding white space is kept: without it, a post that was stored earlier would seem to have been edited.
+    """Return a text, cleaned and cut to `limit` characters; empty for any other value. Surrounding white space stays, so that a
+    stored post does not seem to be edited.
     """
     value = first(value)
     if not isinstance(value, str):
@@ -196,7 +188,7 @@ def translations(document: Mapping[str, Any], name: str, limit: int) -> dict[str
     """Return the translations of a text member by their language codes, without those that are empty or no texts."""
     by_language = document.get(f"{name}Map")
     texts = by_language.items() if isinstance(by_language, Mapping) else ()
-    return {code: found for code, text in texts if (found := text_of(text, limit))}
+    return {code: cleaned for code, text in texts if (cleaned := text_of(text, limit))}
 
 
 def flag_of(value: Any, default: bool | D = False) -> bool | D:
@@ -214,9 +206,7 @@ def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
 
 
 def time_of(value: Any) -> datetime | None:
-    """Return a past or future time, given in the format of RFC 3339 (upper or lower case, also with "UTC" as Ruby writes it)
-    or RFC 2822; None if it cannot be read.
-    """
+    """Return a time in the format of RFC 3339 (in any case, also with "UTC") or RFC 2822; None if it cannot be read."""
     if not isinstance(value, str) or len(value) > 64:
         return None
     try:

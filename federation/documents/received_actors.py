@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
-from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models.account import DISPLAY_NAME_LIMIT, FIELDS_LIMIT, NOTE_LIMIT, USERNAME_LIMIT, ActorType
 from accounts.policies.featuring import Audience
 from accounts.queries.accounts import split_address
-from accounts.services.remote_accounts import RemoteKey
+from accounts.services.remote_accounts import RemoteKey, RemoteProfile
 from federation.documents import reading
 from federation.documents.context import PUBLIC_NAMES
-from federation.documents.received_emojis import read_emojis
-from federation.documents.received_files import picture_of
-from federation.reasons import Reason
+from federation.documents.received_files import picture_of, read_emojis
+from federation.reasons import Reason, Rejected
 from social.kernel import links
 from social.kernel.reasons import leave_out
 from social.kernel.text.names import one_line
@@ -33,45 +31,15 @@ KEYS_LIMIT: Final = 10
 
 @dataclass(frozen=True)
 class ReceivedActor:
-    """An actor document, typed and with limited lengths. Only WebFinger can confirm that the address belongs to the actor."""
+    """An actor document, typed and with limited lengths. `profile` has no domain: only WebFinger can confirm the address, which
+    `acct` may claim. `key_reference` is the id of a key that is not embedded, `moved_to` the id of another actor.
+    """
 
-    uri: str
-    type: str
-    username: str
-    inbox: str
-    acct: str | None = None
-    name: str = ""
-    summary: str = ""
-    summary_html: str = ""
-    url: str = ""
-    shared_inbox: str = ""
-    outbox: str = ""
-    followers: str = ""
-    following: str = ""
-    featured: str = ""
-    featured_tags: str = ""
-    featured_collections: str = ""
-    devices: str = ""
-    feature_policy: str | None = None
-    keys: Sequence[RemoteKey] = ()
-    key_reference: str | None = None
-    locked: bool = False
-    discoverable: bool | None = None
-    indexable: bool = False
-    memorial: bool = False
-    suspended: bool = False
-    icon: str = ""
-    icon_description: str = ""
-    image: str = ""
-    image_description: str = ""
-    fields: list[dict[str, Any]] = field(default_factory=list)
-    emojis: list[RemoteEmoji] = field(default_factory=list)
-    also_known_as: list[str] = field(default_factory=list)
-    moved_to: str | None = None
-    show_media: bool = True
-    show_media_replies: bool = True
-    show_featured: bool = True
-    attribution_domains: list[str] = field(default_factory=list)
+    profile: RemoteProfile
+    acct: str | None
+    keys: Sequence[RemoteKey]
+    key_reference: str | None
+    moved_to: str | None
 
 
 def is_username(name: str) -> bool:
@@ -82,84 +50,76 @@ def is_username(name: str) -> bool:
 def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
     """Read an actor. Raises Rejected when the document lacks an id, type, inbox or name.
 
-    Its inbox and collections may be on other hosts (contract, federation section 17); its keys and devices, which prove its
-    identity, must be on its own host.
+    Its inbox and collections may be on other hosts (contract, federation section 17); its keys and devices must be on its own
+    host.
     """
     uri = reading.web_uri(document.get("id"))
     if uri is None:
-        raise reading.Rejected(Reason.ACTOR_WITHOUT_ID)
+        raise Rejected(Reason.ACTOR_WITHOUT_ID)
     kind = reading.kind_of(document, TYPES)
     if kind is None:
-        raise reading.Rejected(Reason.NO_ACTOR)
+        raise Rejected(Reason.NO_ACTOR)
     inbox = _collection_address(document.get("inbox"))
     if not inbox:
-        raise reading.Rejected(Reason.ACTOR_WITHOUT_INBOX)
+        raise Rejected(Reason.ACTOR_WITHOUT_INBOX)
     acct = _address(document.get("webfinger"))
     username = reading.text_of(document.get("preferredUsername"), USERNAME_LIMIT) or (acct or "").partition("@")[0]
     if not is_username(username):
-        raise reading.Rejected(Reason.ACTOR_WITHOUT_NAME)
+        raise Rejected(Reason.ACTOR_WITHOUT_NAME)
     endpoints = document.get("endpoints")
     keys, reference = _read_keys(document.get("publicKey"), uri)
     name = one_line(reading.text_member(document, "name", DISPLAY_NAME_LIMIT))
     summary = reading.text_member(document, "summary", NOTE_LIMIT)
     fields = _read_fields(document.get("attachment"))
     devices = reading.web_uri(document.get("devices"))
-    return ReceivedActor(
+    domains = (reading.text_of(item, 253) for item in reading.many(document.get("attributionDomains"))[:LIST_LIMIT])
+    aliases = map(reading.web_uri, reading.many(document.get("alsoKnownAs"))[:LIST_LIMIT])
+    profile = RemoteProfile(
         uri=uri,
-        type=kind,
         username=username,
-        inbox=inbox,
-        acct=acct,
-        name=name,
-        summary=summary,
-        summary_html=sanitize(summary),
+        domain="",
         url=reading.link_of(document.get("url")) or uri,
-        shared_inbox=_collection_address(endpoints.get("sharedInbox")) if isinstance(endpoints, Mapping) else "",
-        outbox=_collection_address(document.get("outbox")),
-        followers=_collection_address(document.get("followers")),
-        following=_collection_address(document.get("following")),
-        featured=_collection_address(document.get("featured")),
-        featured_tags=_collection_address(document.get("featuredTags")),
-        featured_collections=_collection_address(document.get("featuredCollections")),
-        devices=devices if devices is not None and reading.same_origin(devices, uri) else "",
+        actor_type=kind,
+        inbox_url=inbox,
+        shared_inbox_url=_collection_address(endpoints.get("sharedInbox")) if isinstance(endpoints, Mapping) else "",
+        outbox_url=_collection_address(document.get("outbox")),
+        followers_url=_collection_address(document.get("followers")),
+        following_url=_collection_address(document.get("following")),
+        featured_url=_collection_address(document.get("featured")),
+        featured_tags_url=_collection_address(document.get("featuredTags")),
+        featured_collections_url=_collection_address(document.get("featuredCollections")),
+        devices_url=devices if devices is not None and reading.same_origin(devices, uri) else "",
         feature_policy=_feature_policy(document.get("interactionPolicy"), reading.web_uri(document.get("followers"))),
-        keys=keys,
-        key_reference=reference,
+        display_name=name,
+        note=summary,
+        note_html=sanitize(summary),
+        fields=fields,
+        emojis=read_emojis(document, name, summary, *(text for row in fields for text in (row["name"], row["value"]))),
         locked=reading.flag_of(document.get("manuallyApprovesFollowers")),
         discoverable=reading.flag_of(document.get("discoverable"), None),
         indexable=reading.flag_of(document.get("indexable")),
         memorial=reading.flag_of(document.get("memorial")),
         suspended=reading.flag_of(document.get("suspended")),
-        **_picture("icon", document.get("icon")),
-        **_picture("image", document.get("image")),
-        fields=fields,
-        emojis=read_emojis(document, name, summary, *(text for row in fields for text in (row["name"], row["value"]))),
-        also_known_as=[
-            found for item in reading.many(document.get("alsoKnownAs"))[:LIST_LIMIT] if (found := reading.web_uri(item))
-        ],
-        moved_to=reading.web_uri(document.get("movedTo")),
+        **_picture("avatar", document.get("icon")),
+        **_picture("header", document.get("image")),
+        also_known_as=list(filter(None, aliases)),
+        attribution_domains=list(filter(None, domains)),
         show_media=reading.flag_of(document.get("showMedia"), True),
         show_media_replies=reading.flag_of(document.get("showRepliesInMedia"), True),
         show_featured=reading.flag_of(document.get("showFeatured"), True),
-        attribution_domains=[
-            reading.text_of(item, 253)
-            for item in reading.many(document.get("attributionDomains"))[:LIST_LIMIT]
-            if reading.text_of(item, 253)
-        ],
     )
+    return ReceivedActor(profile, acct, keys, reference, reading.web_uri(document.get("movedTo")))
 
 
 def _address(value: Any) -> str | None:
-    """Return the address that an actor claims (FEP-2c59), without the scheme; None if it is no address."""
+    """Return the address that an actor claims (FEP-2c59); None if it is no address."""
     claimed = reading.text_of(value, USERNAME_LIMIT).removeprefix("acct:").removeprefix("@")
     pair = split_address(claimed)
     return claimed if pair is not None and pair[1] is not None else None
 
 
 def _feature_policy(value: Any, followers: str | None) -> str | None:
-    """Return the accounts that may put the actor into collections; None if its document does not state them (FEP-7aa9
-    `canFeature`).
-    """
+    """Return who may put the actor into collections; None if its document does not say so (FEP-7aa9 `canFeature`)."""
     policy = value.get("canFeature") if isinstance(value, Mapping) else None
     if not isinstance(policy, Mapping):
         return None
@@ -174,19 +134,17 @@ def _feature_policy(value: Any, followers: str | None) -> str | None:
 
 
 def _collection_address(value: Any) -> str:
-    """Return the address of an inbox or a collection; empty for an address of this server, and for the public collection. A
-    group could otherwise name one of these as its followers collection, and posts that mention the group, which are addressed
-    to it, would reach others.
+    """Return the address of an inbox or a collection; empty for the public collection and for an address of this server. A post
+    that mentions a group is addressed to the group's followers collection, which must not be one of these.
     """
-    found = reading.web_uri(value)
-    if found is None or found in PUBLIC_NAMES or reading.same_origin(found, links.web_url()):
+    address = reading.web_uri(value)
+    if address is None or address in PUBLIC_NAMES or reading.same_origin(address, links.web_url()):
         leave_out(Reason.PLACE_UNUSABLE, value is not None)
         return ""
-    return found
+    return address
 
 
 def _read_keys(value: Any, actor_uri: str) -> tuple[list[RemoteKey], str | None]:
-    """Return the usable keys, each id once, and the id of the first key that is not embedded."""
     found: dict[str, RemoteKey] = {}
     reference = None
     for item in reading.many(value)[:KEYS_LIMIT]:
@@ -203,7 +161,7 @@ def _read_keys(value: Any, actor_uri: str) -> tuple[list[RemoteKey], str | None]
 
 
 def read_key(value: Any, actor_uri: str) -> RemoteKey | None:
-    """Return a key, if the actor owns it and it is on the actor's server; None for any other key."""
+    """Return a key that the actor owns and that is on the actor's server; None for any other key."""
     if not isinstance(value, Mapping):
         return None
     key_id, pem = reading.uri_of(value), value.get("publicKeyPem")
@@ -214,14 +172,12 @@ def read_key(value: Any, actor_uri: str) -> RemoteKey | None:
     return RemoteKey(key_id, pem)
 
 
-def _picture(name: str, value: Any) -> dict[str, str]:
-    found = picture_of(value)
-    if found is None:
+def _picture(name: str, value: Any) -> dict[str, Any]:
+    picture = picture_of(value)
+    if picture is None:
         return {}
-    return {
-        name: found.url,
-        f"{name}_description": reading.text_of(found.item.get("summary") or found.item.get("name"), 2048),
-    }
+    description = reading.text_of(picture.item.get("summary") or picture.item.get("name"), 2048)
+    return {f"{name}_remote_url": picture.url, f"{name}_description": description}
 
 
 def _read_fields(value: Any) -> list[dict[str, Any]]:

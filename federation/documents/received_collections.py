@@ -9,7 +9,7 @@ from accounts.collections.models import REMOTE_DESCRIPTION_LIMIT, REMOTE_ITEMS_L
 from accounts.collections.services.remote import RemoteCollection, RemoteItem
 from accounts.models.tag import TAG_LIMIT
 from federation.documents import reading
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 from social.kernel.text.languages import known_language
 from social.kernel.text.names import one_line
 from social.kernel.text.sanitize import sanitize
@@ -32,17 +32,15 @@ def is_featured_collection(document: Any) -> bool:
 
 
 def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollection:
-    """Read a collection of accounts. Raises Rejected for a collection without an id or a name, and for another owner's
-    collection.
-    """
+    """Read a collection of accounts. Raises Rejected for another owner's collection, and for one without an id or a name."""
     uri = reading.web_uri(document.get("id"))
     if uri is None or not is_featured_collection(document):
-        raise reading.Rejected(Reason.NO_COLLECTION_OF_PEOPLE)
+        raise Rejected(Reason.NO_COLLECTION_OF_PEOPLE)
     if reading.web_uri(document.get("attributedTo")) != owner_uri or not reading.same_origin(uri, owner_uri):
-        raise reading.Rejected(Reason.COLLECTION_OF_OTHER)
+        raise Rejected(Reason.COLLECTION_OF_OTHER)
     name = one_line(reading.text_of(document.get("name"), REMOTE_NAME_LIMIT))
     if not name:
-        raise reading.Rejected(Reason.COLLECTION_WITHOUT_NAME)
+        raise Rejected(Reason.COLLECTION_WITHOUT_NAME)
     language, description = _description(document)
     url, published = reading.link_of(document.get("url")), reading.moment_of(document.get("published"))
     items: dict[str, RemoteItem] = {}
@@ -67,7 +65,7 @@ def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollec
 
 
 def read_item(document: Any, collection_uri: str) -> RemoteItem | None:
-    """Read an item of a collection; None for any other document, and for an item that is not on the collection's server."""
+    """Read an item of a collection; None for any other document, and for an item on another server."""
     if not isinstance(document, Mapping) or "FeaturedItem" not in reading.kinds_of(document):
         return None
     uri, object_uri = reading.web_uri(document.get("id")), reading.web_uri(document.get("featuredObject"))
@@ -78,7 +76,6 @@ def read_item(document: Any, collection_uri: str) -> RemoteItem | None:
 
 
 def _description(document: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the language (empty if it is not given) and the text of a description."""
     texts = document.get("summaryMap")
     for language, text in texts.items() if isinstance(texts, Mapping) else ():
         if isinstance(text, str):

@@ -9,9 +9,9 @@ from typing import Any, Final
 from accounts.devices.models import BODY_LIMIT, DEVICE_TEXT_LIMIT, KEY_LIMIT
 from accounts.devices.policies import MessageDraft, OneTimeKeyDraft, RemoteDevice
 from federation.documents.devices import DIGEST_ALGORITHM
-from federation.documents.reading import Rejected, first, kinds_of, of_kind, same_origin, web_uri
+from federation.documents.reading import first, kinds_of, of_kind, same_origin, web_uri
 from federation.documents.received_collections import items_of
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 
 DEVICES_LIMIT: Final = 100
 """Maximum number of devices that are read of one account; further devices are ignored."""
@@ -21,7 +21,7 @@ _INT32: Final = 2**31
 
 @dataclass(frozen=True)
 class ReceivedMessage:
-    """A received encrypted message, typed and within the limits."""
+    """A received encrypted message within the limits."""
 
     from_device_id: str
     message: MessageDraft
@@ -89,7 +89,5 @@ def _key(value: Any) -> str:
 
 
 def _text(value: Any, limit: int) -> str:
-    """Return a text as it was sent; empty for any other value and for a text that is too long, because a shortened key is
-    useless.
-    """
+    """Return a text as it was sent; empty for a text that is too long, because a shortened key is useless."""
     return value if isinstance(value, str) and len(value) <= limit and "\0" not in value else ""

@@ -1,7 +1,4 @@
-"""Reads the attachments and pictures of remote posts and accounts: images, videos, audio and unsupported files.
-
-Source: contract, federation sections 5 and 17.
-"""
+"""Reads the attachments, pictures and custom emojis of remote posts and accounts (contract, federation sections 5 and 17)."""
 
 from __future__ import annotations
 
@@ -9,21 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from federation.documents.reading import (
-    duration_of,
-    kind_of,
-    kinds_of,
-    many,
-    media_type_of,
-    number_of,
-    text_member,
-    web_uri,
-)
+from accounts.emojis.queries import shortcodes_in
+from accounts.emojis.services.remote import RemoteEmoji
+from federation.documents import reading
+from federation.reasons import Reason
 from social.kernel.media.types import shown_as, type_of_name
+from social.kernel.reasons import leave_out
 from statuses.models import MediaType
 from statuses.models.attachments import DESCRIPTION_LIMIT
 from statuses.services.storing import RemoteFile
 
+EMOJIS_LIMIT: Final = 100
+"""Maximum number of emojis that are read from one document; further emojis are ignored."""
+SHORTCODE_LIMIT: Final = 2048
 _KINDS: Final = {"Image": MediaType.IMAGE, "Video": MediaType.VIDEO, "Audio": MediaType.AUDIO}
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 # Values that senders use when they do not know the type.
@@ -36,8 +31,8 @@ _NO_TYPE: Final = frozenset(
 
 @dataclass(frozen=True)
 class OfferedFile:
-    """A representation of a file in a document: `item` is the attachment object, `link` the Link to this representation. If the
-    document gives only an address, both contain nothing else.
+    """A representation of a file in a document: `item` is the attachment, `link` the Link to this representation. Both contain
+    only the address if the document gives only an address.
     """
 
     url: str
@@ -48,48 +43,46 @@ class OfferedFile:
 
 
 def offered_file(value: Any) -> OfferedFile | None:
-    """Return the file in an attachment, which may be an object with one address or several, or an address alone: the first file
-    of a known type, or else the first file.
+    """Return the file in an attachment, which may be an object with several addresses or an address alone: the first file of a
+    known type, or else the first file.
 
-    Its media type is taken from the Link, or else from the object, or else from the file extension. Without any of these, the
-    object's type (such as Image) determines the kind of file; if that is missing too, the kind is unknown until the file is
-    copied. A Link without any of these leads to a page (`linked_page`).
+    Its media type is that of the Link, or else of the object, or else of the file extension. Without these, the object's type
+    (such as Image) determines the kind of file, or the kind stays unknown until the file is copied. A Link without any of these
+    leads to a page (`linked_page`).
     """
-    offered = [file for file in _offered_files(value) if file.content_type or "Link" not in kinds_of(file.item)]
+    offered = [file for file in _offered_files(value) if file.content_type or "Link" not in reading.kinds_of(file.item)]
     return next((file for file in offered if file.type != MediaType.UNKNOWN), offered[0] if offered else None)
 
 
 def linked_page(value: Any) -> str | None:
-    """Return the address of the page that an attachment links to (FEP-8967): Mastodon from 4.7 on so names the link whose
-    preview it shows, Lemmy and PieFed the page that a post is about. None for any other attachment.
+    """Return the address of the page that an attachment links to (FEP-8967); None for any other attachment. Mastodon from 4.7
+    on names the link of the preview in this way, Lemmy and PieFed the page that a post is about.
     """
-    if not isinstance(value, Mapping) or "Link" not in kinds_of(value) or offered_file(value) is not None:
+    if not isinstance(value, Mapping) or "Link" not in reading.kinds_of(value) or offered_file(value) is not None:
         return None
-    return web_uri(value.get("href") or value.get("url"))
+    return reading.web_uri(value.get("href") or value.get("url"))
 
 
 def picture_of(value: Any) -> OfferedFile | None:
-    """Return the picture in an icon or image, which may be an object, an address, or a list of them: the first known to be an
-    image, or else the first file of any type.
-    """
-    offered = [file for item in many(value) for file in _offered_files(item)]
+    """Return the picture in an icon or image (an object, an address or a list): the first known image, or else the first."""
+    offered = [file for item in reading.many(value) for file in _offered_files(item)]
     return next((file for file in offered if file.type == MediaType.IMAGE), offered[0] if offered else None)
 
 
 def _offered_files(value: Any) -> Iterator[OfferedFile]:
     item: Mapping[str, Any] = value if isinstance(value, Mapping) else {"url": value}
-    for place in many(item.get("url")) or many(item.get("href")):
+    for place in reading.many(item.get("url")) or reading.many(item.get("href")):
         link: Mapping[str, Any] = place if isinstance(place, Mapping) else {"href": place}
-        url = web_uri(link.get("href") or link.get("url"))
+        url = reading.web_uri(link.get("href") or link.get("url"))
         content_type = _type_of(url or "", link, item)
         # An HTML page is not a media file.
         if url is not None and content_type not in _PAGES:
-            kind = shown_as(content_type) if content_type else _KINDS.get(kind_of(item, _KINDS) or "")
+            kind = shown_as(content_type) if content_type else _KINDS.get(reading.kind_of(item, _KINDS) or "")
             yield OfferedFile(url, content_type, MediaType(kind or MediaType.UNKNOWN), item, link)
 
 
 def _type_of(url: str, *described: Mapping[str, Any]) -> str:
-    media_types = (media_type_of(one.get("mediaType")) for one in described)
+    media_types = (reading.media_type_of(one.get("mediaType")) for one in described)
     return (
         next((found for found in media_types if found not in _NO_TYPE), "") or type_of_name(url.partition("?")[0]) or ""
     )
@@ -112,7 +105,9 @@ def read_file(value: Any) -> RemoteFile | None:
         type=file.type,
         content_type=file.content_type,
         description=(
-            text_member(item, "summary", DESCRIPTION_LIMIT) or text_member(item, "name", DESCRIPTION_LIMIT) or None
+            reading.text_member(item, "summary", DESCRIPTION_LIMIT)
+            or reading.text_member(item, "name", DESCRIPTION_LIMIT)
+            or None
         ),
         blurhash=blurhash if plausible else None,
         meta=_meta(item, file.link),
@@ -123,12 +118,15 @@ def read_file(value: Any) -> RemoteFile | None:
 def _meta(item: Mapping[str, Any], link: Mapping[str, Any]) -> dict[str, Any]:
     original: dict[str, Any] = {}
     for described in (link, item):
-        width, height = number_of(described.get("width"), 100_000), number_of(described.get("height"), 100_000)
+        width, height = (
+            reading.number_of(described.get("width"), 100_000),
+            reading.number_of(described.get("height"), 100_000),
+        )
         if width and height:
             aspect = round(width / height, 6)
             original = {"width": width, "height": height, "size": f"{width}x{height}", "aspect": aspect}
             break
-    duration = duration_of(item.get("duration"))
+    duration = reading.duration_of(item.get("duration"))
     if duration is not None:
         original["duration"] = duration
     meta: dict[str, Any] = {"original": original} if original else {}
@@ -140,3 +138,18 @@ def _meta(item: Mapping[str, Any], link: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_coordinate(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1
+
+
+def read_emojis(document: Mapping[str, Any], *texts: str) -> list[RemoteEmoji]:
+    """Return the emojis in the `tag` of a document that occur in these texts, each once."""
+    shortcodes = shortcodes_in(*texts)
+    found: dict[str, RemoteEmoji] = {}
+    for item in reading.of_kind(document.get("tag"), "Emoji") if shortcodes else ():
+        name = reading.text_of(item.get("name"), SHORTCODE_LIMIT).strip(":")
+        icon = picture_of(item.get("icon"))
+        if name in shortcodes and icon is not None:
+            uri, updated = reading.web_uri(item.get("id")), reading.time_of(item.get("updated"))
+            found.setdefault(name, RemoteEmoji(name, icon.url, uri, updated))
+        elif name in shortcodes or not name:
+            leave_out(Reason.EMOJI_UNUSABLE)
+    return reading.at_most(list(found.values()), EMOJIS_LIMIT, Reason.TOO_MANY_EMOJIS)

@@ -12,21 +12,14 @@ from django.utils.html import escape
 from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models.tag import TAG_LIMIT
 from accounts.queries.accounts import split_address
-from federation.documents import reading
-from federation.documents.context import AUTHOR_MEMBERS, PUBLIC_NAMES
-from federation.documents.received_emojis import read_emojis
-from federation.documents.received_files import linked_page, read_file
-from federation.reasons import Reason
-from social.kernel import clock
+from federation.documents import context, reading, received_files
+from federation.reasons import Reason, Rejected
+from social.kernel import clock, reasons
 from social.kernel.http.content import ACTIVITY_TYPES, is_acceptable
 from social.kernel.links import actor_uri
-from social.kernel.reasons import leave_out
-from social.kernel.text.languages import known_language
-from social.kernel.text.markdown import markdown_to_html
-from social.kernel.text.markup import is_markup
+from social.kernel.text import languages, markdown, markup, to_html
 from social.kernel.text.names import is_hashtag, normalise_hashtag
 from social.kernel.text.sanitize import MAX_BYTES, sanitize
-from social.kernel.text.to_html import plain_to_html
 from statuses.models.attachments import OPTIONS_LIMIT
 from statuses.models.status import COLLECTIONS_LIMIT
 from statuses.policies.cards import card_url, find_link
@@ -103,10 +96,8 @@ class ReceivedNote(AuthorColumns):
 
     @property
     def addressed(self) -> list[str]:
-        """The ids of all accounts and collections that the post is sent to, without the public collection (security row 22:
-        being mentioned in a tag does not make an account a recipient).
-        """
-        return [uri for uri in dict.fromkeys([*self.to, *self.cc]) if uri not in PUBLIC_NAMES]
+        """The ids that the post is sent to, without the public collection. A mention adds no recipient (security row 22)."""
+        return [uri for uri in dict.fromkeys([*self.to, *self.cc]) if uri not in context.PUBLIC_NAMES]
 
 
 def is_note(document: Any) -> bool:
@@ -115,16 +106,14 @@ def is_note(document: Any) -> bool:
 
 
 def is_vote(document: Mapping[str, Any]) -> bool:
-    """Tell whether a document is a vote: its name is the text of an option, and it has no content or attachment (contract,
-    federation sections 7 and 17).
-    """
+    """Tell whether a document is a vote: a Note with a name but without content (contract, federation sections 7 and 17)."""
     is_named_answer = bool(document.get("name")) and bool(document.get("inReplyTo"))
     has_content = any(document.get(name) for name in ("content", "contentMap", "attachment"))
     return is_named_answer and "Note" in reading.kinds_of(document) and not has_content
 
 
 def author_ids(document: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the authors that a post names; without Links, which lead to pages as often as to authors."""
+    """Return the ids of the authors that a post names. Links are left out, because they often lead to pages."""
     items = reading.many(document.get("attributedTo"))
     return reading.uris_of([item for item in items if not isinstance(item, Mapping) or "id" in item])
 
@@ -134,8 +123,8 @@ def read_sent_note(
 ) -> ReceivedNote:
     """Read a post that the actor `sender_uri` has sent as its own, possibly in an `activity`. Raises the errors of `read_note`.
 
-    The sender counts as the author if it is one of several authors, or if the post names no author by id. The addressing may be
-    in the activity alone (contract, federation section 17): a member that the post lacks, or all if the post names nobody.
+    The sender is the author if it is one of several authors, or if the post names no author. Only the activity may have the
+    addressing (contract, federation section 17): then it is used for a missing member, or for all if the post names nobody.
     """
     authors = author_ids(document)
     own = {"attributedTo": sender_uri} if sender_uri in authors or not authors else {}
@@ -150,18 +139,18 @@ def read_sent_note(
 
 
 def read_note(document: Mapping[str, Any]) -> ReceivedNote:
-    """Read a post; its author is the first named author on its server that is not a group, or else the first group there.
-    Raises Rejected when the post lacks an id, or an author on the same server (security row 8).
+    """Read a post. Its author is the first author on its server that is not a group, or else the first group there. Raises
+    Rejected when the post lacks an id, or an author on the same server (security row 8).
     """
     uri = reading.web_uri(document.get("id"))
     if uri is None:
-        raise reading.Rejected(Reason.NOTE_WITHOUT_ID)
+        raise Rejected(Reason.NOTE_WITHOUT_ID)
     kind = reading.kind_of(document, TYPES)
     if kind is None:
-        raise reading.Rejected(Reason.NO_NOTE)
+        raise Rejected(Reason.NO_NOTE)
     authors = [author for author in _authors_of(document) if reading.same_origin(author, uri)]
     if not authors:
-        raise reading.Rejected(Reason.AUTHOR_OF_OTHER_SERVER)
+        raise Rejected(Reason.AUTHOR_OF_OTHER_SERVER)
     to, cc = reading.uris_of(document.get("to")), reading.uris_of(document.get("cc"))
     url = reading.link_of(document.get("url")) or uri
     content = _html_of(reading.text_member(document, "content", MAX_BYTES), document)
@@ -177,15 +166,15 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         content += "".join(
             sanitize(_html_of_link(page)) for page in pages[:1] if card_url(page) and not _is_linked(page, content)
         )
-    members = AUTHOR_MEMBERS.items() if kind in NOTES else ()
+    members = context.AUTHOR_MEMBERS.items() if kind in NOTES else ()
+    parts = [item for item in [document, *reading.many(document.get("attachment"))] if isinstance(item, Mapping)]
     columns = AuthorColumns(**{name: reading.text_member(document, it, SUMMARY_LIMIT) for name, it in members})
     return ReceivedNote(
         uri=uri,
         author_uri=authors[0],
         content=content,
         **columns.author_columns,
-        sensitive=bool(columns.spoiler_text)
-        or any(map(_is_sensitive, [document, *reading.many(document.get("attachment"))])),
+        sensitive=bool(columns.spoiler_text) or any(reading.flag_of(item.get("sensitive")) for item in parts),
         language=_language_of(document),
         published=reading.moment_of(document.get("published")),
         updated=reading.past_of(document.get("updated")),
@@ -198,7 +187,9 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         tags=_read_tags(document),
         collections=_read_collections(document),
         files=_read_files(document),
-        emojis=read_emojis(document, content, *columns.read_texts, *(poll.options if poll is not None else ())),
+        emojis=received_files.read_emojis(
+            document, content, *columns.read_texts, *(poll.options if poll is not None else ())
+        ),
         quoted=quoted,
         quoted_deleted=any(
             isinstance(item, Mapping) and "Tombstone" in reading.kinds_of(item)
@@ -219,31 +210,22 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
 
 
 def _authors_of(document: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the authors, groups last, because PeerTube and other servers name both the channel (a group) and its
-    owner.
-    """
+    """Return the ids of the authors, groups last: PeerTube names both the channel (a group) and its owner."""
     authors = sorted(
         reading.many(document.get("attributedTo")),
         key=lambda item: isinstance(item, Mapping) and "Group" in reading.kinds_of(item),
     )
-    return [found for item in authors if (found := reading.web_uri(item)) is not None]
-
-
-def _is_sensitive(value: Any) -> bool:
-    return isinstance(value, Mapping) and reading.flag_of(value.get("sensitive"))
+    return [uri for item in authors if (uri := reading.web_uri(item)) is not None]
 
 
 def _quoted_uri(document: Mapping[str, Any]) -> str | None:
-    """Return the id of the quoted post: from a property, or else from a Link in the tags (FEP-e232)."""
     links = (link.get("href") for link in reading.of_kind(document.get("tag"), "Link") if _is_quote(link))
     members = (document.get(name) for name in _QUOTES)
-    return next((found for value in (*members, *links) if (found := reading.web_uri(value)) is not None), None)
+    return next((uri for value in (*members, *links) if (uri := reading.web_uri(value)) is not None), None)
 
 
 def _is_quote(link: Mapping[str, Any]) -> bool:
-    """Tell whether a Link to a post is a quote of it: it has the relation of a quote or, without a relation, the media type of
-    an ActivityPub document, as Bridgy sends it.
-    """
+    """Tell whether a Link is a quote: by its relation or, without one, by an ActivityPub media type, as Bridgy sends it."""
     relations = {word for relation in reading.many(link.get("rel")) for word in reading.text_of(relation, 2048).split()}
     if relations:
         return not relations.isdisjoint(_QUOTE_RELATIONS)
@@ -251,12 +233,11 @@ def _is_quote(link: Mapping[str, Any]) -> bool:
 
 
 def _total(collection: Any, limit: int = 2**31 - 1) -> int | None:
-    """Return the total that a collection states, at most `limit`, or None."""
     return reading.number_of(collection.get("totalItems"), limit) if isinstance(collection, Mapping) else None
 
 
 def _option(item: Mapping[str, Any]) -> str:
-    """Return the text of an option of a poll: its name, or else its content, as Mastodon reads it."""
+    """Return the text of an option of a poll: its name, or else its content, as in Mastodon."""
     texts = (reading.text_member(item, member, OPTION_LENGTH).strip() for member in ("name", "content"))
     return next(filter(None, texts), "")
 
@@ -268,7 +249,6 @@ def _read_replies(collection: Any, uri: str) -> list[str]:
 
 
 def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:
-    """Return the poll of a Question; None if it has no options."""
     multiple = bool(document.get("anyOf"))
     items = [item for item in reading.many(document.get("anyOf" if multiple else "oneOf")) if isinstance(item, Mapping)]
     named_items = [(name, item) for item in items if (name := _option(item))]
@@ -291,44 +271,38 @@ def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:
 
 
 def _approving(document: Mapping[str, Any], name: str) -> list[str]:
-    """Return the ids of the accounts and collections whose quotes the post's policy approves; `name` is `automaticApproval` or
-    `manualApproval`.
-    """
     policy = document.get("interactionPolicy")
     rules = policy.get("canQuote") if isinstance(policy, Mapping) else None
     return reading.uris_of(rules.get(name)) if isinstance(rules, Mapping) else []
 
 
 def _language_of(document: Mapping[str, Any]) -> str | None:
-    """Return the language of the shown text, as the document states it; None for an unknown language."""
     code = _code_of_language(document)
-    language = known_language(code)
-    leave_out(Reason.UNREADABLE_LANGUAGE, bool(code) and language is None and code != "und")
+    language = languages.known_language(code)
+    reasons.leave_out(Reason.UNREADABLE_LANGUAGE, bool(code) and language is None and code != "und")
     return language
 
 
 def _code_of_language(document: Mapping[str, Any]) -> str | None:
-    """Return the language code of a translation that equals the text itself, preferably a known one, or else of the first
-    translation; without translations the code in `language`, as Lemmy sends it.
+    """Return the language of a translation that equals the text itself, or else of the first translation. Without translations,
+    return the code in `language`, as Lemmy sends it.
     """
     for name in ("content", "name", "summary"):
         texts = reading.translations(document, name, MAX_BYTES)
         if texts:
             written = reading.text_of(document.get(name), MAX_BYTES)
             same = [code for code, text in texts.items() if text == written] or list(texts)[:1]
-            return next(filter(known_language, same), same[0])
+            return next(filter(languages.known_language, same), same[0])
     language = document.get("language")
     return reading.text_of(language.get("identifier"), 100) if isinstance(language, Mapping) else None
 
 
 def _html_of(content: str, document: Mapping[str, Any]) -> str:
-    """Return the content as HTML that is not sanitised yet: Markdown and plain text, as stated by the document's `mediaType`,
-    are converted; content of any other type, or without one, is HTML already.
-    """
+    """Return the content as HTML that is not sanitised yet; Markdown and plain text (by `mediaType`) are converted."""
     kind = reading.media_type_of(document.get("mediaType"))
     if kind in ("text/markdown", "text/x-markdown"):
-        return markdown_to_html(content)
-    return plain_to_html(content) if kind == "text/plain" else content
+        return markdown.markdown_to_html(content)
+    return to_html.plain_to_html(content) if kind == "text/plain" else content
 
 
 def _html_of_link(url: str) -> str:
@@ -340,24 +314,22 @@ def _is_linked(page: str, html: str) -> bool:
 
 
 def _html_of_article(document: Mapping[str, Any], content: str, url: str, pages: list[str]) -> str:
-    """Return the HTML of an article, a video and the like as a post: heading, links to the pages that it is about unless its
-    text has them, content or summary, and link.
-    """
+    """Return an article or video as HTML: heading, links to the pages that it is about, content or summary, and link."""
     name, summary = reading.text_member(document, "name", 2048), reading.text_member(document, "summary", SUMMARY_LIMIT)
     heading = f"<h2>{escape(name)}</h2>" if name else ""
-    body = content if not summary else summary if is_markup(summary) else plain_to_html(summary)
+    body = content if not summary else summary if markup.is_markup(summary) else to_html.plain_to_html(summary)
     about = "".join(_html_of_link(page) for page in pages if page != url and not _is_linked(page, body))
     return f"{heading}{about}{body}{_html_of_link(url)}"
 
 
 def _tagged_uris(document: Mapping[str, Any], kind: str, limit: int) -> list[str]:
     hrefs = [_account_in(item) for item in reading.of_kind(document.get("tag"), kind)]
-    found = reading.readable(hrefs, Reason.MENTION_WITHOUT_ADDRESS)
-    return reading.at_most(list(dict.fromkeys(found)), limit, Reason.TOO_MANY_MENTIONS)
+    uris = reading.readable(hrefs, Reason.MENTION_WITHOUT_ADDRESS)
+    return reading.at_most(list(dict.fromkeys(uris)), limit, Reason.TOO_MANY_MENTIONS)
 
 
 def _account_in(mention: Mapping[str, Any]) -> str | None:
-    """Return the id that a Mention links to or has; the id of a local account also if the Mention has only its address."""
+    """Return the id in a Mention; a local account is also found by its address."""
     href = reading.uri_of(mention.get("href") or mention.get("id") or mention.get("url"))
     address = (href or reading.text_of(mention.get("name"), 2048)).removeprefix("acct:").removeprefix("@")
     pair = split_address(address) if "@" in address and "/" not in address else None
@@ -374,21 +346,21 @@ def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         if is_hashtag(name) and len(name) <= TAG_LIMIT:
             found.setdefault(name, spelling)
         else:
-            leave_out(Reason.TAG_WITHOUT_NAME)
+            reasons.leave_out(Reason.TAG_WITHOUT_NAME)
     return list(found.items())
 
 
 def _read_collections(document: Mapping[str, Any]) -> list[str]:
-    found = (reading.web_uri(item.get("id")) for item in reading.of_kind(document.get("tag"), "FeaturedCollection"))
-    return list(dict.fromkeys(uri for uri in found if uri is not None))[:COLLECTIONS_LIMIT]
+    uris = (reading.web_uri(item.get("id")) for item in reading.of_kind(document.get("tag"), "FeaturedCollection"))
+    return list(dict.fromkeys(uri for uri in uris if uri is not None))[:COLLECTIONS_LIMIT]
 
 
 def _linked_pages(document: Mapping[str, Any]) -> list[str]:
-    pages = (linked_page(item) for item in reading.many(document.get("attachment")))
+    pages = (received_files.linked_page(item) for item in reading.many(document.get("attachment")))
     return list(dict.fromkeys(page for page in pages if page is not None))[:ATTACHMENTS_LIMIT]
 
 
 def _read_files(document: Mapping[str, Any]) -> list[RemoteFile]:
-    items = [item for item in reading.many(document.get("attachment")) if linked_page(item) is None]
-    found = reading.readable([read_file(item) for item in items], Reason.ATTACHMENT_WITHOUT_ADDRESS)
-    return reading.at_most(found, ATTACHMENTS_LIMIT, Reason.TOO_MANY_ATTACHMENTS)
+    items = [item for item in reading.many(document.get("attachment")) if received_files.linked_page(item) is None]
+    files = reading.readable([received_files.read_file(item) for item in items], Reason.ATTACHMENT_WITHOUT_ADDRESS)
+    return reading.at_most(files, ATTACHMENTS_LIMIT, Reason.TOO_MANY_ATTACHMENTS)

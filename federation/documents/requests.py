@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from accounts.models import Account
-from federation.documents.context import with_context
+from federation.documents.context import build_activity
 from federation.documents.notes import authorization_uri
 from statuses.models import Interaction
 
@@ -22,9 +22,7 @@ AUTHORIZATIONS: Final = {
 
 
 def request(kind: Interaction, uri: str, post_uri: str, author_uri: str, instrument: dict[str, Any]) -> dict[str, Any]:
-    """Return the request for an interaction (`instrument`) with the remote post `post_uri`, without @context. `uri` is the id
-    of the request, to which the answer refers.
-    """
+    """Return the request `uri` for an interaction (`instrument`) with the remote post `post_uri`, without @context."""
     return {
         "id": uri,
         "type": REQUESTS[kind],
@@ -46,9 +44,8 @@ def answer(
     authorization: str | None,
     number: int | str,
 ) -> dict[str, Any]:
-    """Return the Accept of an interaction with a local post, with the `authorization` as its result, or the Reject if
-    `authorization` is None. Its object is the request or, without a request, the interaction itself. `number` becomes part of
-    the id.
+    """Return the Accept of an interaction with a local post, or the Reject if `authorization` is None. Its object is the
+    request, or the interaction if there was no request. `number` becomes part of the id.
     """
     name, place = ("Reject", "rejects") if authorization is None else ("Accept", "accepts")
     asked: str | dict[str, Any] = interaction_uri
@@ -60,22 +57,15 @@ def answer(
             "object": post_uri,
             "instrument": interaction_uri,
         }
-    activity = {
-        "id": f"{author.uri}#{place}/interactions/{number}",
-        "type": name,
-        "actor": author.uri,
-        "to": actor_uri,
-        "object": asked,
-        "target": post_uri,
-        **({} if authorization is None else {"result": authorization}),
-    }
-    return with_context(activity, [REQUESTS[kind]] if request_uri is not None else [])
+    uri, terms = f"{author.uri}#{place}/interactions/{number}", [REQUESTS[kind]] if request_uri is not None else []
+    result = {} if authorization is None else {"result": authorization}
+    return build_activity(name, uri, author.uri, asked, terms, to=actor_uri, target=post_uri, **result)
 
 
 def authorization(
     author_uri: str, kind: Interaction, number: int, interaction_uri: str, post_uri: str
 ) -> dict[str, Any]:
-    """Return the consent of an author to an interaction with a post, without @context; `number` is the id of the request."""
+    """Return an author's consent to an interaction, without @context; `number` is the id of the request."""
     return {
         "id": authorization_uri(author_uri, kind, number),
         "type": AUTHORIZATIONS[kind],

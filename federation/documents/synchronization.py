@@ -29,9 +29,7 @@ def digest_of(uris: Iterable[str]) -> str:
 
 
 def synchronization_uri(account: Account) -> str:
-    """Return the address at which a server finds the followers of a local account that are on that server; the address does
-    not depend on the scheme of the account's id.
-    """
+    """Return the address of the list of an account's followers on the server that requests it."""
     return links.web_url(f"/users/{account.username}/followers_synchronization")
 
 
@@ -42,8 +40,8 @@ def synchronization_header(account: Account, uris: Iterable[str]) -> str:
 
 
 def read_header(text: str, account: Account) -> tuple[str, str] | None:
-    """Return the address and the digest in the header that arrived with a post of an account; None when the header is not about
-    the account's followers, or the address is on another server than the followers collection.
+    """Return the address and the digest in a header that arrived with a post of the account. None if the header is about
+    another collection, or if the address is on another server than the followers collection.
     """
     try:
         values = parameters_of(text)

@@ -1,6 +1,4 @@
-"""Handles activities about collections of accounts: changes of remote collections, and the consent of accounts to be in a
-collection (FEP-7aa9; contract, federation section 7; security row 36).
-"""
+"""Handles activities about collections of accounts, and the consent to be in them (FEP-7aa9; security row 36)."""
 
 from __future__ import annotations
 
@@ -13,12 +11,12 @@ from accounts.collections.models import Collection, CollectionItem
 from accounts.collections.policies import may_be_featured
 from accounts.collections.services.remote import allow_item, end_item, keep_item, settle_item
 from accounts.queries.relations import load_relations
-from federation.documents.reading import Rejected, first, kinds_of, same_origin, web_uri
+from federation.documents.reading import first, kinds_of, same_origin, web_uri
 from federation.documents.received_collections import is_featured_collection, read_item
 from federation.events import FeatureAnswerDue
 from federation.inbound.incoming import Incoming, local_account
-from federation.reasons import Reason
-from federation.remote.collections import find_collection, find_or_fetch_collection, is_followed, keep_document
+from federation.reasons import Reason, Rejected
+from federation.remote.collections import find_collection, find_or_fetch_collection, is_followed, store_document
 from federation.remote.fetching import fetch_document
 from federation.remote.requests import request_members
 from social.kernel.errors import Conflict
@@ -27,11 +25,9 @@ from social.kernel.locks import delete_rows
 
 
 def add(incoming: Incoming, target: str) -> None:
-    """Store a new collection of a followed account, or a new item of a collection. Other collections are fetched with their
-    owners' profiles.
-    """
+    """Store a new collection of a followed account, or a new item of a collection."""
     if target == incoming.actor.featured_collections_url:
-        keep_document(_collection_in(incoming), incoming.actor)
+        store_document(_collection_in(incoming), incoming.actor)
         return
     collection = find_collection(target, incoming.actor)
     if collection is None:
@@ -47,12 +43,12 @@ def add(incoming: Incoming, target: str) -> None:
 
 def update(incoming: Incoming) -> None:
     """Store a changed collection, in the form that its owner has signed."""
-    keep_document(_collection_in(incoming), incoming.actor)
+    store_document(_collection_in(incoming), incoming.actor)
 
 
 def _collection_in(incoming: Incoming) -> Mapping[str, Any]:
-    """Return the embedded collection, or fetch it by its id. Raises Rejected for an unknown collection whose owner no local
-    account follows.
+    """Return the embedded collection, or fetch it by its id. Raises Rejected for an unknown collection of an owner whom no
+    local account follows.
     """
     uri = incoming.needed_object_uri()
     if not same_origin(uri, incoming.actor.uri):
@@ -82,9 +78,7 @@ def remove(incoming: Incoming, target: str) -> None:
 
 
 def end(incoming: Incoming) -> bool:
-    """Delete a collection of the actor, or withdraw the actor's consent to be in a collection; return False if the activity is
-    about neither.
-    """
+    """Delete a collection of the actor, or withdraw its consent to be in one; return False if the activity is about neither."""
     # Nearly all Deletes are about posts: no queries are made for their Tombstones.
     if "Tombstone" in kinds_of(incoming.object):
         return False
@@ -102,9 +96,8 @@ def is_about_collection(incoming: Incoming) -> bool:
 
 
 def handle_request(incoming: Incoming) -> None:
-    """Answer a request to put a local account into a collection, by the account's policy.
-
-    An unknown collection is fetched. An account that has left the collection before is not put into it again.
+    """Answer a request to put a local account into a collection by the account's policy. An account that has left the
+    collection before is not put into it again.
     """
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     collection_uri = web_uri(incoming.document.get("instrument"))
@@ -125,12 +118,8 @@ def handle_request(incoming: Incoming) -> None:
         )
 
 
-def find_asked(incoming: Incoming) -> CollectionItem | None:
-    """Return the item of a local collection whose FeatureRequest the activity answers; None when the activity does not answer a
-    FeatureRequest.
-
-    Raises Rejected for an answer by any account but the requested account.
-    """
+def find_answered(incoming: Incoming) -> CollectionItem | None:
+    """Return the item whose FeatureRequest the activity answers, or None. Raises Rejected for an answer by another account."""
     items = CollectionItem.objects.filter(collection__uri=None, request_uri__isnull=False)
     item = items.filter(request_uri=incoming.object_uri or "").first()
     if item is not None and item.account_id != incoming.actor.id:
@@ -138,22 +127,10 @@ def find_asked(incoming: Incoming) -> CollectionItem | None:
     return item
 
 
-def accept(incoming: Incoming, item: CollectionItem) -> None:
-    """Store the consent of the featured account, whose server stores the authorization."""
-    settle_item(
-        item_id=item.id, accepted=True, account_id=incoming.actor.id, approval_uri=incoming.needed_authorization()
-    )
-
-
-def reject(incoming: Incoming, item: CollectionItem) -> None:
-    """Store the refusal of the featured account."""
-    settle_item(item_id=item.id, accepted=False, account_id=incoming.actor.id)
-
-
 def revoke(incoming: Incoming) -> bool:
     """Remove the actor from the collections whose authorization it deletes; return False if there are no such collections."""
     items = CollectionItem.objects.filter(approval_uri=incoming.object_uri or "", account=incoming.actor)
-    numbers = list(items.values_list("id", flat=True))
-    for number in numbers:
-        settle_item(item_id=number, accepted=False, account_id=incoming.actor.id)
-    return bool(numbers)
+    item_ids = list(items.values_list("id", flat=True))
+    for item_id in item_ids:
+        settle_item(item_id=item_id, accepted=False, account_id=incoming.actor.id)
+    return bool(item_ids)

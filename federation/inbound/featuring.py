@@ -1,16 +1,14 @@
-"""Handles Add and Remove: the pinned posts and featured hashtags of an actor, and its collections (contract, federation
-section 7).
-"""
+"""Handles Add and Remove: an actor's pinned posts, featured hashtags and collections (contract, federation section 7)."""
 
 from __future__ import annotations
 
 from accounts.queries.tags import named_tag
 from accounts.services.tags import unfeature_tag_named
-from federation.documents.reading import Rejected, same_origin, uri_of
+from federation.documents.reading import same_origin, uri_of
 from federation.documents.received_collections import hashtag_of
 from federation.inbound import collections
 from federation.inbound.incoming import Incoming
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 from federation.remote.posts import find_or_fetch_post
 from federation.remote.references import find_post_by_uri
 from statuses.queries.posts import load_posts
@@ -19,9 +17,7 @@ from statuses.services.pins import pin_remote_status, unpin_status
 
 
 def handle_add(incoming: Incoming) -> None:
-    """Pin a post or feature a hashtag on the actor's profile, or add an account to one of the actor's collections. An
-    unknown post is fetched.
-    """
+    """Pin a post or feature a hashtag on the actor's profile, or add an account to one of the actor's collections."""
     target = _collection_uri(incoming)
     if target != incoming.actor.featured_url:
         collections.add(incoming, target)
@@ -40,9 +36,7 @@ def handle_add(incoming: Incoming) -> None:
 
 
 def handle_remove(incoming: Incoming) -> None:
-    """Unpin a post or remove a featured hashtag from the actor's profile, or remove an account from one of the actor's
-    collections.
-    """
+    """Unpin a post, remove a featured hashtag, or remove an account from one of the actor's collections."""
     target = _collection_uri(incoming)
     if target != incoming.actor.featured_url:
         collections.remove(incoming, target)
@@ -57,7 +51,6 @@ def handle_remove(incoming: Incoming) -> None:
 
 
 def _collection_uri(incoming: Incoming) -> str:
-    """Return the id of the collection that the activity changes. Raises Rejected when the activity names no collection."""
     target = uri_of(incoming.document.get("target"))
     if not target:
         raise Rejected(Reason.NOT_THE_FEATURED)

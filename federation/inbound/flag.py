@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from federation.documents.reading import Rejected, many, text_member, uris_of
+from federation.documents.reading import many, text_member, uris_of
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import host_of
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 from federation.remote.references import (
     find_account_by_uri,
     find_owner_of_collection,
@@ -20,11 +20,12 @@ from federation.remote.references import (
 from moderation.models.report import REMOTE_COMMENT_LIMIT
 from moderation.queries.blocks import rule_for
 from moderation.services.reports import receive_report
-from social.api.admission import count
+from social.api.admission import is_exceeded
 from social.api.limits import REPORTS_OF_HOST
 from social.kernel.links import is_own_domain, profile_url, web_url
 from statuses.models import Status
 
+# The content, or else the summary, as Lemmy sends it.
 _REASONS: Final = ("content", "summary")
 # A page of a person here with the domain in its path, as clients show pages of people elsewhere.
 _PERSON_WITH_DOMAIN: Final = re.compile(r"(/@[A-Za-z0-9_.-]+)@[^/]+")
@@ -33,12 +34,11 @@ OBJECTS_LIMIT: Final = 100
 
 
 def handle(incoming: Incoming) -> None:
-    """Store a report about each local account that the Flag names or, if it names none, about the owners of the posts and
-    collections that it names.
+    """Store a report about each local account that the Flag names or, if it names none, about the owners of the named posts and
+    collections.
 
-    Each report contains those of the named posts and collections that belong to its account and that the reporting
-    server may know. Reports beyond REPORTS_OF_HOST are rejected: if a hostile server sent very many, staff could not
-    find the others.
+    Each report contains the named posts and collections of its account that the reporting server may know. Reports beyond
+    REPORTS_OF_HOST are rejected, so that a hostile server cannot bury the reports of others.
     """
     rule = rule_for(incoming.actor.domain or "")
     if rule is not None and rule.reject_reports:
@@ -55,10 +55,10 @@ def handle(incoming: Incoming) -> None:
     targets = [one for one in accounts.values() if one.local and not one.suspended and hasattr(one, "user")]
     if not targets:
         raise Rejected(Reason.NOBODY_REPORTED)
-    report_count = count(REPORTS_OF_HOST, subject=host_of(incoming.actor.uri))
-    if report_count is not None and report_count.exceeded:
+    if is_exceeded(REPORTS_OF_HOST, subject=host_of(incoming.actor.uri)):
         raise Rejected(Reason.TOO_MANY_REPORTS)
-    comment = _reason(incoming.document)
+    texts = (text_member(incoming.document, name, REMOTE_COMMENT_LIMIT) for name in _REASONS)
+    comment = next(filter(None, texts), "")
     for target in targets:
         receive_report(
             account=incoming.actor,
@@ -71,9 +71,7 @@ def handle(incoming: Incoming) -> None:
 
 
 def _reported_uris(value: Any) -> Iterator[str]:
-    """Yield the ids of the reported objects: each may be given by its id, embedded, by the address of its page or the
-    `acct:` address of a person, as the object of a Create, or in a collection.
-    """
+    """Yield the ids of the reported objects: given by id, embedded, by page or `acct:`, in a Create or in a collection."""
     for item in many(value)[:OBJECTS_LIMIT]:
         members = item if isinstance(item, Mapping) else {}
         pages = [page.get("href") if isinstance(page, Mapping) else page for page in many(members.get("url"))]
@@ -89,7 +87,7 @@ def _reported_uris(value: Any) -> Iterator[str]:
 
 
 def _own_address(uri: str) -> str:
-    """Return an address of something on this server in the form that this server gives it; any other address unchanged."""
+    """Return the address of an object of this server in the form that this server gives it; any other address unchanged."""
     username, _at, domain = uri.removeprefix("acct:").removeprefix("@").partition("@")
     if "/" not in uri and is_own_domain(domain):
         return profile_url(username)
@@ -99,8 +97,3 @@ def _own_address(uri: str) -> str:
         return uri
     path = _PERSON_WITH_DOMAIN.sub(r"\1", parts.path)
     return web_url(path) if is_own_domain(parts.netloc) else uri
-
-
-def _reason(document: Mapping[str, Any]) -> str:
-    """Return the reporter's comment: the content, or else the summary, as Lemmy sends it; the first of several translations."""
-    return next((text for name in _REASONS if (text := text_member(document, name, REMOTE_COMMENT_LIMIT))), "")

@@ -1,23 +1,18 @@
-"""Handles activities that another server forwards: such an activity is only a hint, so that its object is fetched from the
-origin (security row 9).
-"""
+"""Handles activities that another server forwards: they are hints; the object is fetched from its origin (security row 9)."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from accounts.services.remote_accounts import may_refresh
-from federation.documents.reading import Rejected, kinds_of, uri_of
+from federation.documents.reading import kinds_of, uri_of
 from federation.inbound.incoming import Incoming
 from federation.inbound.posts import delete_remote_post
 from federation.inbound.quotes import authorized_by
-from federation.reasons import Reason
-from federation.remote.actors import refresh
+from federation.reasons import Reason, Rejected
+from federation.remote import actors, references, requests, sharing
 from federation.remote.fetching import Missing, fetch_document
 from federation.remote.posts import find_or_fetch_post, is_followed_here
-from federation.remote.references import find_account_by_uri, find_post_by_uri
-from federation.remote.relays import is_relay
-from federation.remote.requests import request_edit
 from statuses.models import Status
 from statuses.services.quotes import settle_quote
 
@@ -26,24 +21,22 @@ _PROOF: Final = (404, 410)
 
 
 def handle(incoming: Incoming) -> None:
-    """Fetch from its origin the object of an activity that was signed by another actor than its own, and store, update
-    or delete the object accordingly.
-
+    """Fetch the object of an activity that another actor has signed from its origin, and store, update or delete the object.
     Raises Rejected for activities that are not accepted when forwarded.
     """
     uri = incoming.needed_object_uri()
-    post = find_post_by_uri(uri)
+    post = references.find_post_by_uri(uri)
     if incoming.kind == "Create" and post is None:
         parent_uri = uri_of(incoming.object.get("inReplyTo"))
-        parent = find_post_by_uri(parent_uri) if parent_uri is not None else None
-        if not is_relay(incoming.actor) and (parent is None or not is_followed_here(parent)):
+        parent = references.find_post_by_uri(parent_uri) if parent_uri is not None else None
+        if not sharing.is_relay(incoming.actor) and (parent is None or not is_followed_here(parent)):
             raise Rejected(Reason.FORWARDED_ANSWERS_NOTHING)
         find_or_fetch_post(uri)
     elif incoming.kind == "Update" and uri == uri_of(incoming.document.get("actor")):
         _update_actor(uri)
     elif incoming.kind == "Update" and post is not None and not post.local and post.is_for_anybody:
         # Fetched with a delay, once for all copies that arrive in the meantime.
-        request_edit(uri)
+        requests.request_edit(uri)
     elif incoming.kind == "Delete" and post is not None and not post.local and not post.is_deleted:
         _delete(post, uri)
     elif incoming.kind == "Delete" and post is None:
@@ -53,19 +46,17 @@ def handle(incoming: Incoming) -> None:
 
 
 def _update_actor(uri: str) -> None:
-    account = find_account_by_uri(uri)
+    account = references.find_account_by_uri(uri)
     if account is None or account.local:
         raise Rejected(Reason.UNKNOWN_FORWARDED_PROFILE)
     if not may_refresh(account):
         raise Rejected(Reason.LOOKED_AT_LATELY)
-    refresh(account)
+    actors.refresh(account)
 
 
 def _delete(post: Status, uri: str) -> None:
-    """Delete a post that no longer exists at its origin (security row 53).
-
-    A private post is only deleted by an activity that its author has signed, because its origin answers other servers as if the
-    post did not exist.
+    """Delete a post that no longer exists at its origin (security row 53). A private post is deleted only if its author has
+    signed the Delete, because its origin answers other servers as if the post did not exist.
     """
     if not post.is_for_anybody:
         raise Rejected(Reason.DELETE_BY_OTHER)
@@ -74,9 +65,7 @@ def _delete(post: Status, uri: str) -> None:
 
 
 def _revoke(uri: str, author_uri: str) -> None:
-    """End quotes whose authorization no longer exists at its origin; both posts must be public or unlisted, as for
-    `_delete`.
-    """
+    """End quotes whose authorization no longer exists at its origin; both posts must be public or unlisted."""
     quotes = [quote for quote in authorized_by(uri, author_uri) if quote.status.is_for_anybody]
     if not any(quote.quoted_status is not None and quote.quoted_status.is_for_anybody for quote in quotes):
         raise Rejected(Reason.OTHER_SIGNER)

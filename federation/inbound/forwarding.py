@@ -1,6 +1,4 @@
-"""Stores activities that are to be forwarded to followers of local accounts that have boosted or quoted the post, or to whose
-post it replies.
-"""
+"""Stores activities that are to be forwarded to followers of local accounts."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import host_of
 from federation.models import OutboundActivity
 from federation.remote.sharing import sharers_of
-from social.api.admission import count
+from social.api.admission import is_exceeded
 from social.api.limits import FORWARDED
 from social.kernel.events import publish
 from statuses.models import Status
@@ -24,20 +22,22 @@ BYTES: Final = 1 << 16
 
 
 def forward(incoming: Incoming, status: Status) -> None:
-    """Forward an activity that its own actor has sent about its own public or unlisted post. The activity is sent unchanged:
-    other servers can verify it by the author's signature, if the activity contains one (contract, federation sections 10 and
-    11).
+    """Forward an activity that its actor has sent about its own public or unlisted post, unchanged: other servers can verify
+    the author's signature in it (contract, federation sections 10 and 11).
 
-    Publishes ForwardingDue in the caller's transaction. Nothing is forwarded when `sharers_of` finds no local account.
-    The author's server and each of these local accounts have an hourly limit, above which only a Delete is still
-    forwarded.
+    Publishes ForwardingDue in the caller's transaction, unless `sharers_of` finds no local account. Above hourly limits for the
+    author's server and for each local account, only a Delete is forwarded.
     """
     body = orjson.dumps(incoming.document)
     # An activity without @context was part of a collection: it cannot be read alone.
     if incoming.uri is None or "@context" not in incoming.document or len(body) > BYTES:
         return
     people = sharers_of(status)
-    if not people or (incoming.kind != "Delete" and _is_too_much(host_of(incoming.actor.uri), *people)):
+    if not people:
+        return
+    counted = (host_of(incoming.actor.uri), *people) if incoming.kind != "Delete" else ()
+    exceeded = [is_exceeded(FORWARDED, subject=str(subject)) for subject in counted]
+    if any(exceeded):
         return
     activity = OutboundActivity.objects.create(
         # Signed by the instance actor, never by a user: another server may interpret the document differently, at the expense
@@ -48,8 +48,3 @@ def forward(incoming: Incoming, status: Status) -> None:
         body=body.decode(),
     )
     publish(ForwardingDue(activity_id=activity.id, status_id=status.id))
-
-
-def _is_too_much(*subjects: str | int) -> bool:
-    counts = [count(FORWARDED, subject=str(subject)) for subject in subjects]
-    return any(total is not None and total.exceeded for total in counts)

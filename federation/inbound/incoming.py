@@ -1,4 +1,4 @@
-"""An activity as it is passed to its handlers: the actor that signed it, the recipient, and its content."""
+"""An activity as it is passed to its handlers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any, Final
 from uuid import uuid4
 
 from accounts.models import Account
-from federation.documents.reading import Rejected, first, kind_of, same_origin, uri_of, web_uri
+from federation.documents.reading import first, kind_of, same_origin, uri_of, web_uri
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 from federation.remote.references import find_account_by_uri
 
 UNDO_RETENTION: Final = timedelta(hours=6)
@@ -71,21 +71,20 @@ class Incoming:
             raise Rejected(Reason.ABOUT_NOTHING)
         return self.object_uri
 
-    def needed_authorization(self) -> str:
-        """Return the id of the authorization with which an Accept approves a request. Raises Rejected when it names none on its
-        actor's server.
-        """
+    def authorization_if(self, accepted: bool) -> str | None:
+        """Return the authorization that an Accept names, or None. Raises Rejected if it is not on the actor's server."""
         result = web_uri(self.document.get("result"))
-        if result is None or not same_origin(result, self.actor.uri):
+        if accepted and (result is None or not same_origin(result, self.actor.uri)):
             raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
-        return result
+        return result if accepted else None
 
 
 def made_id(actor: Account, activity: Mapping[str, Any]) -> str | None:
-    """Return an id on the actor's server (security row 8) for an activity without an id, which Mastodon takes as well. Each
-    Follow, Like or Block of the same object gets the same id, and each equal Flag. A boost gets a new id, because a deleted
-    boost keeps its id; there is one of each post anyway. None for an activity with an id or without an object, and for
-    other types: a request needs an id, because its answer names it.
+    """Return an id on the actor's server (security row 8) for an activity without an id, which Mastodon accepts as well.
+
+    Each Follow, Like or Block of the same object gets the same id, and so does each equal Flag. A boost gets a new id, because
+    a deleted boost keeps its id. None for an activity with an id or without an object, and for types whose answers name their
+    id.
     """
     kind, target = kind_of(activity, _TYPES_WITHOUT_ID), uri_of(activity.get("object"))
     if kind == "Flag":

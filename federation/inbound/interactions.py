@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from accounts.models import Follow
 from federation.documents.context import visibility_of
-from federation.documents.reading import Rejected, kinds_of, moment_of, uri_of, uris_of
+from federation.documents.reading import kinds_of, moment_of, uri_of, uris_of
 from federation.documents.received_notes import is_note, read_sent_note
 from federation.inbound.incoming import Incoming
 from federation.inbound.requests import record, refuse
-from federation.reasons import Reason
-from federation.remote.posts import find_or_fetch_post, keep_note
-from federation.remote.references import check_id, find_post_by_uri
-from federation.remote.relays import is_relay
+from federation.reasons import Reason, Rejected
+from federation.remote.posts import find_or_fetch_post, store_note
+from federation.remote.references import claimed_id, find_post_by_uri
+from federation.remote.sharing import is_relay
 from social.kernel.errors import Forbidden
-from social.kernel.locks import lock
 from statuses.models import Interaction, Status
 from statuses.policies.visibility import boost_visibility
 from statuses.queries.statuses import list_statuses
@@ -25,16 +24,12 @@ from statuses.services.interactions import favourite_status, reblog_status
 
 
 def handle_like(incoming: Incoming) -> None:
-    """Store a favourite of a local post that the actor may read, or the request for the favourite if the policy of the post
-    requires approval.
-    """
+    """Store a favourite of a local post that the actor may read, or a request if the policy of the post requires approval."""
     uri, status = incoming.needed_or_made_uri(), find_post_by_uri(incoming.needed_object_uri())
     if status is None or not status.local or not list_statuses(incoming.actor.id).filter(id=status.id).exists():
         raise Rejected(Reason.NO_SUCH_NOTE)
     try:
-        with transaction.atomic():
-            lock(f"object:{uri}")
-            check_id(uri, incoming.actor.uri)
+        with claimed_id(uri, incoming.actor.uri):
             if favourite_status(account_id=incoming.actor.id, status=status, uri=uri):
                 record(incoming, status, Interaction.FAVOURITE, uri)
     except NotPermitted:
@@ -44,13 +39,11 @@ def handle_like(incoming: Incoming) -> None:
 
 
 def handle_announce(incoming: Incoming) -> None:
-    """Store a boost if a local account follows the booster, or if the boosted post is local; an unknown boosted post is fetched
-    from its origin.
+    """Store a boost if a local account follows the booster, or if the boosted post is local.
 
-    A followers-only post by the booster may be embedded in the boost, because a request that this server signs itself could
-    not fetch it. A group boosts the post whose Create it forwards (FEP-1b12); other forwarded activities are rejected. A boost
-    of a post that is held for review is held as well. A boost of a local post whose author has to approve it is stored as a
-    request.
+    An unknown post is fetched, but the booster's own followers-only post is embedded, because this server could not fetch it. A
+    group boosts the post whose Create it forwards (FEP-1b12). The boost of a held post is held as well, and a boost that needs
+    approval is stored as a request.
     """
     uri, object_uri = incoming.needed_or_made_uri(), _announced_uri(incoming)
     if is_relay(incoming.actor):
@@ -67,9 +60,7 @@ def handle_announce(incoming: Incoming) -> None:
 
     def is_held() -> bool:
         """Hold the boost if the post is held for review, and tell whether it is."""
-        with transaction.atomic():
-            lock(f"object:{uri}")
-            check_id(uri, incoming.actor.uri, Status)
+        with claimed_id(uri, incoming.actor.uri, Status):
             return hold_boost(
                 account=incoming.actor,
                 post_uri=object_uri,
@@ -90,9 +81,7 @@ def handle_announce(incoming: Incoming) -> None:
     if not list_statuses(incoming.actor.id).filter(id=status.id).exists():
         raise Rejected(Reason.BOOSTER_CANNOT_READ)
     try:
-        with transaction.atomic():
-            lock(f"object:{uri}")
-            check_id(uri, incoming.actor.uri, Status)
+        with claimed_id(uri, incoming.actor.uri, Status):
             boost_id = reblog_status(
                 account=incoming.actor,
                 status=status,
@@ -124,14 +113,11 @@ def _announced_uri(incoming: Incoming) -> str:
 
 
 def _own_post(incoming: Incoming) -> Status | None:
-    """Store the booster's own post that is embedded in the boost; None when no post is embedded, or when it is another
-    author's.
-    """
     # Unlike the actor of a Create, the actor of a boost need not be the author: the post itself must name the actor as its
     # author.
     if not is_note(incoming.object) or incoming.actor.uri not in uris_of(incoming.object.get("attributedTo")):
         return None
-    status = keep_note(read_sent_note(incoming.object, incoming.actor.uri), incoming.actor, publish_event=False)
+    status = store_note(read_sent_note(incoming.object, incoming.actor.uri), incoming.actor, publish_event=False)
     if status is None:
         raise Rejected(Reason.DELETED_NOTE)
     return status

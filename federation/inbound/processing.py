@@ -1,7 +1,4 @@
-"""Processes stored activities: chooses the handler for the type of each.
-
-Source: contract, federation sections 7 and 11.
-"""
+"""Processes stored activities: chooses the handler for the type of each (contract, federation sections 7 and 11)."""
 
 from __future__ import annotations
 
@@ -13,9 +10,8 @@ from typing import Any, Final
 
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
-from accounts.services.instance_actor import instance_actor_uri
-from accounts.services.remote_accounts import is_stale
-from federation.documents.reading import Rejected, kind_of, many, parse, uri_of
+from accounts.services import instance_actor, remote_accounts
+from federation.documents.reading import kind_of, many, parse, uri_of
 from federation.events import ActivityReceived
 from federation.inbound import (
     collections,
@@ -31,17 +27,13 @@ from federation.inbound import (
 )
 from federation.inbound.incoming import Incoming
 from federation.models import InboundActivity, Tombstone
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 from federation.remote.fetching import Awaited, Gathered
-from federation.remote.requests import request_actor, request_for
-from social.kernel import clock
+from federation.remote.requests import request_actors, request_for
+from social.kernel import clock, events, lengths, reasons, refusals
 from social.kernel.errors import KernelError, Unavailable
-from social.kernel.events import publish
-from social.kernel.lengths import is_refused_value
 from social.kernel.plans import Plan, Slot
 from social.kernel.reasons import Reason as KernelReason
-from social.kernel.reasons import count_left_out, leave_out
-from social.kernel.refusals import count_refusals
 
 logger = logging.getLogger("social.federation")
 
@@ -87,10 +79,14 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 
 
 def is_acted_upon(kind: str) -> bool:
-    """Tell whether activities of this type are stored and processed; activities of other types get the same response, but are
-    ignored.
-    """
+    """Tell whether activities of this type are stored and processed. Others get the same response, but are ignored."""
     return kind in HANDLERS or kind in _COLLECTIONS
+
+
+def process_received(events: Sequence[ActivityReceived]) -> None:
+    """Process stored activities in order."""
+    for event in events:
+        process(event.activity_id)
 
 
 def process(activity_id: int) -> None:
@@ -111,20 +107,20 @@ def process(activity_id: int) -> None:
 def act_upon(activity_id: int) -> None:
     """Process a stored activity once, and store the outcome in its row.
 
-    A fault of the sender ends the processing. A temporary failure of this or of another server is retried, up to ATTEMPTS times
-    with exponential back-off; other activities of the actor do not wait for it. Raises only database errors that make it
-    impossible to store anything, and Awaited for a document that was not fetched yet.
+    A fault of the sender ends the processing. A temporary failure is retried up to ATTEMPTS times with exponential back-off;
+    other activities of the actor do not wait for it. Raises only database errors that make it impossible to store anything, and
+    Awaited for a document that was not fetched yet.
     """
     activity = _UNPROCESSED.first(id=activity_id)
     if activity is None:
         return
     recipient = activity.recipient
-    if recipient is not None and recipient.uri == instance_actor_uri():
+    if recipient is not None and recipient.uri == instance_actor.instance_actor_uri():
         recipient = None
-    if is_stale(activity.actor):
-        request_actor(activity.actor)
+    if remote_accounts.is_stale(activity.actor):
+        request_actors([activity.actor])
     try:
-        with count_left_out() as left_out:
+        with reasons.count_left_out() as left_out:
             _act(Incoming(activity.actor, parse(activity.body.encode()), recipient))
     except Rejected as refused:
         _finish(activity, f"rejected: {refused}", {refused.reason: 1})
@@ -135,7 +131,7 @@ def act_upon(activity_id: int) -> None:
     except (OperationalError, InterfaceError, Awaited):
         raise
     except Exception as error:
-        if isinstance(error, DatabaseError) and is_refused_value(error):
+        if isinstance(error, DatabaseError) and lengths.is_refused_value(error):
             logger.exception("Inbound activity %d (%s) has a value that no check refused", activity.id, activity.type)
             _finish(activity, f"rejected: {Reason.VALUE_TOO_LONG}", {Reason.VALUE_TOO_LONG: 1})
             return
@@ -153,7 +149,7 @@ def _act(incoming: Incoming) -> None:
         except Rejected as reason:
             # A rejected activity does not stop those after it.
             if refused is not None:
-                leave_out(refused.reason)
+                reasons.leave_out(refused.reason)
             refused = reason
     if refused is not None:
         raise refused
@@ -185,12 +181,11 @@ def _act_alone(incoming: Incoming) -> None:
 
 
 def _finish(activity: InboundActivity, outcome: str, refused: Mapping[KernelReason, int]) -> None:
-    """Store the outcome of an activity, and count the refusals of the activity or its parts."""
     # The update finds no row when the actor, and its activities with it, was deleted in the meantime.
     InboundActivity.objects.filter(id=activity.id).update(
         processed_at=clock.now(), outcome=_cut(outcome), attempts=activity.attempts + 1, body=""
     )
-    count_refusals(activity.host, refused)
+    refusals.count_refusals(activity.host, refused)
 
 
 def _try_again(activity: InboundActivity, reason: str) -> None:
@@ -202,7 +197,7 @@ def _try_again(activity: InboundActivity, reason: str) -> None:
         unfinished = InboundActivity.objects.filter(id=activity.id)
         if not unfinished.update(attempts=attempts, outcome=_cut(f"waiting: {reason}")):
             return  # The actor was deleted in the meantime.
-        publish(
+        events.publish(
             ActivityReceived(activity_id=activity.id, actor_id=activity.actor_id),
             due_at=clock.now() + timedelta(seconds=15 * 2**attempts),
         )
@@ -213,18 +208,14 @@ def _cut(text: str) -> str:
 
 
 def forget_processed(older_than: timedelta = timedelta(days=1)) -> int:
-    """Remove the received activities that were processed more than a day ago (`older_than`); return how many. Their signatures
-    are too old to be replayed.
-    """
+    """Remove activities processed before `older_than`, whose signatures are too old for a replay; return how many."""
     removed, _rows = InboundActivity.objects.filter(processed_at__lt=clock.now() - older_than).delete()
     return removed
 
 
 def forget_tombstones() -> int:
-    """Remove the tombstones of objects that were deleted more than TOMBSTONE_LIFETIME ago, oldest first; return how many.
-
-    A Create that was signed at that time is too old to be accepted, and a fetch of the object shows that it is gone (contract,
-    federation section 7).
+    """Remove the tombstones that are older than TOMBSTONE_LIFETIME; return how many. A Create from that time is too old to be
+    accepted, and a fetch shows that the object is gone (contract, federation section 7).
     """
     removed = 0
     while True:

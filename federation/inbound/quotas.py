@@ -1,6 +1,5 @@
-"""Limits on the data stored for one actor and for one server, whatever they send (security row 61).
-
-Each limit is far above what a busy server sends, and far below the amount that would fill a disk.
+"""Limits on the data stored for one actor and for one server, whatever they send (security row 61): far above what a busy
+server sends, and far below what would fill a disk.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ FROM (SELECT size, actor_id FROM federation_inboundactivity WHERE host = %(host)
 
 @dataclass(slots=True)
 class _Room:
-    """Activities and bytes that may be stored without counting again, until `end`."""
+    """Activities and bytes that may be stored until `end` without counting again."""
 
     activities: int
     size: int
@@ -68,10 +67,7 @@ _rooms: Final[OrderedDict[int | str, _Room]] = OrderedDict()
 
 
 def check_room(actor_id: int, host: str, size: int) -> None:
-    """Raise RateLimited when an activity of `size` bytes would exceed the limits of its actor or of its server.
-
-    The response is 429, after which servers retry later.
-    """
+    """Raise RateLimited (429, so that the sender retries) when `size` bytes would exceed a limit of the actor or the server."""
     with _lock:
         of_actor, of_host = _rooms.get(actor_id), _rooms.get(host)
         if of_actor is not None and of_host is not None and of_actor.has(size) and of_host.has(size):
@@ -90,7 +86,6 @@ def check_room(actor_id: int, host: str, size: int) -> None:
 
 
 def _count(actor_id: int, host: str) -> dict[int | str, _Room]:
-    """Return the remaining room of an actor and of a server, keyed by id and host."""
     values: dict[str, Value] = {
         "host": host,
         "actor": actor_id,
@@ -108,9 +103,7 @@ def _count(actor_id: int, host: str) -> dict[int | str, _Room]:
 
 
 def remember_gone(uri: str, actor_uri: str, lifetime: timedelta) -> None:
-    """Refuse the object `uri` of this actor for `lifetime`. When UNKNOWN_OF_ACTOR ids of the actor are stored, no more are
-    added.
-    """
+    """Refuse the object `uri` of this actor for `lifetime`, unless UNKNOWN_OF_ACTOR ids of the actor are stored already."""
     alive = Tombstone.objects.filter(actor_uri=actor_uri, expires_at__isnull=False).order_by("actor_uri", "uri")
     if alive[:UNKNOWN_OF_ACTOR].count() < UNKNOWN_OF_ACTOR:
         values = {"expires_at": clock.now() + lifetime}

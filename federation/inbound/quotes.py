@@ -1,19 +1,17 @@
-"""Handles requests to quote local posts, answers to requests of local accounts, and revocations (FEP-044f; contract,
-federation section 7; security row 36).
-"""
+"""Handles requests to quote posts, answers to them, and revocations (FEP-044f; security row 36)."""
 
 from __future__ import annotations
 
 from django.db import transaction
 from django.db.models import Q
 
-from federation.documents.reading import Rejected, same_origin, web_uri
+from federation.documents.reading import same_origin, web_uri
 from federation.documents.received_notes import is_note, read_sent_note
 from federation.events import QuoteAnswerDue
 from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
-from federation.reasons import Reason
-from federation.remote.posts import find_or_fetch_post, keep_note, may_quote
+from federation.reasons import Reason, Rejected
+from federation.remote.posts import find_or_fetch_post, may_quote, store_note
 from federation.remote.references import find_post_by_uri
 from social.kernel.events import publish
 from social.kernel.locks import lock
@@ -23,10 +21,10 @@ from statuses.services.quotes import find_quoted, settle_quote, store_request
 
 
 def handle_request(incoming: Incoming) -> None:
-    """Answer a request to quote a local post by the quote policy of that post. The request names or embeds the quoting post.
+    """Answer a request to quote a local post by its quote policy; the request names or embeds the quoting post.
 
-    A forbidden request and its pending quote are rejected. A repeated request for an accepted quote is accepted again, even if
-    the policy has changed; a request for a revoked quote is rejected.
+    A forbidden request and its pending quote are rejected, and so is a request for a revoked quote. A request for an accepted
+    quote is accepted again, even if the policy has changed.
     """
     uri, quoted = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if quoted is None or not quoted.local or quoted.is_reblog or quoted.deleted_at is not None:
@@ -66,14 +64,13 @@ def handle_request(incoming: Incoming) -> None:
 
 
 def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:
-    """Return the quote in the quoting post, which is stored first if it is unknown here.
-
-    Raises Rejected when the quoting post is by another author, or quotes another post.
+    """Return the quote in the quoting post, which is stored first if it is unknown here. Raises Rejected if it is not by the
+    actor, or quotes another post.
     """
     instrument = incoming.document.get("instrument")
     if find_post_by_uri(quoting_uri) is None:
         if isinstance(instrument, dict) and is_note(instrument):
-            keep_note(read_sent_note(instrument, incoming.actor.uri), incoming.actor)
+            store_note(read_sent_note(instrument, incoming.actor.uri), incoming.actor)
         else:
             find_or_fetch_post(quoting_uri)
     quote = Quote.objects.select_related("status").filter(status__uri=quoting_uri, status__deleted_at=None).first()
@@ -86,32 +83,15 @@ def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:
     return quote
 
 
-def find_asked(incoming: Incoming) -> Quote | None:
-    """Return the quote in a local post whose QuoteRequest the activity answers; None when the activity does not answer a
-    QuoteRequest.
-
-    Raises Rejected for an answer by any account but the quoted author.
-    """
-    quote = (
-        Quote.objects.select_related("quoted_status")
-        .filter(request_uri=incoming.object_uri or "", status__local=True)
-        .first()
-    )
+def find_answered(incoming: Incoming) -> Quote | None:
+    """Return the quote whose QuoteRequest the activity answers, or None. Raises Rejected unless the quoted author answers."""
+    quotes = Quote.objects.select_related("quoted_status").filter(status__local=True)
+    quote = quotes.filter(request_uri=incoming.object_uri or "").first()
     if quote is None:
         return None
     if quote.quoted_status is None or quote.quoted_status.account_id != incoming.actor.id:
         raise Rejected(Reason.ANSWER_OF_OTHER_AUTHOR)
     return quote
-
-
-def accept(incoming: Incoming, quote: Quote) -> None:
-    """Accept the quote after the quoted author has accepted it; the author's server stores the authorization."""
-    settle_quote(quote_id=quote.id, accepted=True, approval_uri=incoming.needed_authorization())
-
-
-def reject(quote: Quote) -> None:
-    """Reject the quote after the quoted author has rejected it."""
-    settle_quote(quote_id=quote.id, accepted=False)
 
 
 def revoke(incoming: Incoming) -> bool:
@@ -128,5 +108,5 @@ def revoke(incoming: Incoming) -> bool:
 
 def authorized_by(uri: str | None, author_uri: str) -> list[Quote]:
     """Return the quotes of this author's posts whose authorization has the id `uri`."""
-    found = Quote.objects.select_related("status__account", "quoted_status")
-    return list(found.filter(approval_uri=uri or "", quoted_status__account__uri=author_uri))
+    quotes = Quote.objects.select_related("status__account", "quoted_status")
+    return list(quotes.filter(approval_uri=uri or "", quoted_status__account__uri=author_uri))

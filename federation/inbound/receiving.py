@@ -1,7 +1,4 @@
-"""Receives activities: checks their signatures and stores them before they are answered with 202.
-
-Source: contract, federation sections 10 and 11; security rows 8, 11, 13, 34, 44 and 61.
-"""
+"""Receives and stores activities (contract, federation sections 10 and 11; security rows 8, 11, 13, 34, 44 and 61)."""
 
 from __future__ import annotations
 
@@ -11,21 +8,15 @@ from typing import Any, Final
 from django.db import IntegrityError
 
 from accounts.models import Account
-from federation.documents.reading import Rejected, kinds_of, origin_of, parse_json, uri_of
-from federation.documents.synchronization import HEADER
+from federation.documents import reading, synchronization
 from federation.events import ActivityReceived
-from federation.inbound.processing import is_acted_upon
-from federation.inbound.quotas import check_room, host_of
-from federation.inbound.synchronizing import compare_followers
-from federation.reasons import Reason
-from federation.remote import signers
-from federation.remote.requests import record_contact
+from federation.inbound import processing, quotas, synchronizing
+from federation.reasons import Reason, Rejected
+from federation.remote import requests, signers
 from federation.signatures.message import BadSignature, Message
 from moderation.queries.blocks import is_closed_to
-from social.kernel import clock
+from social.kernel import clock, events, refusals
 from social.kernel.errors import Forbidden
-from social.kernel.events import change_and_publish
-from social.kernel.refusals import note_refusal
 from social.kernel.statements import Value
 
 # Activities that are still accepted from a suspended account, so that it can still undo its actions and delete its posts.
@@ -41,35 +32,35 @@ RETURNING id, EXISTS (SELECT FROM social_host WHERE name = %(contact)s AND retry
 
 
 def receive(message: Message, recipient: Account | None = None) -> None:
-    """Store a signed activity and publish ActivityReceived, unless it needs no processing or is a replay.
+    """Store a signed activity and publish ActivityReceived, unless it needs no processing or is a replay. Never call this
+    function inside a transaction.
 
-    `recipient` is the account in whose inbox it arrived. Raises Rejected for a body that cannot be read, BadSignature,
-    Unavailable when the signer's server could not be reached, RateLimited when too many activities of the signer are
-    unprocessed, and Forbidden for a blocked server. The content of a readable document is never a reason to refuse it. Never
-    call this function inside a transaction.
+    `recipient` is the account in whose inbox it arrived. Raises Rejected for an unreadable body, BadSignature, Unavailable when
+    the signer's server could not be reached, RateLimited when too many activities of the signer are unprocessed, and Forbidden
+    for a blocked server. The content of a readable document is never a reason to refuse it.
     """
-    parsed = parse_json(message.body)
+    parsed = reading.parse_json(message.body)
     document = parsed if isinstance(parsed, dict) else {}
-    kind = next((kind for kind in kinds_of(document) if is_acted_upon(kind)), None)
+    kind = next((kind for kind in reading.kinds_of(document) if processing.is_acted_upon(kind)), None)
     if kind is not None and _is_by_unknown_actor(document, kind):
-        note_refusal("", Reason.OF_NOBODY_KNOWN)
+        refusals.note_refusal("", Reason.OF_NOBODY_KNOWN)
         return
     if not signers.has_signature(message):
         raise BadSignature(Reason.NOT_SIGNED)
     # The claimed server is checked before the key is fetched: nothing is fetched from a blocked server.
-    claimed = origin_of(uri_of(document.get("actor")) or "") or ""
+    claimed = reading.origin_of(reading.uri_of(document.get("actor")) or "") or ""
     _refuse_closed({claimed})
     try:
         signed = signers.verify(message)
     except Rejected as reason:
         raise BadSignature(reason.reason, f"the signer cannot be confirmed: {reason}") from None
     # The domain of the account may differ from the host of its documents: both are known now (security row 13).
-    host = host_of(signed.account.uri)
+    host = quotas.host_of(signed.account.uri)
     _refuse_closed({host, signed.account.domain or ""} - {claimed})
     if kind is None or (signed.account.suspended and kind not in _TYPES_OF_SUSPENDED):
-        note_refusal(host, Reason.IGNORED_KIND if kind is None else Reason.SIGNER_SUSPENDED)
+        refusals.note_refusal(host, Reason.IGNORED_KIND if kind is None else Reason.SIGNER_SUSPENDED)
         return
-    check_room(signed.account.id, host, len(message.body))
+    quotas.check_room(signed.account.id, host, len(message.body))
     _store(message, signed, host, document, kind, recipient)
 
 
@@ -79,14 +70,12 @@ def _refuse_closed(domains: set[str]) -> None:
 
 
 def _is_by_unknown_actor(document: Mapping[str, Any], kind: str) -> bool:
-    """Tell whether an activity is a Delete by an unknown actor, or an unknown actor's Update of itself. No key is fetched for
-    such activities, because thousands of them arrive.
-
-    The authors of all stored posts are stored too, so that such a Delete cannot concern a stored post.
+    """Tell whether an activity is a Delete by an unknown actor, or an unknown actor's Update of itself. Thousands of these
+    arrive, and none can concern a stored post, because the authors of all stored posts are stored.
     """
-    actor_uri = uri_of(document.get("actor"))
+    actor_uri = reading.uri_of(document.get("actor"))
     if actor_uri is None or not (
-        kind == "Delete" or (kind == "Update" and uri_of(document.get("object")) == actor_uri)
+        kind == "Delete" or (kind == "Update" and reading.uri_of(document.get("object")) == actor_uri)
     ):
         return False
     return not Account.objects.filter(uri=actor_uri).exists()
@@ -106,7 +95,7 @@ def _store(
         "actor": actor.id,
         "recipient": recipient.id if recipient is not None else None,
         "type": kind.replace("\0", "")[:100],
-        "uri": uri_of(document.get("id")) or "",
+        "uri": reading.uri_of(document.get("id")) or "",
         "body": message.body.decode(),
         "host": host,
         "size": len(message.body),
@@ -115,14 +104,14 @@ def _store(
         "contact": host,
     }
     try:
-        stored = change_and_publish(
+        stored = events.change_and_publish(
             _INSERTION, values, ActivityReceived(activity_id=0, actor_id=actor.id), number="activity_id"
         )
     except IntegrityError:
         # The account was deleted after the signature was verified.
         return
     for activity_id, is_paused in stored:
-        if header := message.headers.get(HEADER.lower()):
-            compare_followers(activity_id, actor, header)
+        if header := message.headers.get(synchronization.HEADER.lower()):
+            synchronizing.compare_followers(activity_id, actor, header)
         if is_paused:
-            record_contact(host)
+            requests.record_contact(host)

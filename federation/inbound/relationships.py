@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from accounts.collections.services.remote import settle_item
 from accounts.models import Account, Follow, FollowRequest
 from accounts.queries.relations import find_block
-from accounts.services import following
-from accounts.services.blocking import block_account
-from accounts.services.instance_actor import instance_actor_uri
+from accounts.services import blocking, following, instance_actor
 from accounts.transfers.services.moving import receive_move
-from federation.documents.reading import Rejected, kinds_of, uri_of, web_uri
+from federation.documents.reading import kinds_of, same_origin, uri_of, web_uri
 from federation.events import FollowAnswerDue
-from federation.inbound import collections, quotes, relays, requests
+from federation.inbound import collections, quotes, requests
 from federation.inbound.incoming import Incoming, local_account, remember_undone
-from federation.reasons import Reason
-from federation.remote.actors import find_successor
-from federation.remote.references import check_id
+from federation.models import Relay, RelayState
+from federation.reasons import Reason, Rejected
+from federation.remote import actors, references
+from social.kernel import events, links
 from social.kernel.errors import Conflict, Forbidden, NotFound
-from social.kernel.events import publish
-from social.kernel.links import is_own
 from social.kernel.locks import lock
+from statuses.services.quotes import settle_quote
 from statuses.services.requests import settle_request
 
 
@@ -28,8 +27,7 @@ def find_follower(incoming: Incoming) -> Account:
     """Return the local account whose Follow is answered: found by the id of the Follow or, if that id is not from this server,
     by the embedded Follow.
 
-    Raises Rejected when no local account has sent the Follow, when the Follow was of another account (security row 16), and
-    when it was undone in the meantime: then a newer Follow is still to be answered.
+    Raises Rejected when no local account has sent the Follow, or it was of another account (security row 16), or it was undone.
     """
     uri = incoming.object_uri
     for model in (FollowRequest, Follow):
@@ -38,35 +36,29 @@ def find_follower(incoming: Incoming) -> Account:
             return row.account
     embedded = incoming.object
     is_follow = "Follow" in kinds_of(embedded) and uri_of(embedded.get("object")) == incoming.actor.uri
-    if not is_follow or (uri is not None and is_own(uri)):
+    if not is_follow or (uri is not None and links.is_own(uri)):
         raise Rejected(Reason.ANSWER_TO_NO_FOLLOW)
     return local_account(uri_of(embedded.get("actor")))
 
 
 def is_answered(row: Follow | FollowRequest, incoming: Incoming) -> bool:
-    """Tell whether the activity answers this follow or follow request, and not an earlier Follow of the same pair. The caller
-    holds the lock of the pair.
-    """
+    """Tell whether the activity answers this row, and not an earlier Follow of the pair, whose lock the caller holds."""
     uri = incoming.object_uri
-    return uri is None or not is_own(uri) or row.uri == uri
+    return uri is None or not links.is_own(uri) or row.uri == uri
 
 
 def handle_follow(incoming: Incoming) -> None:
-    """Store a Follow of a local account as a follow or as a request, or answer it with a Reject. A repeated Follow is accepted
-    again.
-
-    The newest Follow counts: a late Undo of an earlier Follow ends nothing.
+    """Store a Follow of a local account as a follow or request, or reject it. A repeated Follow is accepted again. The newest
+    Follow counts: a late Undo of an earlier Follow ends nothing.
     """
     uri, target = incoming.needed_or_made_uri(), local_account(incoming.object_uri)
-    with transaction.atomic():
-        lock(f"object:{uri}")
-        check_id(uri, incoming.actor.uri)
+    with references.claimed_id(uri, incoming.actor.uri):
         try:
             following.release_follow_id(uri=uri, account=incoming.actor, target=target)
         except Conflict:
             raise Rejected(Reason.TAKEN_ID_OF_FOLLOW) from None
         accepted: bool | None = None
-        if target.uri == instance_actor_uri():
+        if target.uri == instance_actor.instance_actor_uri():
             accepted = False
         else:
             try:
@@ -80,25 +72,14 @@ def handle_follow(incoming: Incoming) -> None:
                 if earlier is not None and earlier.uri != uri:
                     remember_undone(earlier.uri, incoming.actor)
         if accepted is not None:
-            publish(
+            events.publish(
                 FollowAnswerDue(account_id=target.id, follower_id=incoming.actor.id, uri=uri, accepted=accepted),
             )
 
 
 def handle_accept(incoming: Incoming) -> None:
-    """Handle the acceptance of a local account's follow request or interaction, of a quote in a local post, of an item of a
-    local collection, or of the subscription to a relay.
-    """
-    if relays.settle(incoming, accepted=True):
-        return
-    if (quote := quotes.find_asked(incoming)) is not None:
-        quotes.accept(incoming, quote)
-        return
-    if (asked := requests.find_asked(incoming)) is not None:
-        requests.accept(incoming, asked)
-        return
-    if (item := collections.find_asked(incoming)) is not None:
-        collections.accept(incoming, item)
+    """Handle the acceptance of what a local account has requested: a follow, interaction, quote, collection item, or relay."""
+    if _settle_request(incoming, accepted=True):
         return
     follower = find_follower(incoming)
     with transaction.atomic():
@@ -109,19 +90,8 @@ def handle_accept(incoming: Incoming) -> None:
 
 
 def handle_reject(incoming: Incoming) -> None:
-    """Handle the rejection of a local account's follow, follow request or interaction, of a quote in a local post, of an
-    item of a local collection, or of the subscription to a relay.
-    """
-    if relays.settle(incoming, accepted=False):
-        return
-    if (quote := quotes.find_asked(incoming)) is not None:
-        quotes.reject(quote)
-        return
-    if (asked := requests.find_asked(incoming)) is not None:
-        settle_request(request_id=asked.id, accepted=False)
-        return
-    if (item := collections.find_asked(incoming)) is not None:
-        collections.reject(incoming, item)
+    """Handle the rejection of what a local account has requested: a follow, interaction, quote, collection item, or relay."""
+    if _settle_request(incoming, accepted=False):
         return
     follower = find_follower(incoming)
     with transaction.atomic():
@@ -132,15 +102,43 @@ def handle_reject(incoming: Incoming) -> None:
                 following.end_following(follower.id, incoming.actor.id, ended_by_id=incoming.actor.id)
 
 
+def _settle_request(incoming: Incoming, *, accepted: bool) -> bool:
+    """Store the answer to a local account's request, other than a Follow; return False if the activity is no such answer. An
+    acceptance must name an authorization, except that of a relay.
+    """
+    if _settle_relay(incoming, accepted=accepted):
+        return True
+    if (quote := quotes.find_answered(incoming)) is not None:
+        settle_quote(quote_id=quote.id, accepted=accepted, approval_uri=incoming.authorization_if(accepted))
+    elif (request := requests.find_answered(incoming)) is not None:
+        settle_request(request_id=request.id, accepted=accepted, approval_uri=incoming.authorization_if(accepted))
+    elif (item := collections.find_answered(incoming)) is not None:
+        approval_uri = incoming.authorization_if(accepted)
+        settle_item(item_id=item.id, accepted=accepted, account_id=incoming.actor.id, approval_uri=approval_uri)
+    else:
+        return False
+    return True
+
+
+def _settle_relay(incoming: Incoming, *, accepted: bool) -> bool:
+    """Store a relay's answer to this server's Follow; False if the activity is no such answer by an actor of its server."""
+    relay = Relay.objects.filter(follow_uri=incoming.object_uri or "").first()
+    if relay is None or not same_origin(relay.inbox_url, incoming.actor.uri):
+        return False
+    state = RelayState.ACCEPTED if accepted else RelayState.REJECTED
+    Relay.objects.filter(id=relay.id).update(state=state)
+    return True
+
+
 def handle_block(incoming: Incoming) -> None:
-    """Store the Block of a local account by a remote account, and end the follows in both directions."""
+    """Store the Block of a local account, and end the follows in both directions."""
     uri, target = incoming.needed_or_made_uri(), local_account(incoming.object_uri)
     with transaction.atomic():
         lock(f"object:{uri}")
         existing = find_block(uri)
         if existing is not None and existing.account_id != incoming.actor.id:
             raise Rejected(Reason.TAKEN_ID_OF_BLOCK)
-        block_account(account=incoming.actor, target=target, uri=uri)
+        blocking.block_account(account=incoming.actor, target=target, uri=uri)
 
 
 def handle_move(incoming: Incoming) -> None:
@@ -150,4 +148,4 @@ def handle_move(incoming: Incoming) -> None:
     target_uri = web_uri(incoming.document.get("target"))
     if target_uri is None:
         raise Rejected(Reason.MOVE_TO_NOWHERE)
-    receive_move(account=incoming.actor, target=find_successor(incoming.actor.uri, target_uri))
+    receive_move(account=incoming.actor, target=actors.find_successor(incoming.actor.uri, target_uri))

@@ -1,6 +1,4 @@
-"""Handles requests to favourite, reply to and boost local posts, answers to requests of local accounts, and withdrawn
-authorizations (GoToSocial's interaction controls; docs/adr/0044).
-"""
+"""Handles requests to interact with posts, answers to them, and withdrawn authorizations (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -9,18 +7,17 @@ from typing import Any, Final
 from django.db import IntegrityError, transaction
 
 from federation.documents.context import visibility_of
-from federation.documents.reading import Rejected, same_origin, uri_of, uris_of, web_uri
+from federation.documents.reading import same_origin, uris_of, web_uri
 from federation.documents.received_notes import is_note, read_sent_note
 from federation.events import InteractionRefused
 from federation.inbound.incoming import Incoming
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 from federation.remote.fetching import fetch_document
 from federation.remote.permitted import authorize
-from federation.remote.posts import keep_note
-from federation.remote.references import check_id, find_post_by_uri
+from federation.remote.posts import store_note
+from federation.remote.references import claimed_id, find_post_by_uri
 from social.kernel.errors import Forbidden, Invalid
 from social.kernel.events import publish
-from social.kernel.locks import lock
 from social.kernel.reasons import leave_out
 from statuses.events import InteractionSettled
 from statuses.models import Interaction, InteractionRequest, RequestState, Status
@@ -39,16 +36,20 @@ KINDS: Final = {
 
 
 def handle_request(incoming: Incoming) -> None:
-    """Answer a request to interact with a local post by the policy of that post: with an Accept and an authorization, with a
-    Reject, or, as long as the author has not decided, not at all. The request names or embeds the interaction. A repeated
-    request is answered again.
+    """Answer a request to interact with a local post by the policy of that post; no answer is sent until the author has
+    decided. The request names or embeds the interaction. A repeated request is answered again.
     """
     uri, post, kind = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri()), KINDS[incoming.kind]
     instrument = incoming.document.get("instrument")
     interaction_uri = web_uri(instrument)
     if interaction_uri is None or not same_origin(interaction_uri, incoming.actor.uri):
         raise Rejected(Reason.NO_POST_OF_ACTOR)
-    if post is None or not post.local or post.is_reblog or not _may_read(incoming, post):
+    if (
+        post is None
+        or not post.local
+        or post.is_reblog
+        or not list_statuses(incoming.actor.id).filter(id=post.id).exists()
+    ):
         raise Rejected(Reason.NO_SUCH_NOTE)
     known: dict[str, Any] = {"account": incoming.actor, "status": post, "kind": kind}
     if kind is Interaction.REPLY:
@@ -60,9 +61,7 @@ def handle_request(incoming: Incoming) -> None:
         _answer(incoming, post, interaction_uri, uri)
         return
     try:
-        with transaction.atomic():
-            lock(f"object:{interaction_uri}")
-            check_id(interaction_uri, incoming.actor.uri)
+        with claimed_id(interaction_uri, incoming.actor.uri):
             _interact(incoming, post, kind, interaction_uri)
             pending = InteractionRequest.objects.filter(
                 account=incoming.actor, status=post, kind=kind, state=RequestState.PENDING
@@ -80,7 +79,6 @@ def handle_request(incoming: Incoming) -> None:
 
 
 def _interact(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> None:
-    """Store the favourite or boost, or the request for it."""
     if kind is Interaction.FAVOURITE:
         favourite_status(account_id=incoming.actor.id, status=post, uri=uri)
         return
@@ -102,7 +100,7 @@ def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
         note = read_sent_note(instrument, incoming.actor.uri)
         if note.uri != reply_uri or note.in_reply_to is None or find_post_by_uri(note.in_reply_to) != post:
             raise Rejected(Reason.ANSWERS_OTHER)
-        reply = keep_note(note, incoming.actor, recipient=incoming.recipient, request_uri=uri)
+        reply = store_note(note, incoming.actor, recipient=incoming.recipient, request_uri=uri)
         if reply is None:
             return  # The reply was refused, and its author notified, or it is held for review.
     if reply.account_id != incoming.actor.id or reply.in_reply_to_id != post.id:
@@ -120,14 +118,8 @@ def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
             asked.update(request_uri=uri)
 
 
-def _may_read(incoming: Incoming, post: Status) -> bool:
-    return list_statuses(incoming.actor.id).filter(id=post.id).exists()
-
-
 def record(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> None:
-    """Send an authorization of an interaction if the policy of the local post limits this kind of interaction but allows this
-    one at once.
-    """
+    """Send an authorization if the policy of the local post limits this kind of interaction, but allows this one at once."""
     if post.local and rule_of(post.interaction_policy, kind) and post.account_id != incoming.actor.id:
         record_accepted(account_id=incoming.actor.id, post=post, kind=kind, uri=uri)
 
@@ -148,10 +140,8 @@ def refuse(incoming: Incoming, post: Status, kind: Interaction, uri: str, reques
         )
 
 
-def find_asked(incoming: Incoming) -> InteractionRequest | None:
-    """Return the request of a local account that the activity answers; None if it answers no such request. Raises Rejected if
-    the actor is not the author of the post.
-    """
+def find_answered(incoming: Incoming) -> InteractionRequest | None:
+    """Return the request that the activity answers, or None. Raises Rejected if the actor is not the author of the post."""
     request = InteractionRequest.objects.filter(
         request_uri=incoming.object_uri or "", status__local=False, account__domain=None
     ).first()
@@ -160,17 +150,10 @@ def find_asked(incoming: Incoming) -> InteractionRequest | None:
     return request
 
 
-def accept(incoming: Incoming, request: InteractionRequest) -> None:
-    """Carry out the interaction that the author of a remote post has approved; the author's server stores the authorization."""
-    settle_request(request_id=request.id, accepted=True, approval_uri=incoming.needed_authorization())
-
-
 def revoke(incoming: Incoming) -> bool:
     """Undo the interactions whose authorization the author of a post has deleted; return False if there are none."""
-    found = InteractionRequest.objects.filter(
-        approval_uri=uri_of(incoming.document.get("object")) or "", target=incoming.actor
-    )
-    numbers = list(found.values_list("id", flat=True))
-    for number in numbers:
-        settle_request(request_id=number, accepted=False)
-    return bool(numbers)
+    approved = InteractionRequest.objects.filter(approval_uri=incoming.object_uri or "", target=incoming.actor)
+    request_ids = list(approved.values_list("id", flat=True))
+    for request_id in request_ids:
+        settle_request(request_id=request_id, accepted=False)
+    return bool(request_ids)

@@ -10,26 +10,20 @@ from django.db import transaction
 
 from accounts.models import Account, Follow, FollowRequest
 from accounts.queries.relations import find_block
-from accounts.services.blocking import unblock_account
-from accounts.services.following import end_following, pair_name
-from federation.documents.reading import Rejected, kind_of, kinds_of, uri_of
+from accounts.services import blocking, following
+from federation.documents.reading import kind_of, kinds_of, uri_of
 from federation.inbound.incoming import Incoming, is_ended, is_undone, remember_ended, remember_undone
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 from federation.remote.references import find_account_by_uri, find_post_by_uri
 from social.kernel.errors import NotFound
 from social.kernel.locks import lock
 from statuses.models import Favourite, Interaction, Status
-from statuses.services.deleting import delete_status
-from statuses.services.holding import forget_boost
-from statuses.services.interactions import unfavourite_status, unreblog_status
-from statuses.services.requests import withdraw_request
+from statuses.services import deleting, holding, interactions, requests
 
 
 def handle(incoming: Incoming) -> None:
-    """Undo the embedded activity or, if only an id is given, the Follow, Like, Announce or Block with that id.
-
-    Raises Rejected for an embedded activity of any other type: taking back an emoji reaction to a post takes back no favourite
-    and no boost of it.
+    """Undo the embedded activity or, if only an id is given, the Follow, Like, Announce or Block with that id. Raises Rejected
+    for other types: undoing an emoji reaction removes no favourite.
     """
     kind, uri = kind_of(incoming.object, _HANDLERS), incoming.undone_uri
     if uri is None:
@@ -48,7 +42,6 @@ def handle(incoming: Incoming) -> None:
 
 
 def _undo_follow(incoming: Incoming) -> bool:
-    """End a follow or follow request; return False if there is none."""
     uri = incoming.undone_uri
     row = (
         Follow.objects.select_related("target").filter(uri=uri, account=incoming.actor).first()
@@ -62,18 +55,17 @@ def _undo_follow(incoming: Incoming) -> bool:
     if target is None or not target.local:
         return False
     with transaction.atomic():
-        lock(pair_name(incoming.actor.id, target.id))
-        return end_following(incoming.actor.id, target.id, ended_by_id=incoming.actor.id)
+        lock(following.pair_name(incoming.actor.id, target.id))
+        return following.end_following(incoming.actor.id, target.id, ended_by_id=incoming.actor.id)
 
 
 def _undo_like(incoming: Incoming) -> bool:
-    """Remove a favourite or the request for it; return False if there is none."""
     likes = Favourite.objects.filter(account=incoming.actor)
     row = likes.filter(uri=incoming.undone_uri).first()
     if row is None:
         status = find_post_by_uri(uri_of(incoming.object.get("object")) or "")
         row = likes.filter(status=status).first() if status is not None else None
-        if row is None and withdraw_request(
+        if row is None and requests.withdraw_request(
             account_id=incoming.actor.id,
             kind=Interaction.FAVOURITE,
             uri=incoming.undone_uri,
@@ -82,32 +74,29 @@ def _undo_like(incoming: Incoming) -> bool:
             return True
     if row is None:
         return False
-    unfavourite_status(account_id=incoming.actor.id, status_id=row.status_id)
+    interactions.unfavourite_status(account_id=incoming.actor.id, status_id=row.status_id)
     return True
 
 
 def _undo_announce(incoming: Incoming) -> bool:
-    """Remove a boost or the request for it; return False if there is none with the id that is named, whose Announce may still
-    arrive.
-    """
+    """Remove a boost or the request for it; return False if none has this id, because its Announce may still arrive."""
     uri = incoming.undone_uri
     boost = Status.objects.filter(account=incoming.actor, uri=uri, reblog_of__isnull=False).first()
     if boost is not None:
-        delete_status(status_id=boost.id)
+        deleting.delete_status(status_id=boost.id)
         return True
-    if uri is not None and forget_boost(account=incoming.actor, uri=uri):
+    if uri is not None and holding.forget_boost(account=incoming.actor, uri=uri):
         return True
-    if withdraw_request(account_id=incoming.actor.id, kind=Interaction.REBLOG, uri=uri):
+    if requests.withdraw_request(account_id=incoming.actor.id, kind=Interaction.REBLOG, uri=uri):
         return True
     status = find_post_by_uri(uri_of(incoming.object.get("object")) or "")
     if status is not None:
         with suppress(NotFound):
-            unreblog_status(account_id=incoming.actor.id, status_id=status.id)
+            interactions.unreblog_status(account_id=incoming.actor.id, status_id=status.id)
     return False
 
 
 def _undo_block(incoming: Incoming) -> bool:
-    """End a block; return False if the blocked account is not a local account."""
     block = find_block(incoming.undone_uri)
     if block is not None and block.account_id == incoming.actor.id:
         target: Account | None = block.target
@@ -115,7 +104,7 @@ def _undo_block(incoming: Incoming) -> bool:
         target = find_account_by_uri(uri_of(incoming.object.get("object")) or "")
     if target is None or not target.local:
         return False
-    unblock_account(account=incoming.actor, target=target)
+    blocking.unblock_account(account=incoming.actor, target=target)
     return True
 
 

@@ -1,8 +1,4 @@
-"""Waiting requests of unknown senders, whose keys are fetched when it is their turn (security rows 58 and 71).
-
-A request waits without a thread (`social.api.later`), for WAIT_SECONDS at most; at most PLACES requests can wait at the same
-time.
-"""
+"""Requests that wait without a thread (`social.api.later`) until their sender's key is fetched (security rows 58 and 71)."""
 
 from __future__ import annotations
 
@@ -23,9 +19,7 @@ _waits: Final[dict[object, tuple[str, float]]] = {}
 
 
 def begin(source: str) -> object | None:
-    """Reserve a place for a request from the address `source`, until `end` releases it; return None when too many requests are
-    waiting.
-    """
+    """Reserve a place for a request from the address `source`, until `end` releases it; None when too many requests wait."""
     now = time.monotonic()
     with _lock:
         for place in [place for place, (_source, end) in _waits.items() if end <= now]:

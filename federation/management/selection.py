@@ -23,9 +23,8 @@ class Selection:
 
     @classmethod
     def of(cls, named: Sequence[Account], *, domain: str, all: bool, days: int, limit: int) -> Selection:
-        """Select the named accounts, or at most `limit` accounts of a server or of all servers that were not fetched
-        for `days` days; the accounts fetched longest ago come first. Raises CommandError unless exactly one of the
-        three is given.
+        """Select the named accounts, or the `limit` accounts of one or all servers that were fetched longest ago, and not for
+        `days` days. Raises CommandError unless exactly one of the three is given.
         """
         if sum(map(bool, (named, domain, all))) != 1:
             raise CommandError(_("Name the accounts, or use --domain or --all."))
@@ -38,9 +37,7 @@ class Selection:
         return cls(list(list_known(name, unseen_for=timedelta(days=days))[:limit]), name or "*")
 
     def report(self, command: BaseCommand, found: Iterable[tuple[Account, Finding]], *, brief: bool) -> None:
-        """Print a line for each account, then the counts. If `brief`, print lines only for every hundredth account and for
-        accounts that are gone.
-        """
+        """Print a line for each account (with `brief`, for each hundredth and for deleted accounts), then the counts."""
         counts = dict.fromkeys(Finding, 0)
         for number, (account, finding) in enumerate(found, start=1):
             counts[finding] += 1

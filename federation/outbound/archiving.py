@@ -1,7 +1,5 @@
-"""ActivityPub part of an archive: the actor, its outbox and its likes (`accounts.transfers.services.archives`).
-
-The names `actor.json`, `outbox.json` and `likes.json` are the names that other servers and archive readers expect; a file is
-referred to by its path in the archive.
+"""ActivityPub part of an archive: the actor, its outbox and its likes (`accounts.transfers.services.archives`). The file names
+are those that other servers and archive readers expect.
 """
 
 from __future__ import annotations
@@ -40,7 +38,6 @@ def _write_actor(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 
 
 def _write_outbox(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
-    """Write the posts and boosts of the account with any visibility, oldest first."""
     own = Status.objects.filter(account=account, deleted_at=None, id__gt=cursor).order_by("id")
     ids = list(own.values_list("id", flat=True)[:_POSTS])
     documents = activities.of_posts(load_posts(ids), context=False)
@@ -54,10 +51,10 @@ def _write_outbox(account: Account, cursor: int, writer: ArchiveWriter) -> int |
 
 def _write_likes(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
     likes = Favourite.objects.filter(account=account, id__gt=cursor).order_by("id").values_list("id", "status_id")
-    found = list(likes[:_LIKES])
-    uris = [post.object_uri for post in load_posts(status_id for _id, status_id in found)]
-    _append(writer, "likes.json", uris, first=cursor == 0, last=not found)
-    return found[-1][0] if found else None
+    pairs = list(likes[:_LIKES])
+    uris = [post.object_uri for post in load_posts(status_id for _id, status_id in pairs)]
+    _append(writer, "likes.json", uris, first=cursor == 0, last=not pairs)
+    return pairs[-1][0] if pairs else None
 
 
 def _name_files(note: dict[str, Any]) -> None:
@@ -68,7 +65,7 @@ def _name_files(note: dict[str, Any]) -> None:
 
 
 def _append(writer: ArchiveWriter, name: str, items: Sequence[Any], *, first: bool, last: bool) -> None:
-    """Append items to a collection. The collection's id, type and total follow after the last item, when the total is known."""
+    """Append items to a collection. Its id, type and total follow after the last item, when the total is known."""
     item_count = writer.items(name)
     lines = [b'{"orderedItems":['] if first else []
     for item in items:

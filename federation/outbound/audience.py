@@ -1,22 +1,22 @@
-"""Selects the inboxes to which an activity is sent, one for each server (contract, federation section 12).
-
-A post is sent only to its audience: followers-only posts to followers and mentioned accounts, direct posts only to mentioned
-accounts.
-"""
+"""Selects the inboxes to which an activity is sent, one for each server of its audience (contract, federation section 12)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.db import connection
 
 from accounts.models import Account
 from accounts.policies.audience import PRESENT
 from social.kernel import clock
+from social.kernel.events import Event
 from social.kernel.ids import first_at
 from statuses.policies.posts import Post
 from statuses.policies.visibility import FEDERATED_POST, FOLLOWER_VISIBILITIES, is_for_anybody, is_listed
+
+E = TypeVar("E", bound=Event)
 
 # One delivery to a shared inbox reaches every account of its server.
 _INBOXES: Final = f"""
@@ -59,6 +59,16 @@ def inbox_of(account: Account) -> set[str]:
     return {account.inbox_url} if not account.local and account.inbox_url else set()
 
 
+def load_pairs(events: Sequence[E], first: str, second: str) -> Iterator[tuple[E, Account, Account]]:
+    """Yield each event with the two accounts that its members `first` and `second` name, if both exist. One query."""
+    account_ids = {getattr(event, name) for event in events for name in (first, second)}
+    accounts = Account.objects.filter(id__one_of=account_ids).in_bulk()
+    for event in events:
+        one, other = accounts.get(getattr(event, first)), accounts.get(getattr(event, second))
+        if one is not None and other is not None:
+            yield event, one, other
+
+
 def servers_inboxes(*account_ids: int) -> set[str]:
     """Return the inboxes of the servers of these accounts."""
     return _inboxes(_CONCERNED_ACCOUNTS, relays=False, concerned=list(account_ids))
@@ -81,11 +91,11 @@ def known_inboxes() -> set[str]:
 
 
 def post_inboxes(post: Post) -> set[str]:
-    """Return the inboxes of a post's or boost's audience, to which it is sent. If it is public or unlisted, the inbox of the
-    author to whom it replies, or whose post it boosts, is included; if it is public, the inboxes of relays as well.
+    """Return the inboxes to which a post or boost is sent.
 
-    A limited author's post is sent only to accounts that follow the author, or have requested to follow, and to the author whom
-    it boosts (contract, federation section 6).
+    A public or unlisted post is also sent to the author of its parent or of the boosted post, a public one also to relays. A
+    limited author's post is sent only to accounts that follow the author, or have requested to, and to the boosted author
+    (contract, federation section 6).
     """
     if post.author.is_limited:
         return _post_inboxes(post, _MENTIONED_FOLLOWERS, answered_id=None)
@@ -93,8 +103,8 @@ def post_inboxes(post: Post) -> set[str]:
 
 
 def edited_inboxes(post: Post) -> set[str]:
-    """Return the inboxes to which an edit is sent: those of `post_inboxes` and, for public and unlisted posts, of the accounts
-    that have boosted, favourited or answered the post, or voted in it.
+    """Return the inboxes to which an edit is sent: those of `post_inboxes` and, for public and unlisted posts, those of
+    accounts that have boosted, favourited or answered the post, or voted in it.
     """
     if post.author.is_limited:
         return _post_inboxes(post, _MENTIONED_FOLLOWERS, *_inboxes_of_interactions(post), answered_id=None)
@@ -102,8 +112,8 @@ def edited_inboxes(post: Post) -> set[str]:
 
 
 def reached_inboxes(post: Post) -> set[str]:
-    """Return the inboxes to which a post may have been delivered: those of `edited_inboxes`, of all accounts that a
-    limited author mentioned (whether or not they follow the author), of the author of the parent, and of relays.
+    """Return the inboxes to which a post may have been delivered: those of `edited_inboxes`, of all mentioned accounts, of the
+    author of the parent, and of relays.
     """
     people = (_MENTIONED, *_inboxes_of_interactions(post))
     return _post_inboxes(post, *people, answered_id=post.in_reply_to_account_id, relays=True)
@@ -120,8 +130,8 @@ def _post_inboxes(post: Post, *people: str, answered_id: int | None, relays: boo
     if post.visibility in FOLLOWER_VISIBILITIES:
         people = (*people, _FOLLOWERS)
     if is_for_anybody(post.visibility):
-        found = (answered_id, post.original.account_id if post.original is not None else None)
-        concerned = [number for number in found if number is not None]
+        account_ids = (answered_id, post.original.account_id if post.original is not None else None)
+        concerned = [number for number in account_ids if number is not None]
         people = (*people, _CONCERNED_ACCOUNTS)
     relays = relays and is_listed(post.visibility)
     return _inboxes(*people, relays=relays, status=post.id, author=post.account_id, concerned=concerned)

@@ -1,7 +1,4 @@
-"""Sends deliveries that are due: to many hosts at once, with few requests to each.
-
-Source: contract, federation section 12; DESIGN "Deliveries are fair".
-"""
+"""Sends due deliveries to many hosts at once (contract, federation section 12; DESIGN "Deliveries are fair")."""
 
 from __future__ import annotations
 

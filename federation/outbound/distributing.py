@@ -1,12 +1,13 @@
-"""Sends local changes to other servers: chooses for each event the activity and its inboxes.
+"""Sends local changes to other servers: chooses for each event the activity and its inboxes (contract, federation sections 6, 7
+and 12).
 
 Every function is a reaction: it reads the current state in the transaction that removes its outbox rows, so that each activity
-is enqueued exactly once. Source: contract, federation sections 6, 7 and 12.
+is enqueued exactly once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from federation.outbound.audience import (
     followers_inboxes,
     inbox_of,
     known_inboxes,
+    load_pairs,
     post_inboxes,
     profile_inboxes,
     reached_inboxes,
@@ -34,6 +36,7 @@ from social.kernel import clock
 from social.kernel.events import publish
 from statuses import events as status_events
 from statuses.models import Favourite, Poll, PollVote, QuoteState
+from statuses.policies.posts import Post
 from statuses.policies.visibility import is_for_followers_only
 from statuses.queries.posts import load_posts
 from statuses.services.polls import begin_announcement
@@ -43,14 +46,12 @@ RENEWED_AT_ONCE: Final = 100
 
 
 def _accounts(ids: Iterable[int]) -> dict[int, Account]:
-    found = Account.objects.select_related("moved_to").filter(id__one_of=ids)
-    return {account.id: account for account in found}
+    accounts = Account.objects.select_related("moved_to").filter(id__one_of=ids)
+    return {account.id: account for account in accounts}
 
 
 def _sends_activities(account: Account) -> bool:
-    """Tell whether an account sends activities: local accounts do, unless they are deleted or erased. Deleted and erased
-    accounts send only their Delete.
-    """
+    """Tell whether an account sends activities other than its own Delete."""
     return account.local and account.deleted_at is None and account.erased_at is None
 
 
@@ -59,10 +60,10 @@ def _pair_key(one: int, other: int) -> str:
 
 
 def _due_after_earlier(key: str, inboxes: Iterable[str], delay: timedelta | None = None) -> datetime | None:
-    """Return the time to send the next of several Follows and Undos between two accounts: SPACING after the last activity that
-    is still waiting to be sent, and at least `delay` from now; None means at once.
+    """Return the time to send the next of several Follows and Undos between two accounts: SPACING after the last waiting
+    activity, and at least `delay` from now; None means at once.
 
-    The activities arrive in order, but other servers process them in any order: the spacing makes the last activity win.
+    Other servers process activities in any order: the spacing makes the last one win.
     """
     before = last_due(key, inboxes)
     moments = [] if before is None else [before + SPACING]
@@ -73,30 +74,16 @@ def _due_after_earlier(key: str, inboxes: Iterable[str], delay: timedelta | None
 
 def send_published(events: Sequence[status_events.StatusPublished]) -> None:
     """Send a Create or Announce of each post to its audience."""
-    found = load_posts(event.status_id for event in events)
-    posts = [post for post in found if post.local and not post.is_deleted and not post.author.is_suspended]
+    posts = _load_sent(event.status_id for event in events)
     inboxes = {post.id: reached for post in posts if (reached := post_inboxes(post))}
-    documents = activities.of_posts([post for post in posts if post.id in inboxes])
-    accounts = _accounts(post.account_id for post in posts if post.id in inboxes)
-    for post in posts:
-        if post.id in documents:
-            account = accounts[post.account_id]
-            enqueue(
-                account=account,
-                document=documents[post.id],
-                inboxes=inboxes[post.id],
-                key=f"status:{post.id}",
-                synchronizes=is_for_followers_only(post.visibility),
-            )
+    _enqueue_posts(posts, activities.of_posts([post for post in posts if post.id in inboxes]), inboxes)
     send_quote_requests(post.id for post in posts if post.quote_state == QuoteState.PENDING)
 
 
 def send_edited(
     events: Sequence[status_events.StatusEdited | status_events.QuotePolicyChanged | status_events.QuoteSettled],
 ) -> None:
-    """Send an Update of each post to every server where the post may have arrived. The Update replaces earlier ones that are
-    still waiting to be sent.
-    """
+    """Send an Update of each post to every server where it may have arrived, in place of earlier ones that still wait."""
     _send_updates((event.status_id for event in events), activities.update)
 
 
@@ -107,39 +94,41 @@ def send_poll_votes(events: Sequence[status_events.PollVotesDue]) -> None:
 
 
 def send_poll_ended(events: Sequence[status_events.PollEnded]) -> None:
-    """Send an Update of each poll that has ended, with its final votes; nothing when an edit has moved the end into the
-    future.
-    """
+    """Send an Update of each poll that has ended, with its final votes; nothing if an edit has moved the end."""
     ended = Poll.objects.filter(id__one_of=[event.poll_id for event in events], expires_at__lte=clock.now())
     _send_updates(ended.values_list("status_id", flat=True), activities.update_poll)
 
 
 def _send_updates(status_ids: Iterable[int], activity: Callable[[dict[str, Any], datetime], dict[str, Any]]) -> None:
-    """Send an Update of each of these local posts, built by `activity`, to every server where the post may have arrived."""
-    found = load_posts(status_ids)
-    posts = [post for post in found if post.local and not post.is_deleted and not post.author.is_suspended]
+    posts = _load_sent(status_ids)
     inboxes = {post.id: reached for post in posts if (reached := edited_inboxes(post))}
     notes = load_notes(post for post in posts if post.id in inboxes)
-    accounts = _accounts(post.account_id for post in posts if post.id in inboxes)
+    for number in notes:
+        drop_waiting(f"status:{number}", inboxes[number], "Update")
+    documents = {number: activity(note, clock.now()) for number, note in notes.items()}
+    _enqueue_posts(posts, documents, inboxes)
+
+
+def _load_sent(status_ids: Iterable[int]) -> list[Post]:
+    """Return the posts among these that this server sends."""
+    posts = load_posts(status_ids)
+    return [post for post in posts if post.local and not post.is_deleted and not post.author.is_suspended]
+
+
+def _enqueue_posts(
+    posts: Sequence[Post], documents: Mapping[int, dict[str, Any]], inboxes: Mapping[int, set[str]]
+) -> None:
+    accounts = _accounts(post.account_id for post in posts if post.id in documents)
     for post in posts:
-        if post.id in notes:
+        if post.id in documents:
+            account, synchronizes = accounts[post.account_id], is_for_followers_only(post.visibility)
             key = f"status:{post.id}"
-            drop_waiting(key, inboxes[post.id], "Update")
-            document = activity(notes[post.id], clock.now())
-            enqueue(
-                account=accounts[post.account_id],
-                document=document,
-                inboxes=inboxes[post.id],
-                key=key,
-                synchronizes=is_for_followers_only(post.visibility),
-            )
+            enqueue(account, documents[post.id], inboxes[post.id], key=key, synchronizes=synchronizes)
 
 
 def send_deleted(events: Sequence[status_events.StatusDeleted]) -> None:
-    """Send a Delete of each post, or the Undo of each boost, to every server where it may have arrived. Deliveries about the
-    post that are still waiting are dropped.
-
-    Nothing is sent for a deleted account: its own Delete covers its posts.
+    """Send a Delete of each post, or the Undo of each boost, to every server where it may have arrived, and drop waiting
+    deliveries about it. The Delete of a deleted account covers its posts.
     """
     posts = [post for post in load_posts(event.status_id for event in events) if post.local]
     accounts = _accounts(post.account_id for post in posts)
@@ -149,7 +138,7 @@ def send_deleted(events: Sequence[status_events.StatusDeleted]) -> None:
             continue
         document = activities.undo_announce(post) if post.original is not None else activities.delete(post)
         inboxes = reached_inboxes(post)
-        enqueue(account=account, document=document, inboxes=inboxes, key=f"status:{post.id}", supersedes=True)
+        enqueue(account, document, inboxes, key=f"status:{post.id}", supersedes=True)
 
 
 def send_favourited(events: Sequence[status_events.StatusFavourited]) -> None:
@@ -159,12 +148,7 @@ def send_favourited(events: Sequence[status_events.StatusFavourited]) -> None:
     )
     for row in rows.order_by("id"):
         document = activities.like(row.account, row.id, row.status.uri or "")
-        enqueue(
-            account=row.account,
-            document=document,
-            inboxes=inbox_of(row.status.account),
-            key=f"status:{row.status_id}",
-        )
+        enqueue(row.account, document, inbox_of(row.status.account), key=f"status:{row.status_id}")
 
 
 def send_voted(events: Sequence[status_events.PollVoted]) -> None:
@@ -175,12 +159,8 @@ def send_voted(events: Sequence[status_events.PollVoted]) -> None:
     for row in votes.order_by("id"):
         status, author = row.poll.status, row.poll.status.account
         option = row.poll.options[row.choice]
-        enqueue(
-            account=row.account,
-            document=activities.vote(row.account, row.id, option, status.uri or "", author.uri),
-            inboxes=inbox_of(author),
-            key=f"status:{status.id}",
-        )
+        document = activities.vote(row.account, row.id, option, status.uri or "", author.uri)
+        enqueue(row.account, document, inbox_of(author), key=f"status:{status.id}")
 
 
 def send_unfavourited(events: Sequence[status_events.StatusUnfavourited]) -> None:
@@ -192,9 +172,7 @@ def send_unfavourited(events: Sequence[status_events.StatusUnfavourited]) -> Non
         if post is None or account is None or not _sends_activities(account):
             continue
         document = activities.undo_like(account, event.favourite_id, post.object_uri)
-        enqueue(
-            account=account, document=document, inboxes=inbox_of(accounts[post.account_id]), key=f"status:{post.id}"
-        )
+        enqueue(account, document, inbox_of(accounts[post.account_id]), key=f"status:{post.id}")
 
 
 def send_follow_requested(events: Sequence[account_events.FollowRequested]) -> None:
@@ -204,34 +182,25 @@ def send_follow_requested(events: Sequence[account_events.FollowRequested]) -> N
     )
     for request in requests.order_by("id"):
         key, inboxes = _pair_key(request.account_id, request.target_id), inbox_of(request.target)
-        enqueue(
-            account=request.account,
-            document=activities.follow(request.account, request.target.uri, str(request.uri)),
-            inboxes=inboxes,
-            key=key,
-            due_at=_due_after_earlier(key, inboxes),
-        )
+        document = activities.follow(request.account, request.target.uri, str(request.uri))
+        enqueue(request.account, document, inboxes, key=key, due_at=_due_after_earlier(key, inboxes))
 
 
 def send_follows_again(events: Sequence[account_events.FollowsToRenew]) -> None:
-    """Send again the Follows of a remote account by local accounts, RENEWED_AT_ONCE at a time. A server that has lost
-    the follows restores them, any other server answers as before (contract, federation section 10 "Key change").
+    """Send the Follows of a remote account by local accounts again, RENEWED_AT_ONCE at a time. A server that has lost the
+    follows restores them, any other answers as before (contract, federation section 10 "Key change").
     """
     for event in events:
         rows: list[Follow | FollowRequest] = []
         for model in (Follow, FollowRequest):
-            found = model._default_manager.select_related("account", "target").filter(
+            follows = model._default_manager.select_related("account", "target").filter(
                 target_id=event.account_id, account__domain=None, uri__isnull=False, account_id__gt=event.after
             )
-            rows += found.order_by("account_id")[:RENEWED_AT_ONCE]
+            rows += follows.order_by("account_id")[:RENEWED_AT_ONCE]
         rows = sorted(rows, key=lambda row: row.account_id)[:RENEWED_AT_ONCE]
         for row in rows:
-            enqueue(
-                account=row.account,
-                document=activities.follow(row.account, row.target.uri, str(row.uri)),
-                inboxes=inbox_of(row.target),
-                key=_pair_key(row.account_id, row.target_id),
-            )
+            document = activities.follow(row.account, row.target.uri, str(row.uri))
+            enqueue(row.account, document, inbox_of(row.target), key=_pair_key(row.account_id, row.target_id))
         if len(rows) == RENEWED_AT_ONCE:
             publish(account_events.FollowsToRenew(account_id=event.account_id, after=rows[-1].account_id))
 
@@ -247,55 +216,37 @@ def send_followed(events: Sequence[account_events.AccountFollowed]) -> None:
 
 
 def send_answer(events: Sequence[FollowAnswerDue]) -> None:
-    """Answer, with an Accept or Reject, each Follow that created no follow or request here (a repeated or refused one);
-    no Accept is sent if the Follow was undone or replaced in the meantime.
-    """
-    accounts = _accounts(number for event in events for number in (event.account_id, event.follower_id))
-    for event in events:
-        account, follower = accounts.get(event.account_id), accounts.get(event.follower_id)
-        if account is not None and follower is not None and account.local:
-            follow = Follow.objects.filter(account=follower, target=account).first()
-            if event.accepted and (follow is None or follow.uri != event.uri):
-                continue
+    """Send an Accept or Reject of each Follow that changed nothing here; no Accept if it was undone or replaced meanwhile."""
+    for event, account, follower in load_pairs(events, "account_id", "follower_id"):
+        follow = Follow.objects.filter(account=follower, target=account).first()
+        if account.local and not (event.accepted and (follow is None or follow.uri != event.uri)):
             number = follow.id if follow is not None else 0
             _answer(account, follower, event.uri, accepted=event.accepted, number=number)
 
 
 def send_unfollowed(events: Sequence[account_events.AccountUnfollowed]) -> None:
-    """Send an Undo of a local account's Follow, or a Reject of a remote account's Follow.
-
-    When the remote follower itself has ended the follow, nothing is sent, and an Accept that is still waiting is dropped.
+    """Send an Undo of a local account's Follow, or a Reject of a remote account's Follow. When the remote follower has ended
+    the follow, nothing is sent, and a waiting Accept is dropped.
     """
-    accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
-    for event in events:
-        follower, target = accounts.get(event.account_id), accounts.get(event.target_id)
-        if follower is None or target is None or event.uri is None or follower.local == target.local:
+    for event, follower, target in load_pairs(events, "account_id", "target_id"):
+        if event.uri is None or follower.local == target.local:
             continue
         key = _pair_key(follower.id, target.id)
         if event.ended_by_id == follower.id and not follower.local:
             drop_waiting(key, inbox_of(follower))
             continue
-        if event.ended_by_id is None or not _sends_activities(accounts[event.ended_by_id]):
+        if event.ended_by_id is None or not _sends_activities(follower if event.ended_by_id == follower.id else target):
             continue
         if follower.local:
-            enqueue(
-                account=follower,
-                document=activities.undo_follow(follower, target.uri, event.uri),
-                inboxes=inbox_of(target),
-                key=key,
-                due_at=_due_after_earlier(key, inbox_of(target), SPACING),
-            )
+            document, inboxes = activities.undo_follow(follower, target.uri, event.uri), inbox_of(target)
+            enqueue(follower, document, inboxes, key=key, due_at=_due_after_earlier(key, inboxes, SPACING))
         else:
             _answer(target, follower, event.uri, accepted=False, number=event.follow_id)
 
 
 def _answer(account: Account, follower: Account, uri: str, *, accepted: bool, number: int) -> None:
-    enqueue(
-        account=account,
-        document=activities.answer_follow(account, follower.uri, uri, accepted=accepted, number=number),
-        inboxes=inbox_of(follower),
-        key=_pair_key(follower.id, account.id),
-    )
+    document = activities.answer_follow(account, follower.uri, uri, accepted=accepted, number=number)
+    enqueue(account, document, inbox_of(follower), key=_pair_key(follower.id, account.id))
 
 
 def send_blocked(events: Sequence[account_events.AccountBlocked]) -> None:
@@ -309,23 +260,18 @@ def send_unblocked(events: Sequence[account_events.AccountUnblocked]) -> None:
 
 
 def _send_of_block(
-    events: Sequence[account_events.AccountBlocked] | Sequence[account_events.AccountUnblocked],
+    events: Sequence[account_events.AccountBlocked | account_events.AccountUnblocked],
     activity: Callable[[Account, str, str], dict[str, Any]],
 ) -> None:
-    """Send the activity that `activity` builds for each block of a remote account by a local account."""
-    accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
-    for event in events:
-        account, target = accounts.get(event.account_id), accounts.get(event.target_id)
-        if account is not None and target is not None and account.local and not target.local:
+    for event, account, target in load_pairs(events, "account_id", "target_id"):
+        if account.local and not target.local:
             uri = event.uri or f"{account.uri}#blocks/{event.block_id}"
             document = activity(account, uri, target.uri)
-            enqueue(account=account, document=document, inboxes=inbox_of(target), key=_pair_key(account.id, target.id))
+            enqueue(account, document, inbox_of(target), key=_pair_key(account.id, target.id))
 
 
 def send_profile(events: Sequence[account_events.ProfileUpdated]) -> None:
-    """Send an Update of each actor to its followers, to accounts that it has mentioned lately, and to relays. The Update
-    replaces earlier ones that are still waiting to be sent.
-    """
+    """Send an Update of each actor to its followers, recently mentioned accounts and relays, in place of waiting ones."""
     for account in _accounts(event.account_id for event in events).values():
         inboxes = profile_inboxes(account.id) if _sends_activities(account) else ()
         if not inboxes:
@@ -334,13 +280,7 @@ def send_profile(events: Sequence[account_events.ProfileUpdated]) -> None:
         document = activities.update_actor(
             account, actor(account, keys_of(account=account).public_key, emojis), int(clock.now().timestamp())
         )
-        enqueue(
-            account=account,
-            document=document,
-            inboxes=inboxes,
-            key=f"account:{account.id}",
-            supersedes=True,
-        )
+        enqueue(account, document, inboxes, key=f"account:{account.id}", supersedes=True)
 
 
 def send_moved(events: Sequence[account_events.AccountMoved]) -> None:
@@ -350,16 +290,12 @@ def send_moved(events: Sequence[account_events.AccountMoved]) -> None:
         account, target = move.account, move.target
         if target is not None and account.moved_to_id == target.id == event.target_id:
             document = activities.move(account, move.id, target.uri)
-            enqueue(account=account, document=document, inboxes=followers_inboxes(account.id), key=f"move:{account.id}")
+            enqueue(account, document, followers_inboxes(account.id), key=f"move:{account.id}")
 
 
 def send_account_deleted(events: Sequence[account_events.AccountDeleted]) -> None:
     """Send a Delete of each actor to every known server: its posts and mentions may have reached any of them."""
     for account in _accounts(event.account_id for event in events).values():
         enqueue(
-            account=account,
-            document=activities.delete_actor(account),
-            inboxes=known_inboxes(),
-            key=f"account:{account.id}",
-            supersedes=True,
+            account, activities.delete_actor(account), known_inboxes(), key=f"account:{account.id}", supersedes=True
         )

@@ -11,7 +11,7 @@ from accounts.models import Account, FeaturedTag, Tag
 from federation.documents import activities, featured_collections
 from federation.documents.actors import featured_tag
 from federation.events import FeatureAnswerDue
-from federation.outbound.audience import followers_inboxes, inbox_of
+from federation.outbound.audience import followers_inboxes, inbox_of, load_pairs
 from federation.outbound.queueing import drop_waiting, enqueue
 from social.kernel import links
 from statuses.events import StatusPinChanged
@@ -20,9 +20,7 @@ from statuses.queries.posts import load_posts
 
 
 def send_pins(events: Sequence[StatusPinChanged]) -> None:
-    """Send an Add of each post that is pinned now, and a Remove of each post that is not. Nothing is sent for a deleted post,
-    whose Delete is enough, and for a local-only post.
-    """
+    """Send an Add of each pinned post, and a Remove of each other post; nothing for deleted and for local-only posts."""
     found = load_posts(event.status_id for event in events)
     posts = [post for post in found if not post.is_deleted and not post.local_only]
     pinned = set(Pin.objects.filter(status_id__one_of=[post.id for post in posts]).values_list("status_id", flat=True))
@@ -49,15 +47,11 @@ def _send(account: Account, target: str | dict[str, Any], key: str, *, is_added:
     inboxes = followers_inboxes(account.id) if account.deleted_at is None and not account.suspended else set()
     for kind in ("Add", "Remove"):
         drop_waiting(key, inboxes, kind)
-    enqueue(
-        account=account, document=activities.featuring(account, target, is_added=is_added), inboxes=inboxes, key=key
-    )
+    enqueue(account, activities.featuring(account, target, is_added=is_added), inboxes, key=key)
 
 
 def send_listed(events: Sequence[account_events.CollectionListed]) -> None:
-    """Send an Add for each collection that is discoverable now, and a Remove for each other collection. The Remove contains
-    only the id, because collections that are not discoverable are not published.
-    """
+    """Send an Add for each discoverable collection, and a Remove, which contains only the id, for each other collection."""
     collections = _shown_collections(event.collection_id for event in events)
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()
     items = featured_collections.load_items(collections)
@@ -114,23 +108,17 @@ def send_feature_requests(events: Sequence[account_events.CollectionItemAdded]) 
             owner = item.collection.account
             document = featured_collections.feature_request(item.request_uri, item.collection, item.account.uri)
             inboxes = inbox_of(item.account)
-            enqueue(account=owner, document=document, inboxes=inboxes, key=f"collection:{item.collection_id}")
+            enqueue(owner, document, inboxes, key=f"collection:{item.collection_id}")
 
 
 def send_feature_answers(events: Sequence[FeatureAnswerDue]) -> None:
     """Send an Accept or Reject of each FeatureRequest; a Reject also if the consent was withdrawn in the meantime."""
-    account_ids = [number for event in events for number in (event.account_id, event.actor_id)]
-    accounts = Account.objects.filter(id__one_of=account_ids).in_bulk()
     agreed = CollectionItem.objects.filter(id__one_of=[event.item_id for event in events], state=ItemState.ACCEPTED)
     accepted = set(agreed.values_list("id", flat=True))
-    for event in events:
-        account, actor = accounts.get(event.account_id), accounts.get(event.actor_id)
-        if account is not None and actor is not None:
-            item_id = event.item_id if event.item_id in accepted else 0
-            document = featured_collections.answer_feature(account, actor.uri, event.uri, item_id=item_id)
-            enqueue(
-                account=account, document=document, inboxes=inbox_of(actor), key=_consent_key(event.account_id, actor)
-            )
+    for event, account, actor in load_pairs(events, "account_id", "actor_id"):
+        item_id = event.item_id if event.item_id in accepted else 0
+        document = featured_collections.answer_feature(account, actor.uri, event.uri, item_id=item_id)
+        enqueue(account, document, inbox_of(actor), key=_consent_key(account.id, actor))
 
 
 def send_withdrawn(events: Sequence[account_events.CollectionItemRemoved]) -> None:
@@ -144,7 +132,7 @@ def send_withdrawn(events: Sequence[account_events.CollectionItemRemoved]) -> No
             authorization = featured_collections.authorization(account, collection, event.item_id)
             document = activities.delete_authorization(account, authorization)
             owner = collection.account
-            enqueue(account=account, document=document, inboxes=inbox_of(owner), key=_consent_key(account.id, owner))
+            enqueue(account, document, inbox_of(owner), key=_consent_key(account.id, owner))
 
 
 def _consent_key(account_id: int, other: Account) -> str:
@@ -152,12 +140,13 @@ def _consent_key(account_id: int, other: Account) -> str:
 
 
 def _shown_collections(collection_ids: Iterable[int]) -> dict[int, Collection]:
-    """Return the discoverable local collections among these, by id."""
-    found = Collection.objects.filter(id__one_of=list(set(collection_ids)), discoverable=True, account__domain=None)
-    return found.select_related("account", "tag").in_bulk()
+    collections = Collection.objects.filter(
+        id__one_of=list(set(collection_ids)), discoverable=True, account__domain=None
+    )
+    return collections.select_related("account", "tag").in_bulk()
 
 
 def _send_listing(account: Account, collection_id: int, document: dict[str, Any]) -> None:
     if account.deleted_at is None and not account.suspended:
         inboxes = followers_inboxes(account.id)
-        enqueue(account=account, document=document, inboxes=inboxes, key=f"collection:{collection_id}")
+        enqueue(account, document, inboxes, key=f"collection:{collection_id}")

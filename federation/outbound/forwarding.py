@@ -1,6 +1,4 @@
-"""Forwards activities of remote actors about posts that local accounts have boosted or quoted, or that answer local posts
-(contract, federation section 11).
-"""
+"""Forwards activities of remote actors about posts that concern local accounts (contract, federation section 11)."""
 
 from __future__ import annotations
 
@@ -16,11 +14,10 @@ from statuses.models import Status
 
 
 def send_forwarded(events: Sequence[ForwardingDue]) -> None:
-    """Send each activity unchanged to the servers of the followers of the local accounts that `sharers_of` finds, except to the
+    """Send each activity unchanged to the servers of the followers of the accounts that `sharers_of` finds, except to the
     server of the post's author.
 
-    An Update replaces earlier Updates of the post that are still waiting; after the deletion of the post, all of its waiting
-    activities are replaced.
+    An Update replaces waiting Updates of the post; after the deletion of the post, all its waiting activities are replaced.
     """
     activities = OutboundActivity.objects.filter(id__one_of=[event.activity_id for event in events]).in_bulk()
     statuses = Status.objects.select_related("account").filter(id__one_of=[event.status_id for event in events])

@@ -1,6 +1,4 @@
-"""Devices and encrypted messages of remote accounts: implements the port `accounts.devices.ports.RemoteDevices` with
-requests to their servers.
-"""
+"""Devices and encrypted messages of remote accounts: implements `accounts.devices.ports.RemoteDevices`."""
 
 from __future__ import annotations
 
@@ -17,20 +15,15 @@ from accounts.devices.models import Device
 from accounts.devices.policies import MessageDraft, OneTimeKeyDraft, RemoteDevice
 from accounts.models import Account
 from accounts.services.key_pairs import keys_of
+from federation.documents import reading, received_devices
 from federation.documents.devices import encrypted_message
-from federation.documents.reading import Rejected, origin_of, parse
-from federation.documents.received_devices import read_devices, read_key
-from federation.outbound.audience import inbox_of
-from federation.outbound.queueing import enqueue
-from federation.reasons import Reason
-from federation.remote.fetching import fetch_collection
-from federation.remote.requests import may_look_up
-from federation.remote.signing import signer_of
+from federation.outbound import audience, queueing
+from federation.reasons import Reason, Rejected
+from federation.remote import fetching, requests, signing
 from moderation.queries.blocks import is_closed_to
-from social.kernel import links, redis
+from social.kernel import links, redis, releases
 from social.kernel.errors import KernelError
 from social.kernel.http.client import ACTIVITY_TYPES, Request, fetch
-from social.kernel.releases import known_fields
 
 logger = logging.getLogger("social.federation")
 
@@ -41,9 +34,7 @@ _KEY_BYTES: Final = 1 << 16
 
 
 class DevicesElsewhere:
-    """Devices of remote accounts, fetched from the collections that their actors name. Claims of one-time keys are signed by
-    the sender of the message.
-    """
+    """Devices of remote accounts, fetched from their servers. The sender of a message signs the claims of keys."""
 
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
         end = time.monotonic() + LOOKUP_SECONDS
@@ -60,11 +51,11 @@ class DevicesElsewhere:
         return found
 
     def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:
-        host = origin_of(device.claim_url)
-        if host is None or not may_look_up(host):
+        host = reading.origin_of(device.claim_url)
+        if host is None or not requests.may_look_up(host):
             return None
         try:
-            key = read_key(_claim(device.claim_url, host, Account.objects.get(id=account_id)))
+            key = received_devices.read_key(_claim(device.claim_url, host, Account.objects.get(id=account_id)))
         except (Rejected, KernelError) as error:
             logger.info("No key from %s: %s", device.claim_url, error)
             return None
@@ -74,19 +65,18 @@ class DevicesElsewhere:
         uri = links.web_url(f"/{uuid4()}")
         document = encrypted_message(sender, target.uri, message, uri=uri, franking=franking)
         key = f"messages:{sender.account_id}:{target.id}"
-        enqueue(account=sender.account, document=document, inboxes=inbox_of(target), key=key)
+        queueing.enqueue(sender.account, document, audience.inbox_of(target), key=key)
 
 
 def _ask(account: Account, seconds: float) -> list[RemoteDevice] | None:
-    """Fetch the devices of an account from its server; None when the fetch fails."""
-    if not may_look_up(origin_of(account.devices_url) or ""):
+    if not requests.may_look_up(reading.origin_of(account.devices_url) or ""):
         return None
     try:
-        document = fetch_collection(account.devices_url, deadline=seconds)
+        document = fetching.fetch_collection(account.devices_url, deadline=seconds)
     except (Rejected, KernelError) as error:
         logger.info("No devices at %s: %s", account.devices_url, error)
         return None
-    devices = read_devices(document, account.id, account.uri)
+    devices = received_devices.read_devices(document, account.id, account.uri)
     with redis.best_effort("keep devices of another server"):
         redis.client("cache").set(_name(account.id), orjson.dumps(list(map(asdict, devices))), ex=CACHED_SECONDS)
     return devices
@@ -98,7 +88,7 @@ def _cached_devices(account_ids: Sequence[int]) -> dict[int, Sequence[RemoteDevi
         with redis.best_effort("look for devices of other servers"):
             values = redis.client("cache").mget([_name(number) for number in account_ids])
     return {
-        number: [RemoteDevice(**known_fields(RemoteDevice, device)) for device in orjson.loads(value)]
+        number: [RemoteDevice(**releases.known_fields(RemoteDevice, device)) for device in orjson.loads(value)]
         for number, value in zip(account_ids, values, strict=False)
         if value is not None
     }
@@ -109,7 +99,6 @@ def _name(account_id: int) -> str:
 
 
 def _claim(url: str, host: str, account: Account) -> dict[str, Any]:
-    """Claim a one-time key from the server of a device, and return the response document. Raises Rejected and Unavailable."""
     if is_closed_to(host):
         raise Rejected(Reason.CLOSED_TO_SERVER)
     request = Request(
@@ -121,9 +110,9 @@ def _claim(url: str, host: str, account: Account) -> dict[str, Any]:
         max_bytes=_KEY_BYTES,
         redirects=0,
         deadline=LOOKUP_SECONDS,
-        signer=signer_of(keys_of(account=account)),
+        signer=signing.signer_of(keys_of(account=account)),
     )
     response = fetch(request)
     if response.status != 200:
         raise Rejected(Reason.DEVICES_REFUSED, f"{response.status} from {host}")
-    return parse(response.body)
+    return reading.parse(response.body)

@@ -1,6 +1,4 @@
-"""Queue of deliveries: stores one row per activity and one delivery per inbox in the caller's transaction; retries and drops
-deliveries.
-"""
+"""Queue of deliveries: stores activities with a delivery per inbox; retries and drops deliveries."""
 
 from __future__ import annotations
 
@@ -30,22 +28,21 @@ from social.kernel.runner import Host
 
 
 def enqueue(
-    *,
     account: Account,
     document: dict[str, Any],
     inboxes: Iterable[str],
+    *,
     key: str,
     supersedes: bool = False,
     synchronizes: bool = False,
     due_at: datetime | None = None,
 ) -> OutboundActivity | None:
-    """Store `document` for delivery to these inboxes, signed by `account`, and return the stored activity; None if there are no
-    remote inboxes.
+    """Store `document` for delivery to these inboxes, signed by `account`, in the caller's transaction; return the activity, or
+    None if there are no remote inboxes. Publishes DeliveriesDue.
 
     `key` names the subject of the activity (`status:12`): activities with the same key reach an inbox in the order of the
-    calls. With `supersedes`, deliveries of the key that are still waiting for the same inboxes are dropped: a deleted post need
-    not be sent any more. With `synchronizes`, each server gets a digest of the account's followers on that server. The activity
-    is sent at `due_at`; None means now. Publishes DeliveriesDue, inside the caller's transaction.
+    calls. `supersedes` drops waiting deliveries of the key to the same inboxes. `synchronizes` sends each server a digest of
+    the account's followers there. The activity is sent at `due_at`, or now.
     """
     inboxes = _elsewhere(inboxes)
     if not inboxes:
@@ -64,9 +61,7 @@ def enqueue(
 
 
 def send(activity: OutboundActivity, *, inboxes: Iterable[str], key: str, due_at: datetime | None = None) -> bool:
-    """Store deliveries of an activity to these inboxes; `key` and `due_at` are as in `enqueue`. Return False if there are no
-    remote inboxes.
-    """
+    """Store deliveries of an activity, as `enqueue` does. Return False if there are no remote inboxes."""
     remote_inboxes = _elsewhere(inboxes)
     if not remote_inboxes:
         return False
@@ -83,7 +78,6 @@ def send(activity: OutboundActivity, *, inboxes: Iterable[str], key: str, due_at
 
 
 def _elsewhere(inboxes: Iterable[str]) -> dict[str, str]:
-    """Return the inboxes that are on other servers, with their hosts."""
     places = {inbox: origin_of(inbox) for inbox in inboxes}
     own = origin_of(settings.BASE_URL)
     return {inbox: host for inbox, host in places.items() if host is not None and host != own}
@@ -97,10 +91,7 @@ def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:
 
 
 def drop_waiting(key: str, inboxes: Iterable[str], kind: str | None = None) -> int:
-    """Delete the waiting deliveries with this key that no process has claimed, and return their number.
-
-    With `kind`, delete only deliveries of activities of that type.
-    """
+    """Delete the waiting deliveries with this key (and `kind` of activity) that no process has claimed; return how many."""
     deliveries = Delivery.objects.filter(idle(), key=key, inbox_url__one_of=inboxes, dead_at=None)
     if kind is not None:
         deliveries = deliveries.filter(activity__type=kind)
@@ -122,9 +113,8 @@ def is_delivering(account_id: int) -> bool:
 
 @transaction.atomic
 def retry(*, by: Staff, ids: Iterable[int]) -> int:
-    """Restart deliveries (waiting or dead) now, with the full number of attempts, and return their number.
-
-    The back-off of their hosts ends. Writes the audit log and publishes DeliveriesDue.
+    """Restart deliveries (waiting or dead) now, with the full number of attempts, and end the back-off of their hosts; return
+    their number. Writes the audit log and publishes DeliveriesDue.
     """
     rows = Delivery.objects.filter(idle(), id__one_of=ids).select_for_update(of=("self",)).order_by("id")
     retried_rows = list(rows.values_list("id", "activity__type", "host"))
@@ -146,11 +136,7 @@ def retry_all(*, by: Staff, rows: QuerySet[Delivery]) -> int:
 
 
 def retry_host(*, by: Staff, name: str) -> int:
-    """End the back-off of a server in every queue, restart all deliveries to it with the full number of attempts, and return
-    their number.
-
-    Writes the audit log. Raises Forbidden.
-    """
+    """End the back-off of a server, and restart all deliveries to it; return how many. Raises Forbidden."""
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
         Host.objects.filter(name__one_of=load_hosts(name)).update(failures=0, retry_at=Now())
@@ -164,10 +150,7 @@ def deliveries_to(name: str) -> QuerySet[Delivery]:
 
 
 def drop(*, by: Staff, rows: QuerySet[Delivery]) -> int:
-    """Delete deliveries that are not leased by a process, and return their number: their activities are never sent.
-
-    Works in batches of one transaction each. Writes the audit log. Raises Forbidden.
-    """
+    """Delete deliveries that no process has claimed, and return how many. Raises Forbidden."""
     require(by, Permission.MANAGE_FEDERATION)
     dropped = 0
     for ids in _batches(rows):
@@ -183,7 +166,6 @@ def drop(*, by: Staff, rows: QuerySet[Delivery]) -> int:
 
 
 def _batches(rows: QuerySet[Delivery]) -> Iterator[list[int]]:
-    """Return the ids of the rows in ascending order, in batches."""
     last = 0
     while ids := list(rows.filter(id__gt=last).order_by("id").values_list("id", flat=True)[:BATCH]):
         yield ids

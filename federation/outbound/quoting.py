@@ -1,6 +1,4 @@
-"""Requests consent to quotes from other servers, answers their requests, and revokes consent (FEP-044f; contract, federation
-section 7).
-"""
+"""Requests consent to quotes, answers requests of other servers, and revokes consent (FEP-044f)."""
 
 from __future__ import annotations
 
@@ -8,11 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from django.db.models import QuerySet
 
-from accounts.models import Account
 from federation.documents import activities
 from federation.documents.notes import load_notes, quote_authorization_uri
 from federation.events import QuoteAnswerDue
-from federation.outbound.audience import inbox_of, reached_inboxes, servers_inboxes
+from federation.outbound.audience import inbox_of, load_pairs, reached_inboxes, servers_inboxes
 from federation.outbound.queueing import enqueue
 from statuses.events import QuoteSettled
 from statuses.models import Quote, QuoteState
@@ -21,13 +18,13 @@ from statuses.queries.posts import load_posts
 
 
 def _quotes(**conditions: object) -> QuerySet[Quote]:
-    found = Quote.objects.select_related("status__account", "quoted_status__account")
-    return found.filter(status__deleted_at=None, quoted_status__deleted_at=None, **conditions).order_by("id")
+    quotes = Quote.objects.select_related("status__account", "quoted_status__account")
+    return quotes.filter(status__deleted_at=None, quoted_status__deleted_at=None, **conditions).order_by("id")
 
 
 def send_quote_requests(status_ids: Iterable[int]) -> None:
     """Send a QuoteRequest for the quote in each of these local posts to the server of the quoted author."""
-    wanted = _quotes(
+    pending = _quotes(
         status_id__one_of=list(status_ids),
         status__local=True,
         status__local_only=False,
@@ -35,43 +32,29 @@ def send_quote_requests(status_ids: Iterable[int]) -> None:
         request_uri__isnull=False,
         quoted_status__local=False,
     )
-    quotes = list(wanted)
+    quotes = list(pending)
     notes = load_notes(load_posts(quote.status_id for quote in quotes))
     for quote in quotes:
         quoted = quote.quoted_status
         if quoted is not None and quote.request_uri is not None and quote.status_id in notes:
-            enqueue(
-                account=quote.status.account,
-                document=activities.quote_request(notes[quote.status_id], quote.request_uri, quoted.uri or ""),
-                inboxes=inbox_of(quoted.account),
-                key=f"status:{quote.status_id}",
-            )
+            document = activities.quote_request(notes[quote.status_id], quote.request_uri, quoted.uri or "")
+            enqueue(quote.status.account, document, inbox_of(quoted.account), key=f"status:{quote.status_id}")
 
 
 def send_quote_answers(events: Sequence[QuoteAnswerDue]) -> None:
     """Send an Accept of each QuoteRequest whose quote is accepted now, and a Reject of each other QuoteRequest."""
-    account_ids = [number for event in events for number in (event.account_id, event.actor_id)]
-    accounts = Account.objects.filter(id__one_of=account_ids).in_bulk()
     accepted = {quote.id for quote in _quotes(id__one_of=[e.quote_id for e in events], state=QuoteState.ACCEPTED)}
-    for event in events:
-        account, actor = accounts.get(event.account_id), accounts.get(event.actor_id)
-        if account is None or actor is None:
-            continue
+    for event, account, actor in load_pairs(events, "account_id", "actor_id"):
         uri = quote_authorization_uri(account.uri, event.quote_id) if event.quote_id in accepted else None
-        request = {
-            "id": event.uri,
-            "actor": actor.uri,
-            "object": event.quoted_uri,
-            "instrument": event.quoting_uri,
-        }
+        request = {"id": event.uri, "actor": actor.uri, "object": event.quoted_uri, "instrument": event.quoting_uri}
         document = activities.answer_quote(account, request, number=event.quote_id, authorization_uri=uri)
-        enqueue(account=account, document=document, inboxes=inbox_of(actor), key=f"quote:{event.quote_id}")
+        enqueue(account, document, inbox_of(actor), key=f"quote:{event.quote_id}")
 
 
 def send_revoked(events: Sequence[QuoteSettled]) -> None:
-    """Send a Delete of the authorization of each quote that the author of a local post has revoked. It is sent to every
-    server where the quoting post may have arrived. The Delete names the quoting post: only if everybody may read that
-    post, it is also sent to every server where the quoted post may have arrived.
+    """Send a Delete of the authorization of each quote that the author of a local post has revoked, to every server where the
+    quoting post may have arrived. If everybody may read the quoting post, which the Delete names, also send it to the servers
+    where the quoted post may have arrived.
     """
     revoked = _quotes(
         id__one_of=[event.quote_id for event in events], state=QuoteState.REVOKED, quoted_status__local=True
@@ -88,9 +71,6 @@ def send_revoked(events: Sequence[QuoteSettled]) -> None:
             continue
         authorization = activities.quote_authorization(author, quote.id, quoting.object_uri, quoted.object_uri)
         inboxes = reached_inboxes(quoting) | servers_inboxes(quoting.account_id)
-        enqueue(
-            account=author,
-            document=activities.delete_authorization(author, authorization),
-            inboxes=inboxes | reached_inboxes(quoted) if is_for_everybody(quoting) else inboxes,
-            key=f"quote:{quote.id}",
-        )
+        if is_for_everybody(quoting):
+            inboxes |= reached_inboxes(quoted)
+        enqueue(author, activities.delete_authorization(author, authorization), inboxes, key=f"quote:{quote.id}")

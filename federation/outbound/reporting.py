@@ -31,18 +31,13 @@ def send_reports(events: Sequence[ReportFiled]) -> None:
         ]
         # The id is a hash: it is the same if the event is handled again, and does not reveal the number of reports.
         uri = links.web_url(f"/{uuid5(NAMESPACE_URL, links.web_url(f'/reports/{report.id}'))}")
-        enqueue(
-            account=instance_actor(),
-            document=activities.flag(instance_actor(), uri, report.comment, uris),
-            inboxes=_inboxes(report, posts),
-            key=f"report:{report.id}",
-        )
+        sender = instance_actor()
+        document = activities.flag(sender, uri, report.comment, uris)
+        enqueue(sender, document, _inboxes(report, posts), key=f"report:{report.id}")
 
 
 def _inboxes(report: Report, posts: Sequence[Post]) -> set[str]:
-    """Return the inboxes of the reported account and of the accounts that the reported posts answer, on the servers that the
-    reporter has chosen.
-    """
+    """Return the inboxes, on the chosen servers, of the reported account and of the accounts that the reported posts answer."""
     ids = {post.in_reply_to_account_id for post in posts if post.in_reply_to_account_id is not None}
     people = [report.target_account, *Account.objects.filter(id__one_of=list(ids), domain__isnull=False)]
     return {inbox for one in people if one.domain in report.forward_domains for inbox in inbox_of(one)}

@@ -9,12 +9,11 @@ from uuid import uuid4
 
 from django.db.models import QuerySet
 
-from accounts.models import Account
 from federation.documents import activities, requests
 from federation.documents.context import with_context
 from federation.documents.notes import authorization_uri, load_notes, note_terms
 from federation.events import InteractionRefused
-from federation.outbound.audience import inbox_of, reached_inboxes
+from federation.outbound.audience import inbox_of, load_pairs, reached_inboxes
 from federation.outbound.queueing import enqueue
 from statuses.events import InteractionRequested, InteractionSettled
 from statuses.models import Interaction, InteractionRequest, RequestState
@@ -23,8 +22,8 @@ from statuses.queries.posts import load_posts
 
 
 def _requests(ids: Iterable[int], **conditions: object) -> QuerySet[InteractionRequest]:
-    found = InteractionRequest.objects.select_related("account", "target").filter(id__one_of=list(ids), **conditions)
-    return found.filter(status__deleted_at=None).order_by("id")
+    rows = InteractionRequest.objects.select_related("account", "target").filter(id__one_of=list(ids), **conditions)
+    return rows.filter(status__deleted_at=None).order_by("id")
 
 
 def _posts(asked: Iterable[InteractionRequest]) -> dict[int, Post]:
@@ -54,12 +53,7 @@ def send_requests(events: Sequence[InteractionRequested]) -> None:
         instrument = notes[each.answer_id or 0] if kind is Interaction.REPLY else _instrument(each, kind, post)
         request = requests.request(kind, str(each.request_uri), post.object_uri, post.author.uri, instrument)
         terms = [request["type"], *(note_terms(instrument) if kind is Interaction.REPLY else ())]
-        enqueue(
-            account=each.account,
-            document=with_context(request, terms),
-            inboxes=inbox_of(each.target),
-            key=f"request:{each.id}",
-        )
+        enqueue(each.account, with_context(request, terms), inbox_of(each.target), key=f"request:{each.id}")
 
 
 def _instrument(request: InteractionRequest, kind: Interaction, post: Post) -> dict[str, Any]:
@@ -75,9 +69,8 @@ def _instrument(request: InteractionRequest, kind: Interaction, post: Post) -> d
 
 
 def send_answers(events: Sequence[InteractionSettled]) -> None:
-    """Send the decision about each interaction of a remote account with a local post: an Accept with the authorization, or a
-    Reject. If an acceptance was withdrawn, also send a Delete of the authorization to every server where the post may have
-    arrived.
+    """Send the decision about each interaction of a remote account with a local post. If an acceptance was withdrawn, also send
+    a Delete of the authorization to every server where the post may have arrived.
     """
     settled = _requests(
         (event.request_id for event in events), account__domain__isnull=False, target__domain=None, uri__isnull=False
@@ -98,24 +91,20 @@ def send_answers(events: Sequence[InteractionSettled]) -> None:
             authorization=authorization_uri(each.target.uri, kind, each.id) if accepted else None,
             number=each.id,
         )
-        enqueue(account=each.target, document=document, inboxes=inbox_of(each.account), key=f"request:{each.id}")
+        enqueue(each.target, document, inbox_of(each.account), key=f"request:{each.id}")
         if each.id in revoked_ids and not accepted:
             consent = requests.authorization(each.target.uri, kind, each.id, str(each.uri), post.object_uri)
-            enqueue(
-                account=each.target,
-                document=activities.delete_authorization(each.target, consent),
-                inboxes=reached_inboxes(post) | inbox_of(each.account),
-                key=f"request:{each.id}",
-            )
+            document = activities.delete_authorization(each.target, consent)
+            inboxes = reached_inboxes(post) | inbox_of(each.account)
+            enqueue(each.target, document, inboxes, key=f"request:{each.id}")
 
 
 def send_refusals(events: Sequence[InteractionRefused]) -> None:
     """Send a Reject of each interaction that the policy of a local post does not allow."""
-    accounts = Account.objects.filter(id__one_of=[n for e in events for n in (e.account_id, e.actor_id)]).in_bulk()
     posts = {post.id: post for post in load_posts(event.status_id for event in events)}
-    for event in events:
-        author, actor, post = (accounts.get(event.account_id), accounts.get(event.actor_id), posts.get(event.status_id))
-        if author is None or actor is None or post is None:
+    for event, author, actor in load_pairs(events, "account_id", "actor_id"):
+        post = posts.get(event.status_id)
+        if post is None:
             continue
         document = requests.answer(
             author,
@@ -127,4 +116,4 @@ def send_refusals(events: Sequence[InteractionRefused]) -> None:
             authorization=None,
             number=uuid4().hex,
         )
-        enqueue(account=author, document=document, inboxes=inbox_of(actor), key=f"pair:{actor.id}:{author.id}")
+        enqueue(author, document, inbox_of(actor), key=f"pair:{actor.id}:{author.id}")

@@ -1,6 +1,4 @@
-"""Compares followers with other servers: sends each server the digest of its followers of a local account, and ends follows
-that only the other server knows (FEP-8fcf; contract, federation section 9).
-"""
+"""Sends each server the digest of its followers of a local account, and ends follows that only it knows (FEP-8fcf)."""
 
 from __future__ import annotations
 
@@ -13,12 +11,9 @@ from django.conf import settings
 from django.db import connection
 
 from accounts.models import Account, AccountStat, Follow, FollowRequest
-from federation.documents import activities
-from federation.documents.reading import origin_of
-from federation.documents.synchronization import FOLLOWERS_LIMIT, synchronization_header
+from federation.documents import activities, reading, synchronization
 from federation.events import UnknownFollowFound
-from federation.outbound.audience import inbox_of
-from federation.outbound.queueing import enqueue
+from federation.outbound import audience, queueing
 from social.kernel import links
 
 _FOLLOWERS: Final = """
@@ -33,51 +28,39 @@ SELECT target_id, uri, inbox_host FROM (
 def load_headers(wanted: Iterable[tuple[Account, str]]) -> dict[tuple[int, str], str]:
     """Return the synchronization header for each account and host, keyed by the account's id and the host, in two queries.
 
-    Accounts with FOLLOWERS_LIMIT followers or more are left out. Hosts whose inboxes also serve accounts of other hosts are
-    left out, because the digest covers the accounts of one host, and the server would end the follows that are not in it.
-    Nothing is returned if synchronization is disabled.
+    Accounts with FOLLOWERS_LIMIT followers or more are left out. So are hosts whose inboxes also serve accounts of other hosts:
+    the digest covers the accounts of one host, and the server would end the other follows.
     """
     pairs = {(account.id, host): account for account, host in wanted}
     if not pairs or settings.DISABLE_FOLLOWERS_SYNCHRONIZATION:
         return {}
     ids = list({account_id for account_id, _host in pairs})
-    many = AccountStat.objects.filter(account_id__one_of=ids, followers_count__gte=FOLLOWERS_LIMIT)
+    many = AccountStat.objects.filter(account_id__one_of=ids, followers_count__gte=synchronization.FOLLOWERS_LIMIT)
     left_out = set(many.values_list("account_id", flat=True))
     followers: defaultdict[tuple[int, str | None], list[str]] = defaultdict(list)
     serving_others = set()
     with connection.cursor() as cursor:
         cursor.execute(_FOLLOWERS, {"accounts": ids, "hosts": list({host for _id, host in pairs})})
         for account_id, uri, inbox_host in cursor.fetchall():
-            host = origin_of(uri)
+            host = reading.origin_of(uri)
             followers[account_id, host].append(uri)
             if inbox_host != host:
                 serving_others.add((account_id, inbox_host))
     return {
-        pair: synchronization_header(account, followers[pair])
+        pair: synchronization.synchronization_header(account, followers[pair])
         for pair, account in pairs.items()
         if account.id not in left_out and pair not in serving_others
     }
 
 
 def send_unknown_follows_ended(events: Sequence[UnknownFollowFound]) -> None:
-    """Send an Undo of each Follow that only the other server knows; the id of the Follow is unknown here, so the Undo
-    contains a new id.
-    """
-    account_ids = [number for event in events for number in (event.account_id, event.target_id)]
-    accounts = Account.objects.filter(id__one_of=account_ids).in_bulk()
-    for event in events:
-        account, target = accounts.get(event.account_id), accounts.get(event.target_id)
-        if account is None or target is None or _is_following(account, target):
-            continue
-        enqueue(
-            account=account,
-            document=activities.undo_follow(account, target.uri, links.web_url(f"/{uuid4()}")),
-            inboxes=inbox_of(target),
-            key=f"pair:{account.id}:{target.id}",
-        )
-
-
-def _is_following(account: Account, target: Account) -> bool:
-    return any(
-        model._default_manager.filter(account=account, target=target).exists() for model in (Follow, FollowRequest)
-    )
+    """Send an Undo of each Follow that only the other server knows. Its id is unknown here: the Undo contains a new id."""
+    for _event, account, target in audience.load_pairs(events, "account_id", "target_id"):
+        pair = {"account": account, "target": target}
+        if not (Follow.objects.filter(**pair).exists() or FollowRequest.objects.filter(**pair).exists()):
+            queueing.enqueue(
+                account,
+                activities.undo_follow(account, target.uri, links.web_url(f"/{uuid4()}")),
+                audience.inbox_of(target),
+                key=f"pair:{account.id}:{target.id}",
+            )

@@ -18,35 +18,34 @@ from accounts.services.changing import note_fetched
 from accounts.services.domains import note_host, note_reached
 from accounts.services.erasing import end_account
 from accounts.transfers.models import Move
-from federation.documents.reading import Rejected, origin_of, uri_of, without_fragment
+from federation.documents.reading import origin_of, uri_of, without_fragment
 from federation.documents.received_actors import ReceivedActor, read_actor, read_key
 from federation.models import Tombstone
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, fetch_document, is_gone
-from federation.remote.references import check_id, find_account_by_uri
-from federation.remote.requests import CACHED, request_actor, request_links, request_profile
-from moderation.models import DomainRule, DomainSeverity
+from federation.remote.references import claimed_id, find_account_by_uri
+from federation.remote.requests import CACHED, request_actors, request_links, request_profile
+from moderation.models import DomainSeverity
 from moderation.queries.blocks import is_closed_to, rule_for
 from social.kernel import clock
 from social.kernel.errors import Conflict, Unavailable
 from social.kernel.links import is_own
-from social.kernel.locks import lock
 from statuses.services.receiving import join_mentions
 
 logger = logging.getLogger("social.federation")
 
 
 def fetch_actor(uri: str, *, deadline: float = DEADLINE, follow_move: bool = True) -> Account:
-    """Fetch the actor with this id, confirm its address by WebFinger, and store it.
+    """Fetch the actor with this id, confirm its address by WebFinger, and store it. Never call this inside a transaction.
 
     With `follow_move`, an unknown account that the actor has moved to is fetched too. Raises Missing, Rejected, and Unavailable
-    when a server could not be reached. Never call this function inside a transaction.
+    when a server could not be reached.
     """
     if is_own(uri):
         raise Rejected(Reason.ACTOR_OF_OURS)
     received = _with_key(read_actor(fetch_document(uri, deadline=deadline)), deadline)
-    return _keep_fetched(received, deadline, follow_move=follow_move)
+    return _store_fetched(received, deadline, follow_move=follow_move)
 
 
 def find_or_fetch(uri: str, *, deadline: float = DEADLINE) -> Account:
@@ -57,18 +56,17 @@ def find_or_fetch(uri: str, *, deadline: float = DEADLINE) -> Account:
 
 def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
     """Fetch a remote account again. Raises the errors of `fetch_actor`."""
-    found = fetch_actor(account.uri, deadline=deadline)
-    if found.id != account.id:
+    fetched = fetch_actor(account.uri, deadline=deadline)
+    if fetched.id != account.id:
         # The old id now leads to another actor. The account counts as fetched all the same, so that the fetch is not repeated
         # at once.
         note_fetched(account.id)
-    return found
+    return fetched
 
 
 def refresh_if_stale(uri: str) -> None:
-    """Fetch a remote account that was not fetched for a day; if the fetch fails, it is not repeated until the next day. An
-    account that was deleted on its server is ended here (`end_actor`). Raises Unavailable when its server could not be
-    reached.
+    """Fetch a remote account that was not fetched for a day. After a failure it is not fetched until the next day; an account
+    that was deleted on its server is ended here (`end_actor`). Raises Unavailable when its server could not be reached.
     """
     account = Account.objects.filter(uri=uri).exclude(domain=None).first()
     if account is None or not remote_accounts.is_stale(account):
@@ -84,9 +82,8 @@ def refresh_if_stale(uri: str) -> None:
 
 
 def end_actor(account: Account) -> None:
-    """End a remote account: it is hidden at once, and its data is removed in steps. If its server serves it again later, it
-    becomes a new account here (contract, federation section 17). An account that staff have suspended or limited does not,
-    because a deletion must not lift the sanction.
+    """End a remote account: it is hidden at once, and its data are removed in steps. If its server serves it again, it becomes
+    a new account (contract, federation section 17), unless staff have sanctioned it: a deletion must not lift the sanction.
     """
     with transaction.atomic():
         if _is_sanctioned(account):
@@ -102,10 +99,7 @@ def _is_sanctioned(account: Account) -> bool:
 
 
 def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
-    """Fetch and store the account whose key has this id, and return it; the actor must list the key.
-
-    Raises the errors of `fetch_actor`.
-    """
+    """Fetch and store the account whose key has this id; the actor must list the key. Raises the errors of `fetch_actor`."""
     uri = without_fragment(key_id)
     document = fetch_document(uri, deadline=deadline)
     if "publicKeyPem" in document:
@@ -116,16 +110,15 @@ def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
     received = _with_key(read_actor(document), deadline)
     if key_id not in {key.id for key in received.keys}:
         raise Rejected(Reason.KEY_NOT_LISTED)
-    if is_own(received.uri):
+    if is_own(received.profile.uri):
         raise Rejected(Reason.ACTOR_OF_OURS)
-    return _keep_fetched(received, deadline, follow_move=False)
+    return _store_fetched(received, deadline, follow_move=False)
 
 
-def _keep_fetched(received: ReceivedActor, deadline: float, *, follow_move: bool) -> Account:
-    """Store an actor that was fetched, for the first time or again, and request the other parts of its profile."""
-    found = _confirmed_address(received, deadline)
-    moved_to_id = _successor_id(received, deadline, may_fetch=follow_move) or _just_moved_to(received.uri)
-    account = keep_actor(received, found, moved_to_id=moved_to_id)
+def _store_fetched(received: ReceivedActor, deadline: float, *, follow_move: bool) -> Account:
+    address = _confirmed_address(received, deadline)
+    moved_to_id = _successor_id(received, deadline, may_fetch=follow_move) or _just_moved_to(received.profile.uri)
+    account = store_actor(received, address, moved_to_id=moved_to_id)
     request_profile(account)
     join_mentions(account)
     # The host of the documents may differ from the domain of the addresses.
@@ -136,11 +129,11 @@ def _keep_fetched(received: ReceivedActor, deadline: float, *, follow_move: bool
 
 
 def find_successor(uri: str, target_uri: str, *, deadline: float = DEADLINE, may_fetch: bool = True) -> Account:
-    """Return the account that the actor `uri` has moved to; that account must list the actor in its `alsoKnownAs` (contract,
-    federation section 15). With `may_fetch`, the account is fetched if it is unknown here or did not list the actor before.
+    """Return the account that the actor `uri` has moved to, which must list the actor in its `alsoKnownAs` (contract,
+    federation section 15). With `may_fetch`, it is fetched if it is unknown here or did not list the actor before.
 
-    Raises Rejected when the account does not list the actor, and the errors of `fetch_actor`; Unavailable also when the account
-    was fetched a moment ago.
+    Raises Rejected when it does not list the actor, the errors of `fetch_actor`, and Unavailable when it was fetched a moment
+    ago.
     """
     if target_uri == uri:
         raise Rejected(Reason.MOVE_TO_ITSELF)
@@ -155,82 +148,81 @@ def find_successor(uri: str, target_uri: str, *, deadline: float = DEADLINE, may
 
 
 def _successor_id(received: ReceivedActor, deadline: float, *, may_fetch: bool = True) -> int | None:
-    """Return the id of the account that the actor has moved to; None when that account does not confirm the move or could not
-    be fetched.
-    """
     if received.moved_to is None:
         return None
-    predecessor = Account.objects.filter(uri=received.uri, moved_to__uri=received.moved_to).first()
+    uri = received.profile.uri
+    predecessor = Account.objects.filter(uri=uri, moved_to__uri=received.moved_to).first()
     if predecessor is not None:
         return predecessor.moved_to_id
     try:
-        return find_successor(received.uri, received.moved_to, deadline=deadline, may_fetch=may_fetch).id
+        return find_successor(uri, received.moved_to, deadline=deadline, may_fetch=may_fetch).id
     except (Rejected, Unavailable) as error:
-        logger.info("%s has not moved to %s: %s", received.uri, received.moved_to, error)
+        logger.info("%s has not moved to %s: %s", uri, received.moved_to, error)
         return None
 
 
 def _just_moved_to(uri: str) -> int | None:
-    """Return the id of the account that the actor has just moved to, as long as its server may still answer from its cache
-    with the document before the move.
-    """
+    """Return the id of the account that the actor has just moved to: its server may still send a cached document."""
     moves = Move.objects.filter(account__uri=uri, target=F("account__moved_to"), created_at__gt=clock.now() - CACHED)
     return moves.values_list("target_id", flat=True).first()
 
 
 def _with_key(received: ReceivedActor, deadline: float) -> ReceivedActor:
-    """Fetch the key of an actor whose document has only the key's id."""
     if received.keys or received.key_reference is None:
         return received
-    key = read_key(fetch_document(received.key_reference, deadline=deadline), received.uri)
+    key = read_key(fetch_document(received.key_reference, deadline=deadline), received.profile.uri)
     return replace(received, keys=[key] if key is not None else [])
 
 
 def _confirmed_address(received: ReceivedActor, deadline: float, *, again: bool = True) -> webfinger.WebFingerResult:
-    """Return the actor's address, confirmed by WebFinger. With `again`, a known address is confirmed again if the account was
-    not fetched for a day.
-    """
-    acct = received.acct or f"{received.username}@{origin_of(received.uri)}"
-    pair = split_address(acct)
+    """Return the actor's address, confirmed by WebFinger. With `again`, a known address is confirmed again after a day."""
+    uri, username = received.profile.uri, received.profile.username
+    pair = split_address(received.acct or f"{username}@{origin_of(uri)}")
     if pair is None or pair[1] is None:
         raise Rejected(Reason.ACTOR_WITHOUT_ADDRESS)
-    confirmed_account = Account.objects.filter(has_address(*pair), uri=received.uri).first()
+    confirmed_account = Account.objects.filter(has_address(*pair), uri=uri).first()
     if confirmed_account is not None and not (again and remote_accounts.is_stale(confirmed_account)):
-        return webfinger.WebFingerResult(confirmed_account.username, pair[1], received.uri)
-    found = webfinger.confirm(pair[0], pair[1], received.uri, deadline=deadline)
-    if found.username.lower() != received.username.lower():
+        return webfinger.WebFingerResult(confirmed_account.username, pair[1], uri)
+    address = webfinger.confirm(pair[0], pair[1], uri, deadline=deadline)
+    if address.username.lower() != username.lower():
         raise Rejected(Reason.OTHER_NAME_THAN_ADDRESS)
-    return found
+    return address
 
 
-def keep_actor(
+def store_actor(
     received: ReceivedActor,
-    found: webfinger.WebFingerResult,
+    address: webfinger.WebFingerResult,
     *,
     moved_to_id: int | None = None,
     is_announced: bool = False,
 ) -> Account:
     """Store a received actor under the address that WebFinger has confirmed. Another account that had the address loses it, and
-    is fetched again.
+    is fetched again. `is_announced` is True if the actor has signed the document.
 
     Raises Rejected if the id was deleted, is local or belongs to another object, if a key belongs to another account, and for a
-    blocked server; Unavailable while a deleted account with this id is still being removed. A new account is subject to the
-    rule for its server. `is_announced` is True if the actor has signed the document.
+    blocked server; Unavailable while a deleted account with this id is still being removed.
     """
-    if is_closed_to(found.domain):
+    if is_closed_to(address.domain):
         raise Rejected(Reason.CLOSED_TO_SERVER)
-    rule = rule_for(found.domain)
+    uri, rule = received.profile.uri, rule_for(address.domain)
+    profile = replace(
+        received.profile,
+        username=address.username,
+        domain=address.domain,
+        limited_since=rule.created_at if rule is not None and rule.severity == DomainSeverity.SILENCE else None,
+        moved_to_id=moved_to_id,
+    )
+    if rule is not None and rule.reject_media:
+        profile = replace(profile, emojis=(), avatar_remote_url="", header_remote_url="")
     try:
-        with transaction.atomic():
-            lock(f"object:{received.uri}")
-            check_id(received.uri, received.uri, Account)
-            if Account.objects.filter(uri=received.uri, deleted_at__isnull=False).exists():
+        with claimed_id(uri, uri, Account):
+            if Account.objects.filter(uri=uri, deleted_at__isnull=False).exists():
                 raise Unavailable("the account that it was is being removed")
-            other = remote_accounts.release_address(username=found.username, domain=found.domain, uri=received.uri)
+            other = remote_accounts.release_address(username=address.username, domain=address.domain, uri=uri)
             if other is not None:
-                request_actor(other)
+                request_actors([other])
             account = remote_accounts.store_remote_account(
-                profile=_profile(received, found, rule, moved_to_id), keys=received.keys, is_announced=is_announced
+                profile=profile, keys=received.keys, is_announced=is_announced
             )
             request_links(account)
             return account
@@ -238,61 +230,16 @@ def keep_actor(
         raise Rejected(Reason.TAKEN_ID_OR_KEY) from None
 
 
-def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
-    """Store an actor's own description of itself, in a document that it has signed (contract, federation section 7).
-
-    Nothing is fetched if the actor's address, key and move are known already. Raises the errors of `fetch_actor`.
+def store_described(actor: Account, document: Mapping[str, Any]) -> Account:
+    """Store an actor's description of itself, which it has signed (contract, federation section 7). Nothing is fetched if its
+    address, key and move are known already. Raises the errors of `fetch_actor`.
     """
     received = read_actor(document)
-    if received.uri != actor.uri:
+    if received.profile.uri != actor.uri:
         raise Rejected(Reason.OTHER_PROFILE)
     pair = KeyPair.objects.filter(account=actor).first()
     if pair is not None and not received.keys and received.key_reference in (None, pair.key_id):
         known_keys = {pair.key_id: pair.public_key} | pair.further_keys
         received = replace(received, keys=[remote_accounts.RemoteKey(*key) for key in known_keys.items()])
-    received, found = _with_key(received, DEADLINE), _confirmed_address(received, DEADLINE, again=False)
-    return keep_actor(received, found, moved_to_id=_successor_id(received, DEADLINE), is_announced=True)
-
-
-def _profile(
-    received: ReceivedActor, found: webfinger.WebFingerResult, rule: DomainRule | None, moved_to_id: int | None
-) -> remote_accounts.RemoteProfile:
-    shows_pictures = rule is None or not rule.reject_media
-    return remote_accounts.RemoteProfile(
-        limited_since=rule.created_at if rule is not None and rule.severity == DomainSeverity.SILENCE else None,
-        uri=received.uri,
-        username=found.username,
-        domain=found.domain,
-        url=received.url,
-        actor_type=received.type,
-        inbox_url=received.inbox,
-        shared_inbox_url=received.shared_inbox,
-        outbox_url=received.outbox,
-        followers_url=received.followers,
-        following_url=received.following,
-        featured_url=received.featured,
-        featured_tags_url=received.featured_tags,
-        featured_collections_url=received.featured_collections,
-        devices_url=received.devices,
-        feature_policy=received.feature_policy,
-        display_name=received.name,
-        note=received.summary,
-        note_html=received.summary_html,
-        fields=received.fields,
-        emojis=received.emojis if shows_pictures else (),
-        locked=received.locked,
-        discoverable=received.discoverable,
-        indexable=received.indexable,
-        memorial=received.memorial,
-        suspended=received.suspended,
-        avatar_remote_url=received.icon if shows_pictures else "",
-        avatar_description=received.icon_description,
-        header_remote_url=received.image if shows_pictures else "",
-        header_description=received.image_description,
-        also_known_as=received.also_known_as,
-        attribution_domains=received.attribution_domains,
-        moved_to_id=moved_to_id,
-        show_media=received.show_media,
-        show_media_replies=received.show_media_replies,
-        show_featured=received.show_featured,
-    )
+    received, address = _with_key(received, DEADLINE), _confirmed_address(received, DEADLINE, again=False)
+    return store_actor(received, address, moved_to_id=_successor_id(received, DEADLINE), is_announced=True)

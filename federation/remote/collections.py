@@ -1,7 +1,5 @@
-"""Fetches remote collections of accounts, and the consent of the accounts in them (FEP-7aa9).
-
-An account is shown in a collection only after its authorization was fetched from its own server, as for quotes (security row
-36).
+"""Fetches remote collections of accounts, and the consent of the accounts in them (FEP-7aa9). An account is shown only after
+its authorization was fetched from its own server (security row 36).
 """
 
 from __future__ import annotations
@@ -9,23 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from django.db import transaction
-
 from accounts.collections.models import Collection, CollectionItem, ItemState
 from accounts.collections.services.remote import find_member, keep_collection, note_consent, settle_item
 from accounts.models import Account, Follow
 from accounts.policies.audience import is_present
-from federation.documents.reading import Rejected, kinds_of, same_origin, uri_of, web_uri
-from federation.documents.received_collections import is_featured_collection, items_of, read_collection
-from federation.reasons import Reason
-from federation.remote.actors import find_or_fetch
+from federation.documents import reading, received_collections
+from federation.reasons import Reason, Rejected
+from federation.remote import actors, references, requests
 from federation.remote.fetching import DEADLINE, Missing, fetch_collection, fetch_document
-from federation.remote.references import check_id
-from federation.remote.requests import CACHED, request_members
-from social.kernel import clock
+from social.kernel import clock, links, locks
 from social.kernel.errors import Conflict
-from social.kernel.links import is_own
-from social.kernel.locks import delete_rows, lock
 
 PAGES: Final = 5
 """Maximum number of pages that are read of an account's list of collections: enough for all collections that are stored, at
@@ -36,23 +27,19 @@ _ALIVE: Final = (ItemState.PENDING, ItemState.ACCEPTED)
 _GONE_STATUSES: Final = (404, 410)
 
 
-def keep_document(document: Mapping[str, Any], owner: Account) -> Collection:
-    """Store a collection that its owner has signed, or whose document was fetched, and request its members.
-
-    Raises Rejected for another owner's collection, the id of another object, a collection beyond the limit, and a suspended
-    owner.
+def store_document(document: Mapping[str, Any], owner: Account) -> Collection:
+    """Store a collection that its owner has signed, or whose document was fetched, and request its members. Raises Rejected for
+    another owner's collection, the id of another object, a collection beyond the limit, and a suspended owner.
     """
     if owner.local or owner.suspended:
         raise Rejected(Reason.NO_COLLECTIONS_HERE)
-    received = read_collection(document, owner.uri)
+    received = received_collections.read_collection(document, owner.uri)
     try:
-        with transaction.atomic():
-            lock(f"object:{received.uri}")
-            check_id(received.uri, owner.uri, Collection)
+        with references.claimed_id(received.uri, owner.uri, Collection):
             collection = keep_collection(owner=owner, received=received)
     except Conflict:
         raise Rejected(Reason.TAKEN_ID_OF_COLLECTION) from None
-    request_members(collection, may_ask=is_followed(owner))
+    requests.request_members(collection, may_ask=is_followed(owner))
     return collection
 
 
@@ -67,39 +54,33 @@ def find_collection(uri: str, owner: Account) -> Collection | None:
 
 
 def find_or_fetch_collection(uri: str, owner: Account, *, deadline: float = DEADLINE) -> Collection:
-    """Return the owner's collection with this id, which is fetched if it is unknown here. Raises the errors of
-    `fetch_document`.
-    """
+    """Return the owner's collection with this id, fetched if it is unknown here. Raises the errors of `fetch_document`."""
     stored = find_collection(uri, owner)
     if stored is not None:
         return stored
-    if not same_origin(uri, owner.uri):
+    if not reading.same_origin(uri, owner.uri):
         raise Rejected(Reason.COLLECTION_OF_OTHER_SERVER)
-    return keep_document(fetch_document(uri, deadline=deadline), owner)
+    return store_document(fetch_document(uri, deadline=deadline), owner)
 
 
 def fetch_unknown_collection(document: Mapping[str, Any], *, deadline: float) -> Collection:
-    """Store the collection that a fetched document describes; its owner is fetched if unknown here. Raises the errors of
-    `fetch_document`.
-    """
-    owner_uri = web_uri(document.get("attributedTo"))
-    if owner_uri is None or is_own(owner_uri):
+    """Store the collection that a fetched document describes, and its owner. Raises the errors of `fetch_document`."""
+    owner_uri = reading.web_uri(document.get("attributedTo"))
+    if owner_uri is None or links.is_own(owner_uri):
         raise Rejected(Reason.COLLECTION_OF_NOBODY)
     return find_or_fetch_collection(
-        uri_of(document) or "", find_or_fetch(owner_uri, deadline=deadline), deadline=deadline
+        reading.uri_of(document) or "", actors.find_or_fetch(owner_uri, deadline=deadline), deadline=deadline
     )
 
 
 def find_or_fetch_linked(uri: str) -> None:
-    """Fetch and store the collection with this id, which a post links to, unless it is known. Raises the errors of
-    `fetch_unknown_collection`.
-    """
-    if not is_own(uri) and not Collection.objects.filter(uri=uri).exists():
+    """Fetch the collection with this id, unless it is known. Raises the errors of `fetch_unknown_collection`."""
+    if not links.is_own(uri) and not Collection.objects.filter(uri=uri).exists():
         fetch_unknown_collection(fetch_document(uri), deadline=DEADLINE)
 
 
 def read_collections(actor_uri: str) -> None:
-    """Store the collections that an account's server lists, and delete the account's other collections. Raises the errors of
+    """Store the collections that an account's server lists, and delete its other collections. Raises the errors of
     `fetch_collection`.
 
     Two kinds of unlisted collections are kept: new ones, which a cached list may lack, and those that contain local accounts,
@@ -109,42 +90,42 @@ def read_collections(actor_uri: str) -> None:
     if owner is None or not owner.featured_collections_url:
         return
     page: Any = fetch_collection(owner.featured_collections_url)
-    found = items_of(page, COLLECTIONS_PER_PAGE)
+    documents = received_collections.items_of(page, COLLECTIONS_PER_PAGE)
     following = None if page.get("totalItems") == 0 else page.get("first")
     for _number in range(PAGES):
         if following is None:
             break
         page = following if isinstance(following, Mapping) else _fetch_page(following, owner.featured_collections_url)
-        found += items_of(page, COLLECTIONS_PER_PAGE)
+        documents += received_collections.items_of(page, COLLECTIONS_PER_PAGE)
         following = page.get("next")
     listed = []
-    for document in found:
-        if not is_featured_collection(document):
+    for document in documents:
+        if not received_collections.is_featured_collection(document):
             continue
         try:
-            listed.append(keep_document(document, owner).id)
+            listed.append(store_document(document, owner).id)
         except Rejected:
             continue
     if following is None:
         # Collections that are not discoverable are never listed.
-        outdated = Collection.objects.filter(account=owner, discoverable=True, created_at__lt=clock.now() - CACHED)
-        delete_rows(
+        outdated = Collection.objects.filter(
+            account=owner, discoverable=True, created_at__lt=clock.now() - requests.CACHED
+        )
+        locks.delete_rows(
             outdated.exclude(id__one_of=listed).exclude(items__account__domain=None, items__account__isnull=False)
         )
 
 
 def _fetch_page(value: Any, list_url: str) -> Mapping[str, Any]:
-    uri = uri_of(value)
-    if uri is None or not same_origin(uri, list_url):
+    uri = reading.uri_of(value)
+    if uri is None or not reading.same_origin(uri, list_url):
         raise Rejected(Reason.PAGE_OF_OTHER_SERVER)
     return fetch_collection(uri)
 
 
 def resolve_item(item_uri: str) -> None:
-    """Show an account in a remote collection if its server confirms its consent; an account that is already shown is removed if
-    its server answers that the consent does not exist.
-
-    Raises Rejected if there is no consent, and the errors of `find_or_fetch`.
+    """Show an account in a remote collection if its server confirms its consent, and remove it if its server answers that the
+    consent does not exist. Raises Rejected if there is no consent, and the errors of `find_or_fetch`.
     """
     items = CollectionItem.objects.filter(uri=item_uri, state__in=_ALIVE, approval_uri__isnull=False)
     item = items.select_related("collection__account", "account").first()
@@ -152,7 +133,7 @@ def resolve_item(item_uri: str) -> None:
         return
     member = item.account
     if member is None:
-        member = find_or_fetch(item.object_uri)
+        member = actors.find_or_fetch(item.object_uri)
         if not find_member(item=item, account=member):
             return
     if member.local or member.suspended:
@@ -169,9 +150,9 @@ def resolve_item(item_uri: str) -> None:
 
 
 def _check_authorization(uri: str, collection_uri: str, member: Account) -> None:
-    if not same_origin(uri, member.uri):
+    if not reading.same_origin(uri, member.uri):
         raise Rejected(Reason.AUTHORIZATION_ELSEWHERE)
     document = fetch_document(uri)
-    named_ids = [uri_of(document.get(name)) for name in ("id", "interactingObject", "interactionTarget")]
-    if "FeatureAuthorization" not in kinds_of(document) or named_ids != [uri, collection_uri, member.uri]:
+    named_ids = [reading.uri_of(document.get(name)) for name in ("id", "interactingObject", "interactionTarget")]
+    if "FeatureAuthorization" not in reading.kinds_of(document) or named_ids != [uri, collection_uri, member.uri]:
         raise Rejected(Reason.AUTHORIZATION_FOR_OTHER)

@@ -1,10 +1,8 @@
-"""Fetches documents from their origin, and decides which of them to trust. Background work does not block a thread while it
-waits for them.
+"""Fetches documents from their origin, and decides which of them to trust.
 
-Code that works on remote documents is written as if the documents were already available. The first missing document stops the
-work with Awaited; the queue fetches that document on the network loop, among many others, and runs the work again with the
-response. The work is idempotent, so that it may repeat writes that it made before it stopped. In a web request, a fetch blocks
-instead.
+Code that works on remote documents is written as if they were available. In background work, the first missing document raises
+Awaited; the queue fetches it on the network loop, without a waiting thread, and runs the work again with the response. The work
+is idempotent, because it repeats its writes. In a web request, a fetch blocks instead.
 """
 
 from __future__ import annotations
@@ -15,8 +13,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
-from federation.documents.reading import Rejected, kinds_of, origin_of, parse, same_origin, uri_of
-from federation.reasons import Reason
+from federation.documents.reading import kinds_of, origin_of, parse, same_origin, uri_of
+from federation.reasons import Reason, Rejected
 from federation.remote.signing import server_signer
 from moderation.queries.blocks import is_closed_to
 from social.kernel.errors import Unavailable
@@ -58,17 +56,15 @@ class Gathered:
             _current.reset(token)
 
     def answer(self, awaited: Awaited) -> Response:
-        """Return the response to a request, or raise the error that the request ended with. Raises Awaited if the document was
-        not fetched yet.
-        """
-        found = self._answers.get((awaited.url, awaited.accept))
-        if found is None:
+        """Return the response to a request, or raise the error that it ended with. Raises Awaited before it was fetched."""
+        response = self._answers.get((awaited.url, awaited.accept))
+        if response is None:
             if len(self._answers) >= REQUESTS_LIMIT:
                 raise Rejected(Reason.TOO_MANY_REQUESTS)
             raise awaited
-        if isinstance(found, FetchError):
-            raise found
-        return found
+        if isinstance(response, FetchError):
+            raise response
+        return response
 
     async def ask(self, awaited: Awaited, deadline: float) -> bool:
         """Fetch a document on the network loop, within `deadline` seconds; False if the server did not answer."""
@@ -95,9 +91,8 @@ _current: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
 def get(
     url: str, *, accept: Sequence[str], deadline: float, signer: Signer | None = None, any_type: bool = False
 ) -> Response:
-    """Fetch a document from another server. The response's content type must be one of `accept`, unless `any_type` is set.
-
-    Raises FetchError, Rejected for a blocked server, and Awaited in background work that does not have the document yet.
+    """Fetch a document. Unless `any_type` is set, the content type of the response must be one of `accept`. Raises FetchError,
+    Rejected for a blocked server, and Awaited in background work that does not have the document yet.
     """
     origin = origin_of(url)
     if origin is not None and is_closed_to(origin):
@@ -113,9 +108,7 @@ _MISSING_STATUSES: Final = (401, 403, 404, 410)
 
 
 class Missing(Rejected):
-    """Error: by the answer of its origin, the object does not exist, or this server may not read it. The HTTP `status` is 401,
-    403, 404 or 410.
-    """
+    """Refusal of an object that does not exist, or that this server may not read. The HTTP `status` is 401, 403, 404 or 410."""
 
     def __init__(self, detail: str, status: int) -> None:
         super().__init__(Reason.MISSING_DOCUMENT, detail)
@@ -125,9 +118,9 @@ class Missing(Rejected):
 def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | None = None) -> dict[str, Any]:
     """Return the document with this id from its own server; the request is signed by `signer`, or else by this server.
 
-    If the document's id is not `uri`, the document is fetched once more by its id, and the response must then have that id.
-    After redirects, the server that answered must be the server of the id. A collection needs no id, because it is read only at
-    the address that its owner names. Raises Missing, Rejected, and Unavailable when the server could not be reached or failed.
+    A document with another id than `uri` is fetched once more by that id, which the response must have. After redirects, the
+    server that answered must be the server of the id. A collection needs no id, because it is read only at the address that its
+    owner names. Raises Missing, Rejected, and Unavailable when the server could not be reached or failed.
     """
     document, url = _get(uri, deadline, signer)
     name = uri_of(document)
@@ -145,9 +138,7 @@ def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | Non
 
 
 def is_gone(uri: str, *, signer: Signer | None = None) -> bool:
-    """Tell whether a server says that an object was deleted, which only 410 and a Tombstone do. A 404 may be a temporary fault,
-    or the answer to requests without access. Raises Unavailable.
-    """
+    """Tell whether a server answers with 410 or a Tombstone; a 404 may be temporary or a lack of access. Raises Unavailable."""
     try:
         return "Tombstone" in kinds_of(fetch_document(uri, signer=signer))
     except Missing as missing:
@@ -160,9 +151,7 @@ _COLLECTIONS: Final = frozenset({"Collection", "OrderedCollection", "CollectionP
 
 
 def fetch_collection(uri: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
-    """Return the collection or collection page at this address; its own server must answer. Raises the errors of
-    `fetch_document`.
-    """
+    """Return the collection or page at this address; its own server must answer. Raises the errors of `fetch_document`."""
     document, url = _get(uri, deadline)
     if not same_origin(url, uri) or _COLLECTIONS.isdisjoint(kinds_of(document)):
         raise Rejected(Reason.NO_OWN_COLLECTION)

@@ -10,19 +10,15 @@ import orjson
 from django.db import IntegrityError, transaction
 
 from accounts.models import Account
-from federation.documents.reading import Rejected
 from federation.documents.received_notes import read_note
-from federation.remote.permitted import authorize
-from federation.remote.posts import keep_note, revise_note, shows_pictures
-from federation.remote.references import check_id
+from federation.reasons import Rejected
+from federation.remote import permitted, posts, references
 from social.kernel.errors import Forbidden
-from social.kernel.locks import lock
 from statuses.events import HeldPostApproved
 from statuses.models import HeldPost, MediaAttachment, Status
 from statuses.policies.visibility import boost_visibility
 from statuses.queries.statuses import list_statuses
-from statuses.services.interactions import reblog_status
-from statuses.services.receiving import media_of
+from statuses.services import interactions, receiving
 
 logger = logging.getLogger(__name__)
 
@@ -31,17 +27,14 @@ class HeldDocuments:
     """Implementation of the port `statuses.ports.remote_documents`."""
 
     def read_files(self, author: Account, document: str) -> Sequence[MediaAttachment]:
-        """Return the files that the post would have, as unsaved rows; no files if media of the author's server are
-        rejected.
-        """
+        """Return the files that the post would have, as unsaved rows; none if media of the author's server are rejected."""
         note = read_note(orjson.loads(document))
-        return [media_of(author, file) for file in note.files] if shows_pictures(author) else []
+        return [receiving.media_of(author, file) for file in note.files] if posts.shows_pictures(author) else []
 
 
 def publish_approved(events: Sequence[HeldPostApproved]) -> None:
-    """React to HeldPostApproved: publish the post as it was received, with its original time.
-
-    A post that its author has deleted in the meantime, or whose author is suspended now, is dropped.
+    """React to HeldPostApproved: publish the post as it was received, with its original time. It is dropped if its author has
+    deleted it in the meantime, or is suspended now.
     """
     for event in events:
         held_post = HeldPost.objects.select_related("account", "recipient", "status").filter(id=event.held_id).first()
@@ -57,9 +50,9 @@ def _publish(held_post: HeldPost, document: str) -> None:
         try:
             with transaction.atomic():
                 if held_post.status is not None:
-                    revise_note(held_post.status, note, held_post.recipient, reviewed=True, from_author=True)
+                    posts.revise_note(held_post.status, note, held_post.recipient, reviewed=True, from_author=True)
                 else:
-                    status = keep_note(
+                    status = posts.store_note(
                         note,
                         held_post.account,
                         publish_event=held_post.announced,
@@ -68,7 +61,7 @@ def _publish(held_post: HeldPost, document: str) -> None:
                         request_uri=held_post.request_uri,
                     )
                     if status is not None:
-                        authorize(status, held_post.request_uri)
+                        permitted.authorize(status, held_post.request_uri)
                         _boost(held_post, status)
         except Rejected as reason:
             logger.info("The approved post %s is dropped: %s", held_post.uri, reason)
@@ -76,14 +69,12 @@ def _publish(held_post: HeldPost, document: str) -> None:
 
 
 def _boost(held_post: HeldPost, status: Status) -> None:
-    """Store the boosts that arrived while the post was held; boosts that are forbidden or whose id is taken are dropped."""
+    """Store the boosts that arrived while the post was held. Forbidden boosts, and those with a taken id, are dropped."""
     for boost in held_post.boosts.select_related("account").order_by("id"):
         if not list_statuses(boost.account_id).filter(id=status.id).exists() or boost.account.suspended:
             continue
-        with suppress(Forbidden, IntegrityError, Rejected), transaction.atomic():
-            lock(f"object:{boost.uri}")
-            check_id(boost.uri, boost.account.uri, Status)
-            reblog_status(
+        with suppress(Forbidden, IntegrityError, Rejected), references.claimed_id(boost.uri, boost.account.uri, Status):
+            interactions.reblog_status(
                 account=boost.account,
                 status=status,
                 visibility=boost_visibility(status.visibility, boost.visibility),

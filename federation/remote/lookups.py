@@ -15,19 +15,11 @@ from accounts.collections.models import Collection
 from accounts.models import Account
 from accounts.queries.accounts import by_address
 from accounts.services.remote_accounts import is_stale, may_refresh
-from federation.documents.reading import Rejected, kinds_of, origin_of, parse, uri_of
-from federation.documents.received_actors import TYPES as ACTORS
-from federation.documents.received_collections import is_featured_collection
-from federation.documents.received_notes import TYPES as NOTES
+from federation.documents import reading, received_actors, received_collections, received_notes
 from federation.models import Lookup
-from federation.remote import webfinger
+from federation.reasons import Rejected
+from federation.remote import collections, fetching, posts, references, requests, signing, webfinger
 from federation.remote.actors import fetch_actor, find_or_fetch, refresh
-from federation.remote.collections import fetch_unknown_collection
-from federation.remote.fetching import get
-from federation.remote.posts import find_or_fetch_post
-from federation.remote.references import find_account_by_uri, find_post_by_uri
-from federation.remote.requests import may_look_up
-from federation.remote.signing import server_signer
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.http.client import ACTIVITY_TYPES, Response
 from social.kernel.http.content import ACTIVITY_PROFILE, media_type
@@ -42,9 +34,7 @@ Found = Account | Status | Collection
 
 
 class RemoteAddresses:
-    """Remote accounts, found by WebFinger and their actors. Accounts are left out if they are not found within LOOKUP_SECONDS,
-    or if their server was asked too often lately.
-    """
+    """Remote accounts, found by WebFinger within LOOKUP_SECONDS on servers that were not asked too often."""
 
     def find_by_address(self, addresses: abc.Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
         end = time.monotonic() + LOOKUP_SECONDS
@@ -53,13 +43,15 @@ class RemoteAddresses:
             seconds_left = end - time.monotonic()
             if seconds_left <= 0.2:
                 break
-            account = find_remote(*address, deadline=seconds_left) if may_look_up(address[1]) else None
+            account = find_remote(*address, deadline=seconds_left) if requests.may_look_up(address[1]) else None
             if account is not None:
                 found[address] = account
         return found
 
     def seek(self, addresses: abc.Collection[Address], *, wanted_by: str) -> abc.Collection[Address]:
-        hosts = {f"{username}@{domain}": origin_of(f"https://{domain}") for username, domain in addresses if domain}
+        hosts = {
+            f"{username}@{domain}": reading.origin_of(f"https://{domain}") for username, domain in addresses if domain
+        }
         failed_at = dict(Lookup.objects.filter(address__one_of=hosts).values_list("address", "dead_at"))
         rows = (
             Lookup(address=name, host=host, wanted_by=wanted_by)
@@ -81,19 +73,17 @@ class RemoteAddresses:
 
 
 def find_remote(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> Account | None:
-    """Return the account with this address, as its server states it; None if there is none, or if the server does not answer in
-    time.
-    """
+    """Return the account with this address, as its server states it; None if there is none or the server does not answer."""
     try:
-        return ask_for(username, domain, deadline=deadline)
+        return look_up_account(username, domain, deadline=deadline)
     except (Rejected, KernelError) as error:
         logger.info("No account for %s@%s: %s", username, domain, error)
         return None
 
 
-def ask_for(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> Account | None:
-    """Return the account with this address. It may be a local account, because any domain may name a local account as the owner
-    of an address. Raises Rejected or Missing when the server refuses, and Unavailable when it does not answer.
+def look_up_account(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> Account | None:
+    """Return the account with this address. It may be local, because any domain may name a local account as the owner of an
+    address. Raises Rejected or Missing when the server refuses, and Unavailable when it does not answer.
     """
     try:
         address = webfinger.look_up(username, domain, deadline=deadline)
@@ -126,12 +116,12 @@ class RemoteDocuments:
     """Remote accounts, posts and collections, found by their id or by the page that links to their document."""
 
     def find_by_url(self, url: str) -> Found | None:
-        host = origin_of(url)
+        host = reading.origin_of(url)
         if host is None:
             return None
         try:
             return _stored_object(url) or (
-                _fetch(url, time.monotonic() + LOOKUP_SECONDS) if may_look_up(host) else None
+                _fetch(url, time.monotonic() + LOOKUP_SECONDS) if requests.may_look_up(host) else None
             )
         except (Rejected, KernelError) as error:
             logger.info("Nothing to show behind %s: %s", url, error)
@@ -139,38 +129,36 @@ class RemoteDocuments:
 
 
 def _stored_object(uri: str) -> Found | None:
-    post = find_post_by_uri(uri)
+    post = references.find_post_by_uri(uri)
     if post is not None:
         return None if post.is_deleted else post
-    return find_account_by_uri(uri) or Collection.objects.filter(uri=uri).first()
+    return references.find_account_by_uri(uri) or Collection.objects.filter(uri=uri).first()
 
 
 def _fetch(url: str, end: float, *, page: bool = True) -> Found | None:
-    """Fetch a document and the object that it describes. If `page` is True and the response is an HTML page, the document that
-    the page links to is fetched instead.
-    """
-    response = get(url, accept=_ACCEPT, signer=server_signer(), deadline=_seconds_left(end))
+    """Fetch a document and the object that it describes; with `page`, an HTML page may link to the document."""
+    response = fetching.get(url, accept=_ACCEPT, signer=signing.server_signer(), deadline=_seconds_left(end))
     if response.status != 200:
         return None
     if media_type(response.headers.get("Content-Type", ""))[0] == _HTML:
         link = _document_of(response) if page else None
-        if link is None or origin_of(link) is None:
+        if link is None or reading.origin_of(link) is None:
             return None
         return _stored_object(link) or _fetch(link, end, page=False)
-    document = parse(response.body)
-    uri, kinds = uri_of(document), kinds_of(document)
+    document = reading.parse(response.body)
+    uri, kinds = reading.uri_of(document), reading.kinds_of(document)
     if uri is None:
         return None
     # Only the object that its own server returns under its id is trusted: the functions below fetch it again.
     stored = _stored_object(uri)
     if stored is not None:
         return stored
-    if any(kind in ACTORS for kind in kinds):
+    if any(kind in received_actors.TYPES for kind in kinds):
         return fetch_actor(uri, deadline=_seconds_left(end))
-    if any(kind in NOTES for kind in kinds):
-        return find_or_fetch_post(uri, deadline=_seconds_left(end))
-    if is_featured_collection(document):
-        return fetch_unknown_collection(document, deadline=_seconds_left(end))
+    if any(kind in received_notes.TYPES for kind in kinds):
+        return posts.find_or_fetch_post(uri, deadline=_seconds_left(end))
+    if received_collections.is_featured_collection(document):
+        return collections.fetch_unknown_collection(document, deadline=_seconds_left(end))
     return None
 
 

@@ -1,8 +1,5 @@
-"""Pauses of key fetches: after a failure a key is not fetched again for a while, so that forged requests do not make this
-server send requests.
-
-Source: contract, federation section 10 "Circuit" (5 minutes for an address after a key could not be fetched). Stored in Redis,
-where every entry expires; without Redis there are no pauses.
+"""Pauses of key fetches: after a failure, a key is not fetched again for a while, so that forged requests do not make this
+server send requests (contract, federation section 10 "Circuit"). Without Redis there are no pauses.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ _ALLOWANCE: Final = 3
 
 
 class Pause(Exception):
-    """A key is not fetched now; `refused` is True when its server has answered that there is no such key."""
+    """Refusal to fetch a key now; `refused` is True when its server has answered that there is no such key."""
 
     def __init__(self, *, refused: bool) -> None:
         super().__init__("the key could not be fetched a moment ago")
@@ -34,9 +31,7 @@ class Pause(Exception):
 
 
 def check(key_id: str, source: str) -> None:
-    """Raise Pause when a fetch of this key has failed lately, for any source, or too many fetches have failed for the
-    address `source`.
-    """
+    """Raise Pause when a fetch of this key has failed lately, or too many fetches have failed for the address `source`."""
     names = [_key_name(key_id)]
     if _counts(source):
         names.append(_source_name(source))
@@ -49,7 +44,7 @@ def check(key_id: str, source: str) -> None:
 
 
 def begin(key_id: str, source: str, *, refused: bool) -> None:
-    """Record that the fetch of a key has failed: `refused` is True if its server answered, False if it could not be reached."""
+    """Record that the fetch of a key has failed: with `refused` its server has answered, otherwise it could not be reached."""
     with redis.best_effort("pause keys"):
         pipeline = redis.client("cache").pipeline(transaction=False)
         pipeline.set(_key_name(key_id), _REFUSED if refused else _UNREACHABLE, ex=PAUSE_SECONDS)
@@ -61,13 +56,11 @@ def begin(key_id: str, source: str, *, refused: bool) -> None:
 
 
 def had_wrong_key(actor_uri: str) -> bool:
-    """Tell whether a freshly fetched key of the actor did not verify a signature within the last WRONG_KEY_SECONDS; True when
-    Redis is down.
-    """
-    found = True
+    """Tell whether a fresh key of the actor did not verify a signature in the last WRONG_KEY_SECONDS; True without Redis."""
+    is_noted = True
     with redis.best_effort("look for wrong keys"):
-        found = bool(redis.client("cache").exists(_wrong_key_name(actor_uri)))
-    return found
+        is_noted = bool(redis.client("cache").exists(_wrong_key_name(actor_uri)))
+    return is_noted
 
 
 def note_wrong_key(actor_uri: str) -> None:
@@ -77,9 +70,7 @@ def note_wrong_key(actor_uri: str) -> None:
 
 
 def _counts(source: str) -> bool:
-    """Tell whether failures are counted for this address, because it stands for one server; in trials on one machine all
-    servers share an address.
-    """
+    """Tell whether failures are counted for this address; in trials on one machine, all servers share an address."""
     if source in ("", UNKNOWN):
         return False
     return not (settings.FEDERATION_LOOPBACK and ipaddress.ip_network(source, strict=False).is_loopback)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from federation.documents.reading import Rejected
 from federation.events import InteractionRefused
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 from social.kernel.errors import Invalid
 from social.kernel.events import publish
 from social.kernel.reasons import leave_out
@@ -18,10 +17,11 @@ from statuses.services.storing import Composed
 
 
 def permitted(new: Composed, request_uri: str | None) -> Composed | None:
-    """Return a received post in the form in which it is stored: a reply that needs the approval of the parent's author is
-    returned as waiting (`gated`). `request_uri` is the id of the activity that requests the reply. Returns None for a reply
-    that the policy does not allow, and publishes InteractionRefused, so that its author gets a Reject. Raises Rejected if too
-    many requests of the reply's author wait, and if the parent is a remote reply that still waits for approval.
+    """Return a received post as it is stored: a reply that needs the approval of the parent's author is returned as waiting
+    (`gated`). For a reply that the policy does not allow, return None and publish InteractionRefused.
+
+    `request_uri` is the id of the activity that requests the reply. Raises Rejected if too many requests of the reply's author
+    wait, or if the parent is a remote reply that waits for approval itself.
     """
     parent = new.parent
     try:
@@ -50,8 +50,7 @@ def permitted(new: Composed, request_uri: str | None) -> Composed | None:
 
 def authorize(reply: Status, request_uri: str | None = None) -> None:
     """Send an authorization of a remote reply that the policy of a local post allows at once, but not to everybody: its server
-    may wait for it before it sends the reply to others. `request_uri` is the id of the activity that requested the
-    authorization. The caller holds a transaction.
+    may wait for it. `request_uri` is the id of the activity that requested it. The caller holds a transaction.
     """
     parent = reply.in_reply_to
     if parent is None or not parent.local or reply.account_id == parent.account_id:

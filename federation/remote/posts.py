@@ -10,36 +10,22 @@ from django.db import transaction
 
 from accounts.collections.queries import find_linked
 from accounts.models import Account, Follow
-from federation.documents.context import PUBLIC_NAMES, visibility_of
-from federation.documents.policies import read_policy
-from federation.documents.reading import Rejected, origin_of
+from federation.documents import context, policies, reading
 from federation.documents.received_notes import ReceivedNote, is_note, read_note
-from federation.reasons import Reason
-from federation.remote.actors import find_or_fetch
-from federation.remote.fetching import DEADLINE, fetch_document
+from federation.reasons import Reason, Rejected
+from federation.remote import actors, fetching, references, requests
 from federation.remote.permitted import permitted
-from federation.remote.references import check_id, find_accounts_by_uri, find_post_by_uri
-from federation.remote.requests import ANCESTORS, request_collections, request_people, request_posts, request_quote
 from moderation.queries.blocks import rule_for
-from social.kernel import clock
+from social.kernel import clock, links
 from social.kernel.errors import NotFound
 from social.kernel.http.client import Signer
-from social.kernel.links import is_own
-from social.kernel.locks import lock
 from social.kernel.plans import IDS, Plan
 from statuses.models import Quote, QuoteState, Status
 from statuses.policies.cards import find_link
 from statuses.policies.quotes import NO_GROUP, Group, Permission, encode_policy, permission
 from statuses.policies.visibility import ADDRESSED_VISIBILITIES, with_silent_readers
 from statuses.queries.statuses import find_post_and_relations, list_statuses
-from statuses.services.holding import hold_received
-from statuses.services.quotes import store_authorization
-from statuses.services.receiving import (
-    adopt_replies_to_page,
-    announce_fetched,
-    publish_remote_status,
-    revise_remote_status,
-)
+from statuses.services import holding, quotes, receiving
 from statuses.services.screening import UNSCREENED, screen
 from statuses.services.storing import Composed, NewQuote
 
@@ -53,59 +39,59 @@ _FOLLOWS: Final = Plan(
 def find_or_fetch_post(
     uri: str,
     *,
-    deadline: float = DEADLINE,
+    deadline: float = fetching.DEADLINE,
     publish_event: bool = True,
-    ancestors: int = ANCESTORS,
+    ancestors: int = requests.ANCESTORS,
     signer: Signer | None = None,
 ) -> Status:
-    """Return the post with this id, which is fetched from its origin if it is unknown here. The request is signed by `signer`,
-    or else by this server; `ancestors` is as in `keep_note`.
+    """Return the post with this id, fetched from its origin if it is unknown here. Never call this inside a transaction.
 
-    StatusPublished is published if `publish_event` is True and the post is younger than QUIET_AFTER. Raises Rejected, Missing,
-    and Unavailable when a server could not be reached. Never call this function inside a transaction.
+    The request is signed by `signer`, or else by this server; `ancestors` is as in `store_note`. With `publish_event`,
+    StatusPublished is published for a post younger than QUIET_AFTER. Raises Rejected, Missing, and Unavailable when a server
+    could not be reached.
     """
-    stored = find_post_by_uri(uri)
+    stored = references.find_post_by_uri(uri)
     if stored is not None:
         if stored.is_deleted:
             raise Rejected(Reason.DELETED_NOTE)
         return stored
-    if is_own(uri):
+    if links.is_own(uri):
         raise Rejected(Reason.NO_SUCH_NOTE)
     note = _fetch_note(uri, deadline, signer)
-    author = find_or_fetch(note.author_uri, deadline=deadline)
+    author = actors.find_or_fetch(note.author_uri, deadline=deadline)
     publish_event = publish_event and clock.now() - note.published < QUIET_AFTER
-    status = keep_note(note, author, publish_event=publish_event, ancestors=ancestors)
+    status = store_note(note, author, publish_event=publish_event, ancestors=ancestors)
     if status is None:
         raise Rejected(Reason.HELD_OR_DELETED_NOTE)
     if status.uri != uri:
-        adopt_replies_to_page(status, uri)
+        receiving.adopt_replies_to_page(status, uri)
     return status
 
 
 def _fetch_note(uri: str, deadline: float, signer: Signer | None = None) -> ReceivedNote:
-    document = fetch_document(uri, deadline=deadline, signer=signer)
+    document = fetching.fetch_document(uri, deadline=deadline, signer=signer)
     if not is_note(document):
         raise Rejected(Reason.NO_NOTE)
     return read_note(document)
 
 
-def keep_note(
+def store_note(
     note: ReceivedNote,
     author: Account,
     *,
     publish_event: bool = True,
     recipient: Account | None = None,
-    ancestors: int = ANCESTORS,
+    ancestors: int = requests.ANCESTORS,
     reviewed: bool = False,
     request_uri: str | None = None,
 ) -> Status | None:
-    """Store a post by `author`, and return it, new or known; None for a deleted post and for a post that is held for review.
+    """Store a post by `author`, and return it, new or known; None if it is deleted, held for review, or not allowed by the
+    policy of its parent.
 
     Spam rules are applied unless staff have `reviewed` the post. `recipient` is the local account in whose inbox the post
-    arrived; its addressing need not name that account. Unknown parent posts are fetched in the background, up to `ancestors`
-    of them; unless `ancestors` is 0, the first replies that the post lists are fetched too. Also returns None for a reply that
-    the policy of its parent does not allow; a reply that needs approval is stored as waiting (`permitted`). Raises Rejected
-    when the post was deleted before it arrived, its id belongs to another object, or its author is suspended or local.
+    arrived. Unknown parent posts are fetched in the background, up to `ancestors` of them, and the first replies that the post
+    lists, unless that is 0. Raises Rejected when the post was deleted before it arrived, its id belongs to another object, or
+    its author is suspended or local.
     """
     if author.local or author.uri != note.author_uri:
         raise Rejected(Reason.OTHER_AUTHOR)
@@ -114,24 +100,24 @@ def keep_note(
     new = permitted(compose_received(note, author, recipient, publish_event=publish_event), request_uri)
     if new is None:
         return None
-    with transaction.atomic():
-        lock(f"object:{note.uri}")
-        check_id(note.uri, author.uri, Status)
+    with references.claimed_id(note.uri, author.uri, Status):
         screening = UNSCREENED if reviewed else screen(new)
-        if not reviewed and hold_received(new, screening, note.document, recipient=recipient, request_uri=request_uri):
+        if not reviewed and holding.hold_received(
+            new, screening, note.document, recipient=recipient, request_uri=request_uri
+        ):
             return None
-        status = publish_remote_status(new=new, screening=screening)
+        status = receiving.publish_remote_status(new=new, screening=screening)
         if status is not None and ancestors > 0:
-            request_people(new.unknown_mentions, named_by=note.uri)
+            requests.request_people(new.unknown_mentions, named_by=note.uri)
             if _answers_unknown(note):
-                request_posts([str(note.in_reply_to)], named_by=note.uri, remaining=ancestors - 1)
-            request_posts(note.replies, named_by=note.uri, remaining=0)
+                requests.request_posts([str(note.in_reply_to)], named_by=note.uri, remaining=ancestors - 1)
+            requests.request_posts(note.replies, named_by=note.uri, remaining=0)
             _request_linked(new, note.uri)
             if new.quote is not None:
                 request_quoted(status, remaining=ancestors - 1)
     if status is not None:
         return status
-    stored = find_post_by_uri(note.uri)
+    stored = references.find_post_by_uri(note.uri)
     return stored if stored is not None and not stored.is_deleted else None
 
 
@@ -143,14 +129,12 @@ def revise_note(
     reviewed: bool = False,
     from_author: bool = False,
 ) -> bool:
-    """Store the current content of a remote post, and return whether the post was edited since it was stored.
-
-    `recipient` and `reviewed` are as in `keep_note`: an edit may be held for review too. `from_author` is True if the author
-    has sent the content, False if it was fetched.
+    """Store the current content of a remote post, and return whether it was edited since it was stored. `recipient` and
+    `reviewed` are as in `store_note`. `from_author` is True if the author has sent the content, False if it was fetched.
     """
     new = compose_received(note, status.account, recipient)
     with transaction.atomic():
-        is_changed = revise_remote_status(
+        is_changed = receiving.revise_remote_status(
             status_id=status.id,
             new=new,
             edited_at=note.updated,
@@ -159,37 +143,35 @@ def revise_note(
             from_author=from_author,
         )
         uri = note.quote_authorization
-        is_new = uri is not None and store_authorization(status_id=status.id, approval_uri=uri)
-        request_quoted(status, remaining=ANCESTORS, again=is_new)
+        is_new = uri is not None and quotes.store_authorization(status_id=status.id, approval_uri=uri)
+        request_quoted(status, remaining=requests.ANCESTORS, again=is_new)
         if is_changed:
             _request_linked(new, note.uri)
-            request_people(new.unknown_mentions, named_by=note.uri)
+            requests.request_people(new.unknown_mentions, named_by=note.uri)
     return is_changed
 
 
 def deliver_note(note: ReceivedNote, author: Account, recipient: Account | None = None) -> Status | None:
-    """Publish StatusPublished for a post that was fetched before its author sent it, in the caller's transaction, and return
-    the post; None if the post is another author's or the event was published before.
+    """Publish StatusPublished for a post that was fetched before its author sent it, in the caller's transaction. Return the
+    post; None if it is another author's or the event was published before.
     """
-    status = find_post_by_uri(note.uri)
+    status = references.find_post_by_uri(note.uri)
     if status is None or status.account_id != author.id or not status.fetched:
         return None
     new = compose_received(note, author, recipient)
-    return status if announce_fetched(status_id=status.id, new=new) else None
+    return status if receiving.announce_fetched(status_id=status.id, new=new) else None
 
 
 def fetch_again(uri: str) -> None:
     """Fetch a known post from its origin again, and store its current content. Raises the errors of `find_or_fetch_post`."""
-    status = find_post_by_uri(uri)
+    status = references.find_post_by_uri(uri)
     if status is None or not is_refreshable(status):
         return
-    store_again(status, _fetch_note(uri, DEADLINE))
+    store_again(status, _fetch_note(uri, fetching.DEADLINE))
 
 
 def store_again(status: Status, note: ReceivedNote) -> None:
-    """Store the current content and counts of a known post, as its server states them now. Raises Rejected for the post of
-    another author.
-    """
+    """Store the current content and counts of a known post. Raises Rejected for the post of another author."""
     if note.author_uri != status.account.uri:
         raise Rejected(Reason.OTHER_AUTHOR)
     revise_note(status, note)
@@ -201,33 +183,35 @@ def is_refreshable(status: Status) -> bool:
 
 
 def request_quoted(status: Status, *, remaining: int, again: bool = False) -> None:
-    """Request the fetch of the post that a remote post quotes, if it is unknown here, and otherwise a check of the
-    authorization that the remote post names. `again` is True if the post now names a different authorization.
+    """Request the post that a remote post quotes, or a check of its authorization if the quoted post is known. `again` is True
+    if the post now names a different authorization.
     """
     quote = Quote.objects.select_related("quoted_status").filter(status=status, state=QuoteState.PENDING).first()
-    if quote is None or quote.quoted_uri is None or is_own(quote.quoted_uri):
+    if quote is None or quote.quoted_uri is None or links.is_own(quote.quoted_uri):
         return
     uri = quote.quoted_uri if quote.quoted_status_id is None else quote.approval_uri
     if uri is not None:
-        request_quote(str(status.uri), uri, remaining=remaining, again=again)
+        requests.request_quote(str(status.uri), uri, remaining=remaining, again=again)
 
 
 def _request_linked(new: Composed, named_by: str) -> None:
-    request_collections((one for one in new.collections if isinstance(one, str)), named_by=named_by)
+    requests.request_collections((one for one in new.collections if isinstance(one, str)), named_by=named_by)
 
 
 def _answers_unknown(note: ReceivedNote) -> bool:
-    return note.in_reply_to is not None and not is_own(note.in_reply_to) and find_post_by_uri(note.in_reply_to) is None
+    return (
+        note.in_reply_to is not None
+        and not links.is_own(note.in_reply_to)
+        and references.find_post_by_uri(note.in_reply_to) is None
+    )
 
 
 def compose_received(
     note: ReceivedNote, author: Account, recipient: Account | None = None, *, publish_event: bool = True
 ) -> Composed:
-    """Return a received post in the form in which it is stored, with the known accounts, parent post and quoted post that it
-    refers to.
-    """
-    visibility: str = visibility_of(note.to, note.cc, author.followers_url)
-    found = find_accounts_by_uri({*note.addressed, *note.mentioned})
+    """Return a received post as it is stored, with the known accounts, parent post and quoted post that it refers to."""
+    visibility: str = context.visibility_of(note.to, note.cc, author.followers_url)
+    found = references.find_accounts_by_uri({*note.addressed, *note.mentioned})
     people = {account.id: account for uri in note.addressed if (account := found.get(uri)) is not None}
     if recipient is not None and visibility in ADDRESSED_VISIBILITIES:
         people.setdefault(recipient.id, recipient)
@@ -253,15 +237,16 @@ def compose_received(
         # Remote accounts that are addressed but not mentioned need no row.
         mentions=[account for account in people.values() if account.local or account.id not in silent],
         silent=silent,
-        unknown_mentions=[uri for uri in mentioned if uri in addressed and uri not in found and not is_own(uri)],
+        unknown_mentions=[uri for uri in mentioned if uri in addressed and uri not in found and not links.is_own(uri)],
         tags=note.tags,
-        collections=[linked.get(uri, uri) for uri in note.collections if uri in linked or not is_own(uri)],
+        collections=[linked.get(uri, uri) for uri in note.collections if uri in linked or not links.is_own(uri)],
         files=note.files if pictured else (),
         emojis=note.emojis if pictured else (),
         has_link=note.quoted is None and find_link(note.content) is not None,
         poll=note.poll,
-        quote_policy=_quote_policy(note, author),
-        interaction_policy=read_policy(note.interaction_policy, author, note.mentioned),
+        # FEP-044f: if the document states no policy, nobody may quote the post.
+        quote_policy=encode_policy(_groups(note.automatic_approval, author), _groups(note.manual_approval, author)),
+        interaction_policy=policies.read_policy(note.interaction_policy, author, note.mentioned),
         quote=_new_quote(note, author),
         uri=note.uri,
         url=note.url,
@@ -277,41 +262,35 @@ def compose_received(
 
 
 def _mentioned_ids(note: ReceivedNote, author: Account, found: Mapping[str, Account]) -> list[str]:
-    """Return the ids of the accounts that the tags of a post mention, each once; an address that cannot be resolved to an id is
-    returned unchanged.
+    """Return the ids of the accounts that the tags of a post mention, each once.
 
-    Some servers use the accounts' page addresses in the tags and their ids in the addressing. A page is resolved to the account
-    in `found` whose page it is or, if there is none, to the addressed unknown account of the same server, if there is exactly
-    one.
+    Some servers use the pages of accounts in the tags and their ids in the addressing. A page stands for the account in `found`
+    with this page, or else for the addressed unknown account of the same server, if there is exactly one. An address for which
+    neither is found is returned unchanged.
     """
     by_page = {account.url: uri for uri, account in found.items()}
     others = [uri for uri in note.addressed if uri not in found and uri != author.followers_url]
     by_server: dict[str | None, list[str]] = {}
     for uri in others:
-        by_server.setdefault(origin_of(uri), []).append(uri)
+        by_server.setdefault(reading.origin_of(uri), []).append(uri)
     ids = []
     for uri in note.mentioned:
-        alone = by_server.get(origin_of(uri), [])
+        alone = by_server.get(reading.origin_of(uri), [])
         by_id = uri in found or uri in others
         ids.append(uri if by_id else by_page.get(uri) or (alone[0] if len(alone) == 1 else uri))
     return list(dict.fromkeys(ids))
 
 
 def shows_pictures(author: Account) -> bool:
-    """Tell whether files and emojis of the author's server are accepted: no rule for it rejects media."""
+    """Tell whether files and emojis of the author's server are accepted."""
     rule = rule_for(author.domain or "")
     return rule is None or not rule.reject_media
-
-
-def _quote_policy(note: ReceivedNote, author: Account) -> int:
-    """Return the quote policy that the document of a post states (FEP-044f); if it states none, nobody may quote the post."""
-    return encode_policy(_groups(note.automatic_approval, author), _groups(note.manual_approval, author))
 
 
 def _groups(uris: Sequence[str], author: Account) -> Group:
     groups = NO_GROUP
     for uri in uris:
-        if uri in PUBLIC_NAMES:
+        if uri in context.PUBLIC_NAMES:
             groups |= Group.PUBLIC
         elif uri == author.followers_url:
             groups |= Group.FOLLOWERS
@@ -323,14 +302,14 @@ def _groups(uris: Sequence[str], author: Account) -> Group:
 
 
 def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
-    """Return the quote of a post. A quote of the author's own post is accepted at once; the quote of a public or unlisted local
-    post that the author may not quote is rejected; any other quote waits for the authorization.
+    """Return the quote of a post. A quote of the author's own post is accepted at once. The quote of a public or unlisted local
+    post that the author may not quote is rejected. Any other quote waits for the authorization.
 
-    If the author may not read the quoted post, or the quoted post is unknown here, only its id is stored.
+    Only the id is stored of a quoted post that is unknown here, or that the author may not read.
     """
     if note.quoted is None:
         return NewQuote(state=QuoteState.DELETED) if note.quoted_deleted else None
-    quoted = find_post_by_uri(note.quoted)
+    quoted = references.find_post_by_uri(note.quoted)
     if note.quoted_deleted or (quoted is not None and quoted.is_deleted):
         return NewQuote(quoted_uri=note.quoted, state=QuoteState.DELETED)
     refused = False
@@ -351,7 +330,7 @@ def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
 
 
 def may_quote(quoted: Status, author: Account) -> bool:
-    """Tell whether a remote account may quote a local post: the post's policy allows it, and neither account blocks the other
+    """Tell whether a remote account may quote a local post: the policy allows it, and neither account blocks the other
     (contract, federation section 7 "QuoteRequest").
     """
     try:
@@ -362,12 +341,10 @@ def may_quote(quoted: Status, author: Account) -> bool:
 
 
 def _readable_parent(note: ReceivedNote, author: Account) -> Status | None:
-    """Return the post that a received post answers (if that is a boost, the boosted post), provided that it is known here and
-    the author may read it.
-    """
+    """Return the known post that a received post answers (of a boost, the boosted post), if the author may read it."""
     if note.in_reply_to is None:
         return None
-    parent = find_post_by_uri(note.in_reply_to)
+    parent = references.find_post_by_uri(note.in_reply_to)
     if parent is None:
         return None
     parent = parent.reblog_of or parent
@@ -375,15 +352,12 @@ def _readable_parent(note: ReceivedNote, author: Account) -> Status | None:
 
 
 def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -> bool:
-    """Tell whether a post that was sent to this server is relevant to a local account (contract, federation section 7
-    "Create").
-
-    The post is relevant if a local account follows its author, if it replies to a local post or to an author whom a local
-    account follows, or if it addresses a local account.
+    """Tell whether a post is relevant to a local account (contract, federation section 7 "Create"): it addresses the account,
+    the account follows its author, or it replies to a local post or to an author whom a local account follows.
     """
     if may_be_related(author, recipient, note.addressed):
         return True
-    parent = find_post_by_uri(note.in_reply_to) if note.in_reply_to is not None else None
+    parent = references.find_post_by_uri(note.in_reply_to) if note.in_reply_to is not None else None
     return parent is not None and is_followed_here(parent)
 
 
@@ -393,12 +367,10 @@ def is_followed_here(status: Status) -> bool:
 
 
 def may_be_related(author: Account, recipient: Account | None, addressed: Iterable[str]) -> bool:
-    """Tell from the addressing of an activity whether the post that it names may be relevant here (`is_related`), before the
-    post is fetched.
-    """
+    """Tell from the addressing of an activity, before its post is fetched, whether the post may be relevant (`is_related`)."""
     if recipient is not None or _is_followed([author.id]):
         return True
-    return any(account.local for account in find_accounts_by_uri(addressed).values())
+    return any(account.local for account in references.find_accounts_by_uri(addressed).values())
 
 
 def _is_followed(account_ids: Sequence[int]) -> bool:

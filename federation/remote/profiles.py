@@ -1,7 +1,5 @@
-"""Fetches the further parts of remote accounts' profiles: pinned posts, featured hashtags, counts, first posts and links.
-
-Source: contract, federation sections 4 and 8. The number of requests for a profile is limited, and the number of its posts and
-hashtags that are stored.
+"""Fetches the further parts of remote profiles: pinned posts, featured hashtags, counts, first posts and links (contract,
+federation sections 4 and 8). The number of requests for a profile is limited.
 """
 
 from __future__ import annotations
@@ -15,12 +13,12 @@ from accounts.models.tag import FEATURED_TAGS_LIMIT
 from accounts.policies.audience import is_present
 from accounts.services.profile_links import PAGE_TYPES, links_to, links_to_verify, remember_verified
 from accounts.services.remote_accounts import keep_network
-from federation.documents.reading import Rejected, first, kinds_of, number_of, same_origin, uri_of
+from federation.documents.reading import first, kinds_of, number_of, same_origin, uri_of
 from federation.documents.received_collections import hashtag_of, items_of
 from federation.documents.received_notes import is_note, read_sent_note
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 from federation.remote.fetching import DEADLINE, Awaited, fetch_document, get
-from federation.remote.posts import find_or_fetch_post, keep_note
+from federation.remote.posts import find_or_fetch_post, store_note
 from federation.remote.references import find_post_by_uri
 from federation.remote.requests import may_look_up
 from federation.remote.signing import follower_signer
@@ -37,9 +35,7 @@ LINKS_LIMIT: Final = 4
 
 
 def read_pins(actor_uri: str) -> None:
-    """Store the pinned posts that an actor's server lists. Raises the errors of `fetch_document`; a post that cannot be fetched
-    is left out.
-    """
+    """Store the pinned posts that an actor's server lists and that can be fetched. Raises the errors of `fetch_document`."""
     account = _find(actor_uri)
     if account is None or not account.featured_url:
         return
@@ -50,10 +46,9 @@ def read_pins(actor_uri: str) -> None:
 
 
 def read_profile(actor_uri: str) -> None:
-    """Store the featured hashtags of an actor, the numbers of its posts, followers and followed accounts, and whether
-    it hides its network. The network is hidden if the collections have no pages (contract, federation section 4).
-
-    Raises Unavailable; values that the server does not provide remain unchanged.
+    """Store the featured hashtags of an actor, the numbers of its posts, followers and followed accounts, and whether it hides
+    its network: then the collections have no pages (contract, federation section 4). Values that the server does not provide
+    remain unchanged. Raises Unavailable.
     """
     account = _find(actor_uri)
     if account is None:
@@ -69,7 +64,6 @@ def read_profile(actor_uri: str) -> None:
 
 
 def _document(uri: str) -> Mapping[str, Any]:
-    """Return the document at this address; an empty mapping if there is none, or if this server may not read it."""
     try:
         return fetch_document(uri) if uri else {}
     except Rejected:
@@ -77,8 +71,8 @@ def _document(uri: str) -> Mapping[str, Any]:
 
 
 def read_outbox(actor_uri: str) -> None:
-    """Store the last posts of a remote account without notifications: at most FIRST_POSTS, from the first OUTBOX_PAGES pages
-    of the outbox. Boosts are left out: each would need a request to another server. Raises the errors of `fetch_document`.
+    """Store the last posts of a remote account without notifications: at most FIRST_POSTS, from OUTBOX_PAGES pages. Boosts are
+    left out: each would need a request to another server. Raises the errors of `fetch_document`.
     """
     account = _find(actor_uri)
     if account is None or not account.outbox_url:
@@ -99,7 +93,6 @@ def read_outbox(actor_uri: str) -> None:
 
 
 def _page(value: Any, collection_url: str) -> Mapping[str, Any]:
-    """Return a page of a collection, embedded or fetched from the collection's server; an empty mapping if there is no page."""
     if isinstance(value, Mapping) or value is None:
         return value or {}
     uri = uri_of(value)
@@ -109,11 +102,7 @@ def _page(value: Any, collection_url: str) -> Mapping[str, Any]:
 
 
 def verify_links(actor_uri: str) -> None:
-    """Fetch the pages behind the first links of a remote profile, and store the links whose pages link back.
-
-    A redirect does not count (security row 3). A link whose page does not answer stays unverified until the profile is fetched
-    again.
-    """
+    """Fetch the first links of a remote profile, and store those that link back without a redirect (security row 3)."""
     account = _find(actor_uri)
     if account is None:
         return
@@ -139,7 +128,6 @@ def _find(actor_uri: str) -> Account | None:
 
 
 def _items(uri: str, limit: int) -> list[Any]:
-    """Return the first `limit` items of a collection: the items in the collection itself, or else those of its first page."""
     document = fetch_document(uri)
     return items_of(document, limit) or items_of(_page(document.get("first"), uri), limit)
 
@@ -147,16 +135,14 @@ def _items(uri: str, limit: int) -> list[Any]:
 def _own_post(
     item: Any, account: Account, signer: Signer | None = None, *, activity: Mapping[str, Any] | None = None
 ) -> Status | None:
-    """Return the account's own post that its server names or embeds, possibly in an `activity`; None if the item is not such a
-    post.
-    """
+    """Return the account's own post that its server names or embeds, possibly in an `activity`; None for any other item."""
     uri = uri_of(item)
     if uri is None or not same_origin(uri, account.uri):
         return None
     try:
         status = find_post_by_uri(uri)
         if status is None and isinstance(item, Mapping) and is_note(item):
-            return keep_note(read_sent_note(item, account.uri, activity), account, publish_event=False, ancestors=0)
+            return store_note(read_sent_note(item, account.uri, activity), account, publish_event=False, ancestors=0)
         return status or find_or_fetch_post(uri, publish_event=False, ancestors=0, signer=signer)
     except Rejected:
         return None

@@ -1,14 +1,13 @@
 """Resolves the quotes of remote posts: fetches the quoted post, and the consent of its author (FEP-044f).
 
-An authorization is valid only when fetched from the server of the quoted author (security row 36). Servers serve the
-authorization, like the quoted post, only to readers of the quoting post: if the quoting post is not public or unlisted, the
-request is signed by a local account that may read it.
+An authorization is valid only when fetched from the server of the quoted author (security row 36). Servers serve it, like the
+quoted post, only to readers of the quoting post: for a private post, the request is signed by a local account that may read it.
 """
 
 from __future__ import annotations
 
-from federation.documents.reading import Rejected, kinds_of, same_origin, uri_of
-from federation.reasons import Reason
+from federation.documents.reading import kinds_of, same_origin, uri_of
+from federation.reasons import Reason, Rejected
 from federation.remote.fetching import fetch_document, is_gone
 from federation.remote.posts import find_or_fetch_post
 from federation.remote.signing import reader_signer
@@ -18,18 +17,14 @@ from statuses.services.quotes import end_quote, find_quoted, settle_quote
 
 
 def resolve_quote(quoting_uri: str, *, remaining: int) -> None:
-    """Fetch the post that the post `quoting_uri` quotes, and accept the quote if the quoted author consents, or is also the
-    quoting author. When the server says that the quoted post was deleted, the quote is marked as deleted.
+    """Fetch the post that the post `quoting_uri` quotes, and accept the quote if the quoted author consents or is the quoting
+    author. A quote of a post that was deleted, by the answer of its server, is marked as deleted.
 
     `remaining` is the maximum number of parent posts that are fetched for the quoted post. Raises Rejected if the quoting
-    author may not read the quoted post, or if the quoted author does not consent; Missing or Unavailable if a document cannot
-    be fetched.
+    author may not read the quoted post or its author does not consent; Missing or Unavailable if a document cannot be fetched.
     """
-    quote = (
-        Quote.objects.select_related("status__account", "quoted_status__account")
-        .filter(status__uri=quoting_uri, status__deleted_at=None, state=QuoteState.PENDING, quoted_uri__isnull=False)
-        .first()
-    )
+    quotes = Quote.objects.select_related("status__account", "quoted_status__account").filter(quoted_uri__isnull=False)
+    quote = quotes.filter(status__uri=quoting_uri, status__deleted_at=None, state=QuoteState.PENDING).first()
     if quote is None:
         return
     try:
@@ -48,8 +43,8 @@ def resolve_quote(quoting_uri: str, *, remaining: int) -> None:
 
 def _fetch_quoted(quote: Quote, remaining: int) -> Status:
     signer = reader_signer(quote.status)
-    found = find_or_fetch_post(str(quote.quoted_uri), publish_event=False, ancestors=remaining, signer=signer)
-    quoted = found.reblog_of or found
+    post = find_or_fetch_post(str(quote.quoted_uri), publish_event=False, ancestors=remaining, signer=signer)
+    quoted = post.reblog_of or post
     if not list_statuses(quote.status.account_id).filter(id=quoted.id).exists():
         raise Rejected(Reason.QUOTER_CANNOT_READ)
     find_quoted(quote_id=quote.id, quoted=quoted)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
 from django.contrib.postgres.fields import ArrayField
+from django.db import transaction
 from django.db.models import DateTimeField, Q, QuerySet, TextField, Value
 from django.db.models.functions import Lower
 
 from accounts.collections.models import Collection
 from accounts.models import Account
 from accounts.queries.accounts import has_address
-from federation.documents.reading import Rejected
 from federation.models import Tombstone
-from federation.reasons import Reason
-from social.kernel import clock
-from social.kernel.ids import parse_id
-from social.kernel.links import is_own
+from federation.reasons import Reason, Rejected
+from social.kernel import clock, ids, links, locks
 from social.kernel.plans import Plan, Slot
 from statuses.models import Status
 
@@ -53,16 +52,14 @@ def _posts() -> QuerySet[Status]:
 
 
 def find_post_by_uri(uri: str) -> Status | None:
-    """Return the post (or boost) with this id, even if deleted; a local post is also found by the id of its activity and by its
-    page.
-    """
-    if not is_own(uri):
+    """Return the post (or boost) with this id, even if deleted; a local post also by the id of its activity and by its page."""
+    if not links.is_own(uri):
         return _posts().filter(uri=uri).first()
-    found = _LOCAL_POST.match(urlsplit(uri).path)
-    number = parse_id(found[2]) if found is not None else None
-    if found is None or number is None:
+    match = _LOCAL_POST.match(urlsplit(uri).path)
+    number = ids.parse_id(match[2]) if match is not None else None
+    if match is None or number is None:
         return None
-    return _posts().filter(has_address(found[1], None, "account__"), id=number, local=True).first()
+    return _posts().filter(has_address(match[1], None, "account__"), id=number, local=True).first()
 
 
 def is_received(uri: str) -> bool:
@@ -71,11 +68,8 @@ def is_received(uri: str) -> bool:
 
 
 def check_id(uri: str, actor_uri: str, kind: Kind | None = None) -> None:
-    """Raise Rejected for an id that the actor has deleted, or undone before it arrived, and for an id that belongs to a known
-    object of another `kind`: an id names one object, even if another actor of its server uses it again. `kind` is None for the
-    id of an activity, which no known object may have.
-
-    The caller holds `lock("object:<uri>")`.
+    """Raise Rejected for an id that the actor has deleted or undone, or that belongs to a known object of another `kind`: an id
+    names one object. `kind` is None for the id of an activity. The caller holds `lock("object:<uri>")`.
     """
     uses = {name for (name,) in _USES.run(uri=uri, actor_uri=actor_uri, now=clock.now())}
     if "Tombstone" in uses:
@@ -84,10 +78,19 @@ def check_id(uri: str, actor_uri: str, kind: Kind | None = None) -> None:
         raise Rejected(Reason.ID_OF_SOMETHING_ELSE)
 
 
+@contextmanager
+def claimed_id(uri: str, actor_uri: str, kind: Kind | None = None) -> Iterator[None]:
+    """Open a transaction in which nobody else stores an object with this id. Raises the errors of `check_id`."""
+    with transaction.atomic():
+        locks.lock(f"object:{uri}")
+        check_id(uri, actor_uri, kind)
+        yield
+
+
 def own_username(uri: str) -> str | None:
-    """Return the username in the id or page of a local account, even if no such account exists; None for other addresses."""
-    found = _LOCAL_ACTOR.match(urlsplit(uri).path) if is_own(uri) else None
-    return found[1] if found is not None else None
+    """Return the username in the id or page of a local account, whether or not the account exists; None for other addresses."""
+    match = _LOCAL_ACTOR.match(urlsplit(uri).path) if links.is_own(uri) else None
+    return match[1] if match is not None else None
 
 
 def find_account_by_uri(uri: str) -> Account | None:
@@ -98,33 +101,35 @@ def find_account_by_uri(uri: str) -> Account | None:
 
 
 def own_collection_id(uri: str, owner: Account) -> int | None:
-    """Return the number in the id or page of a collection of the local account `owner`, whether or not the collection exists;
-    None for any other address.
-    """
-    found = _OWN_COLLECTION.fullmatch(urlsplit(uri).path) if is_own(uri) else None
+    """Return the number in the id or page of a collection of the local account `owner`; None for any other address."""
+    match = _OWN_COLLECTION.fullmatch(urlsplit(uri).path) if links.is_own(uri) else None
     places = ("", f"/ap/users/{owner.id}", f"/users/{owner.username}")
-    return parse_id(found[2]) if found is not None and found[1] in places else None
+    return ids.parse_id(match[2]) if match is not None and match[1] in places else None
 
 
 def find_owner_of_collection(uri: str) -> Account | None:
     """Return the owner of the local collection with this id or page; None for any other address."""
-    match = _OWN_COLLECTION.fullmatch(urlsplit(uri).path) if is_own(uri) else None
-    number = parse_id(match[2]) if match is not None else None
-    found = Collection.objects.select_related("account").filter(id=number, uri=None).first() if number else None
-    return found.account if found is not None and own_collection_id(uri, found.account) == number else None
+    match = _OWN_COLLECTION.fullmatch(urlsplit(uri).path) if links.is_own(uri) else None
+    number = ids.parse_id(match[2]) if match is not None else None
+    collection = Collection.objects.select_related("account").filter(id=number, uri=None).first() if number else None
+    return (
+        collection.account if collection is not None and own_collection_id(uri, collection.account) == number else None
+    )
 
 
 def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:
-    """Return the known accounts with these ids, and the local accounts with these pages, keyed by the given addresses. Takes
-    one query, or two if there are pages.
-    """
+    """Return the accounts with these ids and the local ones with these pages, by address. One query; two for pages."""
     unique_uris = list(uris)
-    found = {account.uri: account for account in _ACCOUNTS.run(uris=unique_uris)}
-    names = {uri: name.lower() for uri in unique_uris if uri not in found and (name := own_username(uri)) is not None}
+    accounts_by_uri = {account.uri: account for account in _ACCOUNTS.run(uris=unique_uris)}
+    names = {
+        uri: name.lower()
+        for uri in unique_uris
+        if uri not in accounts_by_uri and (name := own_username(uri)) is not None
+    }
     if names:
         own = Account.objects.annotate(name=Lower("username")).filter(
             domain=None, name__one_of=sorted(set(names.values()))
         )
         accounts = {account.username.lower(): account for account in own}
-        found |= {uri: accounts[name] for uri, name in names.items() if name in accounts}
-    return found
+        accounts_by_uri |= {uri: accounts[name] for uri, name in names.items() if name in accounts}
+    return accounts_by_uri

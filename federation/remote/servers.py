@@ -63,14 +63,12 @@ ORDER BY accounts DESC, c.name
 
 
 def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) -> list[dict[str, Any]]:
-    """Return the figures of the known servers in `names`, or, without `names`, of the first `limit` servers by name;
-    with `failing`, only of servers that fail (`list_troubled`).
+    """Return the figures of the servers in `names`, or, without `names`, of the first `limit` servers by name; with `failing`,
+    only of servers that fail (`list_troubled`).
 
-    Servers are identified by the domain of their addresses. Deliveries to a host count for each server whose documents are on
-    that host. Failing servers and `names` may also be hosts that have no accounts, such as relays. Follows and posts are the
-    counts of the server's accounts (`AccountStat`). `software` and `version` come from its NodeInfo, `reached` is when a
-    request to it last succeeded. `state` is `reachable`, `backing off` (the server fails, and is retried at `next_try`) or
-    `unavailable` (after a week of failures).
+    Servers are identified by the domain of their addresses; failing servers and `names` may also be hosts without accounts,
+    such as relays. Deliveries to a host count for each server with documents on that host. `state` is `reachable`, `backing
+    off` (retried at `next_try`) or `unavailable` (after a week of failures).
     """
     if failing:
         failed = load_names(list_troubled().values_list("name", flat=True))
@@ -84,11 +82,10 @@ def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) 
 
 
 def purge_server(*, by: Staff, domain: str) -> Iterator[Account]:
-    """Delete every account of a server with everything it has written, the server's emojis (and those of its subdomains), and
-    the row of the server itself.
+    """Delete every account of a server with all its data, the emojis of the server and its subdomains, and its row.
 
-    Yields the accounts: each is hidden at once and removed by the worker. The accounts return when their posts arrive again,
-    unless the server is blocked. Raises Forbidden at the first step.
+    Yields the accounts: each is hidden at once and removed by the worker. They return when their posts arrive again, unless the
+    server is blocked. Raises Forbidden at the first step.
     """
     require(by, Permission.DELETE_USER_DATA)
     last = 0
@@ -116,10 +113,7 @@ def begin_purge(*, by: Staff, domain: str) -> None:
 
 
 def go_on_purging(events: Sequence[ServerPurgeDue]) -> None:
-    """React to ServerPurgeDue: purge the next accounts, and publish the event again while accounts remain.
-
-    The permission of the member of staff was checked at the start.
-    """
+    """React to ServerPurgeDue, whose permission was checked: purge the next accounts, and publish it again if any remain."""
     for event in events:
         by = replace(OPERATOR, account_id=event.account_id or None, name=event.name)
         for number, _account in enumerate(purge_server(by=by, domain=event.domain), start=1):

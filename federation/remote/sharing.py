@@ -1,7 +1,10 @@
-"""Finds the local accounts whose followers are affected by changes of a remote post."""
+"""Finds out who passes posts on: local accounts that have shared a remote post, and relays."""
 
 from __future__ import annotations
 
+from accounts.models import Account
+from federation.documents.reading import same_origin
+from federation.models import Relay, RelayState
 from statuses.models import Quote, Status
 
 
@@ -9,8 +12,7 @@ def sharers_of(status: Status) -> set[int]:
     """Return the ids of the local accounts that have boosted or quoted a remote post, or whose post it answers: their followers
     are affected by its changes too (contract, federation section 11 "Forwarding").
 
-    The result is empty if the post is neither public nor unlisted. Deleted boosts and quotes count: the followers' servers
-    have received them.
+    Empty for a private post. Deleted boosts and quotes count, because the followers' servers have received them.
     """
     if not status.is_for_anybody:
         return set()
@@ -20,3 +22,11 @@ def sharers_of(status: Status) -> set[int]:
     )
     answered_posts = Status.objects.filter(id=status.in_reply_to_id or 0, local=True)
     return {*boosters, *quoters, *(parent.account_id for parent in answered_posts if parent.is_for_anybody)}
+
+
+def is_relay(account: Account) -> bool:
+    """Tell whether the account belongs to a relay that has accepted this server's subscription. Only an inbox on the account's
+    own server counts, because any account can name the relay's inbox as its own.
+    """
+    inboxes = [inbox for inbox in (account.inbox_url, account.shared_inbox_url) if same_origin(inbox, account.uri)]
+    return Relay.objects.filter(inbox_url__one_of=inboxes, state=RelayState.ACCEPTED).exists()

@@ -1,7 +1,5 @@
-"""Verification of signed requests: finds the key of the signer, and fetches it if it is unknown or no longer verifies the
-signature.
-
-Source: contract, federation section 10 "Key lookup"; security rows 11 and 12.
+"""Verifies signed requests: finds the signer's key, and fetches it if it is unknown or does not verify the signature (contract,
+federation section 10 "Key lookup"; security rows 11 and 12).
 """
 
 from __future__ import annotations
@@ -16,8 +14,8 @@ from django.conf import settings
 from accounts.models import Account, KeyPair
 from accounts.queries.accounts import has_address, split_address
 from accounts.services.remote_accounts import may_refresh
-from federation.documents.reading import MAX_URI, Rejected, origin_of
-from federation.reasons import Reason
+from federation.documents.reading import MAX_URI, origin_of
+from federation.reasons import Reason, Rejected
 from federation.remote import pauses, webfinger
 from federation.remote.actors import fetch_actor, fetch_owner
 from federation.signatures import cavage, rfc9421
@@ -45,9 +43,7 @@ class _Key:
 
 @dataclass(frozen=True)
 class Signed:
-    """Result of a verified signature: the `account` that signed, and a `fingerprint`, which is the same for a replay and
-    different for every other request.
-    """
+    """Result of a verified signature: the `account` that signed, and a `fingerprint`, which only a replay shares."""
 
     account: Account
     fingerprint: str
@@ -68,9 +64,8 @@ def parse(message: Message) -> Parsed:
 
 
 def verify(message: Message) -> Signed:
-    """Return the signer of a request. Never call this function inside a transaction: it may fetch the key from the signer's
-    server, with a time-out of DEADLINE seconds in total and few requests at the same time
-    (`social.kernel.http.limits.stranger_budget`).
+    """Return the signer of a request. Never call this inside a transaction: it may fetch the key, within DEADLINE seconds and
+    few at the same time (`social.kernel.http.limits.stranger_budget`).
 
     Host, target and time are checked for every method (security row 54). Raises BadSignature, Rejected (there is no such
     signer) and Unavailable (the signer's server could not be reached).
@@ -118,7 +113,7 @@ def _own_origins(base_url: str, domain: str) -> frozenset[str | None]:
 
 
 def _known_key(key_id: str) -> _Key | None:
-    """Return the key with this id, if it is known here; for an `acct:` id, the first key of the account with that address."""
+    """Return the stored key with this id; for an `acct:` id, the first key of the account with that address."""
     if len(key_id) > MAX_URI:
         raise BadSignature(Reason.KEY_ID_NO_ADDRESS)
     address = _address_of(key_id)
@@ -136,7 +131,6 @@ def _known_key(key_id: str) -> _Key | None:
 
 
 def _key(pair: KeyPair | None, key_id: str | None = None) -> _Key | None:
-    """Return the key in `pair` that has this id; the first key if `key_id` is None."""
     if pair is None:
         return None
     if key_id is None or key_id == pair.key_id:
@@ -146,7 +140,6 @@ def _key(pair: KeyPair | None, key_id: str | None = None) -> _Key | None:
 
 
 def _address_of(key_id: str) -> tuple[str, str] | None:
-    """Return the username and domain of an `acct:` id; None for any other id. Raises BadSignature."""
     if key_id[:5].lower() != "acct:":
         return None
     pair = split_address(key_id[5:])
@@ -160,10 +153,9 @@ def _address_of(key_id: str) -> tuple[str, str] | None:
     return username, domain
 
 
-def asked_for(host: str, method: str) -> str:
-    """Return the name under which key fetches from a server are limited to one at a time. GET requests have a separate name,
-    because a server reads documents here before and while it sends its first activity, and these reads must not cause the
-    activity to be refused.
+def budget_name(host: str, method: str) -> str:
+    """Return the name under which key fetches from a server are limited to one at a time. GET requests have another name: a
+    server reads documents here before and while it sends its first activity, which must not be refused for that.
     """
     return host if method == "POST" else f"{host} for reading"
 
@@ -175,7 +167,7 @@ def _fetch_key(key_id: str, message: Message) -> _Key:
     address = _address_of(key_id)
     host = address[1] if address is not None else origin_of(key_id)
     try:
-        with stranger_budget(asked_for(str(host), message.method), DEADLINE) as has_waited:
+        with stranger_budget(budget_name(str(host), message.method), DEADLINE) as has_waited:
             if has_waited:
                 # While this request waited, another request may have fetched the same key, or found that the server is
                 # unreachable.

@@ -27,9 +27,7 @@ def signer_of(key_pair: KeyPair) -> Signer:
 
 
 def signers_of(key_pair: KeyPair) -> tuple[Signer, ...]:
-    """Return the signer with the current key, then the signer with the key before the last rotation, for servers that know only
-    that key.
-    """
+    """Return the signers with the current key and with the key before the last rotation, which servers may still know."""
     previous = key_pair.previous_private_key
     return (signer_of(key_pair), *([_signer(key_pair.key_id, _decrypted_key(previous))] if previous else ()))
 
@@ -48,8 +46,8 @@ def server_signer() -> Signer:
 
 
 def reader_signer(status: Status) -> Signer | None:
-    """Return the signer of a local account that may read a remote post and the documents that belong to it (contract,
-    federation section 10 "GET"); None for a public or unlisted post, and if no local account may read the post.
+    """Return the signer of a local account that may read a remote post (contract, federation section 10 "GET"); None for a
+    public or unlisted post, and if no local account may read it.
     """
     if is_for_anybody(status.visibility):
         return None
@@ -61,7 +59,7 @@ def reader_signer(status: Status) -> Signer | None:
 
 
 def follower_signer(account: Account) -> Signer | None:
-    """Return the signer of a local follower of a remote account; None if the account has no local followers."""
+    """Return the signer of a local follower of a remote account, or None."""
     follows = Follow.objects.filter(is_present("account"), target=account, account__domain=None)
     follow = follows.select_related("account").order_by("id").first()
     return None if follow is None else signer_of(keys_of(account=follow.account))

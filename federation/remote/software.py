@@ -1,7 +1,5 @@
-"""Finds out which software known servers run (NodeInfo), for staff to see.
-
-Servers that were reached lately are asked, each once in SOFTWARE_PERIOD whatever the answer. No decision of this server depends
-on the answer. After an unusable answer the previous name and version remain stored.
+"""Finds out which software known servers run (NodeInfo), for staff to see. Servers that were reached lately are asked once in
+SOFTWARE_PERIOD. No decision of this server depends on the answer.
 """
 
 from __future__ import annotations
@@ -14,9 +12,9 @@ from django.db.models import F, OuterRef, Q, Subquery
 
 from accounts.models import Account, Domain
 from accounts.services.domains import begin_asking, keep_software
-from federation.documents.reading import Rejected, many, origin_of, parse, same_origin, text_of, web_uri
+from federation.documents.reading import many, origin_of, parse, same_origin, text_of, web_uri
 from federation.models import Fetch, FetchKind
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 from federation.remote.fetching import DEADLINE, get
 from federation.remote.webfinger import scheme_of
 from social.kernel import clock
@@ -39,17 +37,16 @@ _ACCEPT: Final = (
 
 
 def request_software() -> int:
-    """Request the software of servers that were reached lately and not asked for SOFTWARE_PERIOD: at most
-    ASKED_AT_ONCE, those asked longest ago first. Returns the number of requests. The request goes to the host of the
-    server's accounts, which may differ from its domain.
+    """Request the software of servers that were reached lately and not asked for SOFTWARE_PERIOD: at most ASKED_AT_ONCE, those
+    asked longest ago first. Returns the number of requests.
     """
     now = clock.now()
     due = Q(software_asked_at=None) | Q(software_asked_at__lte=now - SOFTWARE_PERIOD)
     people = Account.objects.filter(domain=OuterRef("name"), deleted_at=None).order_by("-id").values("uri")[:1]
     rows = Domain.objects.filter(due, reached_at__gte=now - REACHED_LATELY).annotate(uri=Subquery(people))
-    found = list(rows.order_by(F("software_asked_at").asc(nulls_first=True), "id")[:ASKED_AT_ONCE])
-    begin_asking([domain.name for domain in found])
-    hosts = {domain.name: origin_of(domain.uri or "") or domain.name for domain in found}
+    domains = list(rows.order_by(F("software_asked_at").asc(nulls_first=True), "id")[:ASKED_AT_ONCE])
+    begin_asking([domain.name for domain in domains])
+    hosts = {domain.name: origin_of(domain.uri or "") or domain.name for domain in domains}
     fetches = [
         Fetch(kind=FetchKind.SOFTWARE, uri=f"{scheme_of(host)}://{host}{_PLACE}#{name}", host=host)
         for name, host in hosts.items()
@@ -59,9 +56,7 @@ def request_software() -> int:
 
 def read_software(address: str) -> None:
     """Store the name and version of a server's software. `address` is the address of its list of NodeInfo documents, with the
-    server's domain as the fragment.
-
-    Raises Rejected when the server has no readable NodeInfo, and also when it does not answer: one attempt per period is
+    server's domain as fragment. Raises Rejected if it has no readable NodeInfo or does not answer: one attempt per period is
     enough.
     """
     place, domain = urldefrag(address)

@@ -1,7 +1,4 @@
-"""Crawls the thread around a post on other servers, step by step and within limits, for a viewer who has opened the post.
-
-Source: contract, federation section 13; security row 34.
-"""
+"""Crawls the thread around a post that a viewer has opened, within limits (contract, federation section 13; row 34)."""
 
 from __future__ import annotations
 
@@ -15,19 +12,13 @@ from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Now
 
 from accounts.models import Account
-from federation.documents.reading import Rejected, origin_of, same_origin, uri_of, uris_of
-from federation.documents.received_notes import read_note
+from federation.documents import reading, received_notes
 from federation.models import StepKind, ThreadStep, ThreadWalk
-from federation.reasons import Reason
-from federation.remote.actors import find_or_fetch
-from federation.remote.fetching import fetch_collection, fetch_document
-from federation.remote.posts import is_refreshable, keep_note, request_quoted, store_again
-from federation.remote.references import find_post_by_uri
-from social.api.admission import count
+from federation.reasons import Reason, Rejected
+from federation.remote import actors, fetching, posts, references
+from social.api import admission, limits
 from social.api.async_refresh import AsyncRefresh
-from social.api.limits import THREADS
-from social.kernel import clock
-from social.kernel.links import is_own
+from social.kernel import clock, links
 from social.kernel.runner import Host, enqueue
 from statuses.models import Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
@@ -66,17 +57,15 @@ class RemoteThreads:
 
 @transaction.atomic
 def _begin(status_id: int, account_id: int) -> bool:
-    """Start to crawl a thread for a local account; return False for a post that is younger than YOUNG or not public or
-    unlisted, if a crawl of the thread was started less than PAUSE ago, and if the account has started too many.
+    """Start to crawl a thread for a local account; return False for a private post or one younger than YOUNG, less than PAUSE
+    after the last crawl, and if the account has started too many.
 
-    Asks the server of the post and the servers of its known replies, because each server knows the replies to its own posts
-    best.
+    Asks the servers of the post and of its known replies, because each server knows the replies to its own posts best.
     """
     post = Status.objects.get(id=status_id)
     if not post.is_for_anybody or clock.now() - post.created_at < YOUNG:
         return False
-    counted = count(THREADS, subject=str(account_id))
-    if counted is not None and counted.exceeded:
+    if admission.is_exceeded(limits.THREADS, subject=str(account_id)):
         return False
     walk, is_new = ThreadWalk.objects.select_for_update().get_or_create(status=post)
     if not is_new and clock.now() - walk.begun_at <= PAUSE:
@@ -99,29 +88,30 @@ def _begin(status_id: int, account_id: int) -> bool:
 
 
 def take_step(step: ThreadStep) -> None:
-    """Fetch the document of one step, store the post or its current content, and add the next steps. Idempotent.
+    """Fetch the document of one step, store the post or its current content, and add the next steps. Idempotent. Never call
+    this inside a transaction.
 
-    A listed post is stored only if it replies to a known post, whichever document lists it. Raises Rejected, Missing, and
-    Unavailable when a server could not be reached. Never call this function inside a transaction.
+    A listed post is stored only if it replies to a known post. Raises Rejected, Missing, and Unavailable when a server could
+    not be reached.
     """
     if step.kind == StepKind.PAGE:
-        _read_page(step, fetch_collection(step.uri), step.remaining)
+        _read_page(step, fetching.fetch_collection(step.uri), step.remaining)
         return
-    document = fetch_document(step.uri)
-    note = read_note(document)
-    stored = find_post_by_uri(note.uri)
+    document = fetching.fetch_document(step.uri)
+    note = received_notes.read_note(document)
+    stored = references.find_post_by_uri(note.uri)
     if stored is not None:
-        if is_refreshable(stored):
-            store_again(stored, note)
+        if posts.is_refreshable(stored):
+            posts.store_again(stored, note)
     else:
-        is_answer = note.in_reply_to is not None and find_post_by_uri(note.in_reply_to) is not None
+        is_answer = note.in_reply_to is not None and references.find_post_by_uri(note.in_reply_to) is not None
         if step.kind == StepKind.POST and not is_answer:
             raise Rejected(Reason.ANSWERS_NOTHING_KNOWN)
         author = _find_author(step.walk_id, note.author_uri)
-        status = keep_note(note, author, publish_event=False, ancestors=0)
+        status = posts.store_note(note, author, publish_event=False, ancestors=0)
         if status is None:
             raise Rejected(Reason.DELETED_NOTE)
-        request_quoted(status, remaining=0)
+        posts.request_quoted(status, remaining=0)
         ThreadWalk.objects.filter(id=step.walk_id).update(found=F("found") + 1)
     if step.kind == StepKind.ABOVE:
         _ask(step.walk_id, StepKind.ABOVE, [note.in_reply_to] if note.in_reply_to else [])
@@ -130,49 +120,44 @@ def take_step(step: ThreadStep) -> None:
 
 
 def _find_author(walk_id: int, uri: str) -> Account:
-    """Return the author of a post of a thread, who is fetched if unknown. Raises Rejected when ACTORS_LIMIT authors were
-    already fetched for the thread.
-    """
+    """Return the author of a post of a thread, fetched if unknown. Raises Rejected after ACTORS_LIMIT fetched authors."""
     known = Account.objects.filter(uri=uri).first()
     if known is not None:
         return known
     walks = ThreadWalk.objects.filter(id=walk_id)
     if not walks.filter(actors__lt=ACTORS_LIMIT).exists():
         raise Rejected(Reason.TOO_MANY_AUTHORS)
-    author = find_or_fetch(uri)
+    author = actors.find_or_fetch(uri)
     walks.update(actors=F("actors") + 1)
     return author
 
 
 def _read_page(step: ThreadStep, value: Any, remaining: int) -> None:
-    """Add steps for the posts that a collection or one of its pages lists, and for the next page, if that page is on the same
-    server.
-    """
+    """Add steps for the posts that a collection or page lists, and for the next page, if it is on the same server."""
     page = value
     # A collection may embed its first page.
     if isinstance(value, Mapping) and isinstance(value.get("first"), Mapping):
         page = value["first"]
-    following = uri_of(page)
+    following = reading.uri_of(page)
     if isinstance(page, Mapping):
-        items = uris_of(page.get("items") or page.get("orderedItems"), remaining)
+        items = reading.uris_of(page.get("items") or page.get("orderedItems"), remaining)
         _ask(step.walk_id, StepKind.POST, items)
         remaining -= len(items)
-        following = uri_of(page.get("next") or page.get("first"))
-    if following is not None and remaining > 0 and same_origin(following, step.uri):
+        following = reading.uri_of(page.get("next") or page.get("first"))
+    if following is not None and remaining > 0 and reading.same_origin(following, step.uri):
         _ask(step.walk_id, StepKind.PAGE, [following], remaining=remaining)
 
 
 @transaction.atomic
 def _ask(walk_id: int, kind: StepKind, uris: Iterable[str], *, remaining: int = 0) -> None:
-    """Add the steps of a thread for these addresses, each once, within its limits."""
     walk = ThreadWalk.objects.select_for_update().filter(id=walk_id).first()
     if walk is None:
         return
     seen, limit = (walk.pages, PAGES_LIMIT) if kind is StepKind.PAGE else (walk.posts, POSTS_LIMIT)
     known, steps = set(seen), []
     for uri in uris:
-        host, mark = origin_of(uri), _mark(uri)
-        if host is not None and mark not in known and len(seen) < limit and not is_own(uri):
+        host, mark = reading.origin_of(uri), _mark(uri)
+        if host is not None and mark not in known and len(seen) < limit and not links.is_own(uri):
             known.add(mark)
             seen.append(mark)
             steps.append(ThreadStep(walk=walk, kind=kind, uri=uri, host=host, remaining=remaining))
@@ -185,8 +170,6 @@ def _mark(uri: str) -> int:
 
 
 def forget_walks(older_than: timedelta = timedelta(days=1)) -> int:
-    """Remove the crawls of threads that began more than a day ago (`older_than`), with their steps; return the number of
-    removed rows.
-    """
+    """Remove the crawls that began before `older_than`, with their steps; return the number of removed rows."""
     removed, _rows = ThreadWalk.objects.filter(begun_at__lt=clock.now() - older_than).delete()
     return removed

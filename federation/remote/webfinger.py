@@ -1,8 +1,8 @@
 """WebFinger: finds the actor of an address, and confirms that the address and the actor name each other.
 
-A domain that does not answer WebFinger itself may name the server that does in its host-meta. The content types of both
-documents are ignored: static file servers send any type, and only the domain itself can put files there. Sources: RFC 7033, RFC
-6415; contract, federation section 1, section 4 "Incoming actors" and section 17; security rows 5 and 14.
+A domain without WebFinger may name the server that answers in its host-meta. The content types of both documents are ignored:
+static file servers send any type. Sources: RFC 7033, RFC 6415; contract, federation section 1, section 4 "Incoming actors" and
+section 17; security rows 5 and 14.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from django.conf import settings
 from lxml import etree
 
 from accounts.queries.accounts import split_address
-from federation.documents.reading import Rejected, many, origin_of, parse, web_uri
+from federation.documents.reading import many, origin_of, parse, web_uri
 from federation.documents.received_actors import is_username
-from federation.reasons import Reason
+from federation.reasons import Reason, Rejected
 from federation.remote.fetching import Missing, get
 from social.kernel.errors import Unavailable
 from social.kernel.http.addresses import parse_url
@@ -56,35 +56,29 @@ def scheme_of(domain: str) -> str:
 
 
 def look_up(username: str, domain: str, *, deadline: float = DEADLINE) -> WebFingerResult:
-    """Look up an address at its domain. If the answer names an address at another domain as the canonical one, look up that
-    address there, once, for confirmation.
-
+    """Look up an address at its domain. If the answer names an address at another domain, look up that address there, once.
     Raises Missing, Rejected, and Unavailable when a server could not be reached.
     """
-    found = _ask(username, domain, deadline)
-    if (found.username.lower(), found.domain) == (username.lower(), domain):
-        return found
-    confirmed = _ask(found.username, found.domain, deadline)
-    if confirmed != found:
+    result = _ask(username, domain, deadline)
+    if (result.username.lower(), result.domain) == (username.lower(), domain):
+        return result
+    confirmed = _ask(result.username, result.domain, deadline)
+    if confirmed != result:
         raise Rejected(Reason.LEADS_TO_THIRD_DOMAIN)
     return confirmed
 
 
 def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEADLINE) -> WebFingerResult:
-    """Return the address that an actor claims, if the address's domain confirms it. Raises the errors of `look_up`, and
-    Rejected if the domain names another actor.
-    """
-    found = look_up(username, domain, deadline=deadline)
-    if found.actor_uri != actor_uri:
+    """Return the address that an actor claims. Raises the errors of `look_up`, and Rejected if it belongs to another actor."""
+    result = look_up(username, domain, deadline=deadline)
+    if result.actor_uri != actor_uri:
         raise Rejected(Reason.OTHER_ACTOR_AT_ADDRESS)
-    return found
+    return result
 
 
 def find_interaction_page(username: str, domain: str, uri: str) -> str:
     """Return the address of the page on which the user with this address can act on the object `uri`, as the user's server
-    states it.
-
-    Raises the errors of `look_up`, and Rejected if the address of the page is not a public https one.
+    states it. Raises the errors of `look_up`, and Rejected without a public https address.
     """
     for link in many(_document(username, domain, DEADLINE).get("links")):
         template = link.get("template") if isinstance(link, dict) and link.get("rel") == SUBSCRIBE else None
@@ -100,9 +94,13 @@ def _document(username: str, domain: str, deadline: float) -> dict[str, Any]:
     resource = quote(f"acct:{username}@{domain}", safe="")
     url = f"{scheme_of(domain)}://{domain}/.well-known/webfinger?resource={resource}"
     response = get(url, accept=_ACCEPT, any_type=True, deadline=deadline)
-    elsewhere = _place_in_host_meta(domain, resource, deadline) if response.status == 404 else None
-    if elsewhere is not None:
-        response = get(elsewhere, accept=_ACCEPT, any_type=True, deadline=deadline)
+    if response.status == 404:
+        host_meta = get(
+            f"{scheme_of(domain)}://{domain}/.well-known/host-meta", accept=_HOST_META, any_type=True, deadline=deadline
+        )
+        elsewhere = place_in_host_meta(host_meta.body, resource) if host_meta.status == 200 else None
+        if elsewhere is not None:
+            response = get(elsewhere, accept=_ACCEPT, any_type=True, deadline=deadline)
     if response.status in (400, 401, 403, 404, 410):
         raise Missing(f"{response.status} from {domain}", response.status)
     if response.status != 200:
@@ -132,18 +130,8 @@ def _ask(username: str, domain: str, deadline: float) -> WebFingerResult:
     raise Rejected(Reason.ADDRESS_WITHOUT_ACTOR)
 
 
-def _place_in_host_meta(domain: str, resource: str, deadline: float) -> str | None:
-    """Return the WebFinger address that the domain's host-meta gives for a resource; None if it gives none."""
-    url = f"{scheme_of(domain)}://{domain}/.well-known/host-meta"
-    response = get(url, accept=_HOST_META, any_type=True, deadline=deadline)
-    return place_in_host_meta(response.body, resource) if response.status == 200 else None
-
-
 def place_in_host_meta(body: bytes, resource: str) -> str | None:
-    """Return the address that a host-meta document gives for a resource; None if it gives none or cannot be read.
-
-    Entities in the document are not resolved, and nothing that it refers to is fetched (security row 35).
-    """
+    """Return the address in a host-meta document, or None; no entity is resolved, nothing fetched (security row 35)."""
     parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, recover=True)
     try:
         root = etree.fromstring(body, parser)
@@ -158,9 +146,7 @@ def place_in_host_meta(body: bytes, resource: str) -> str | None:
 
 
 def _filled_template(template: str, value: str) -> str | None:
-    """Return the address that results from `template` when `{uri}` is replaced by `value`; None if it is not a web address, or
-    not encrypted.
-    """
+    """Return the address that results when `{uri}` is replaced by `value`; None if it is not encrypted or no web address."""
     url = web_uri(template.replace("{uri}", value))
     origin = origin_of(url) if url is not None else None
     return url if url is not None and origin is not None and url.startswith(f"{scheme_of(origin)}://") else None

@@ -1,7 +1,4 @@
-"""HTTP signatures that most servers send: draft-cavage-http-signatures-12 with rsa-sha256.
-
-Source: contract, federation section 10.
-"""
+"""HTTP signatures that most servers send: draft-cavage-http-signatures-12 with rsa-sha256 (contract, federation section 10)."""
 
 from __future__ import annotations
 
@@ -52,9 +49,7 @@ class CavageSignature:
 
 
 def parameters_of(header: str) -> dict[str, str]:
-    """Return the parameters of a header with the syntax of `Signature`, by their names in lower case: a list of parameters as
-    in RFC 7235, with or without a scheme before the list. Raises BadSignature.
-    """
+    """Return the parameters of a header like `Signature` (RFC 7235), with their names in lower case. Raises BadSignature."""
     if len(header) > _LONGEST_HEADER:
         raise BadSignature(Reason.HEADER_TOO_LONG)
     values: dict[str, str] = {}
@@ -94,8 +89,8 @@ def parse(header: str) -> CavageSignature:
 def verify(signature: CavageSignature, message: Message, public_key_pem: str, now: datetime) -> None:
     """Raise BadSignature unless the signature covers all required parts, has not expired, and matches the key and the request.
 
-    The request target is accepted with and without its query, because some servers sign it without the query, and in each
-    of the encodings that `message` yields.
+    The target is accepted in each of the encodings that `message` yields, with and without its query: some servers sign it
+    without.
     """
     _check_cover(signature, message)
     # An unsigned `expires` may have been added on the way: it can shorten the lifetime of the signature (section 2.1.5
@@ -187,9 +182,7 @@ def signed_headers(
     private_key_pem: str,
     now: datetime,
 ) -> dict[str, str]:
-    """Return the headers to send: the given headers, with Host, Date, Digest if there is a body, and a Signature that covers
-    them, in the order of the contract.
-    """
+    """Return the headers to send: `headers`, Host, Date, Digest if there is a body, and a Signature that covers them."""
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     own = {"host": parts.netloc.rpartition("@")[2], "date": format_datetime(now.astimezone(UTC), usegmt=True)}

@@ -45,10 +45,7 @@ def sign(pem: str, text: str) -> str:
 
 
 def bytes_of(signature: str) -> bytes:
-    """Return the bytes of a signature in base64, which may lack its padding or contain white space, as some encoders write it.
-
-    Raises BadSignature when it is not base64.
-    """
+    """Return the bytes of a signature in base64, which may have white space or no padding. Raises BadSignature."""
     plain = "".join(signature.split()).rstrip("=")
     try:
         return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)

@@ -28,9 +28,7 @@ _ENCODED: Final = re.compile("%[0-9A-F]{2}")
 
 
 class BadSignature(Refused):
-    """A signature that is missing, malformed, expired, or does not cover all required parts: 401 (contract, federation
-    section 10 "Failure codes").
-    """
+    """Refusal (401) of a missing, malformed, expired or incomplete signature (contract, federation section 10)."""
 
 
 class WrongKey(BadSignature):
@@ -43,9 +41,8 @@ class MalformedDigest(BadSignature):
 
 @dataclass(frozen=True)
 class Message:
-    """A request: header names are in lower case, `target` is the path in one of its encodings, and the query as it was sent.
-
-    `source` is the client's address in the form in which it is rate-limited; empty if there is none.
+    """A request: header names are in lower case; `target` is the path in one of its encodings, with the query as it was sent.
+    `source` is the client's address in the form in which it is rate-limited, or empty.
     """
 
     method: str
@@ -55,10 +52,7 @@ class Message:
     source: str = ""
 
     def targets(self) -> Iterator[str]:
-        """Yield `target`, and then the other encodings of its path that a sender may have signed.
-
-        The web server decodes paths. The path of every document that has been published has only one encoding.
-        """
+        """Yield `target`, and the other encodings of its path that a sender may have signed: the web server decodes paths."""
         path, mark, query = self.target.partition("?")
         decoded = unquote_to_bytes(path)
         paths = {path: None}
@@ -82,8 +76,8 @@ class Message:
 def check_time(
     created: datetime, expires: datetime | None, now: datetime, *, longest: int = LONGEST_LIFETIME_SECONDS
 ) -> None:
-    """Raise BadSignature if `now` is outside the time window of the contract; with `expires` the window is at most `longest`
-    seconds long, plus the clock skew.
+    """Raise BadSignature if `now` is outside the time window of the contract. With `expires` the window has at most `longest`
+    seconds, plus the clock skew.
     """
     age = (now - created).total_seconds()
     if age < -SKEW_SECONDS:

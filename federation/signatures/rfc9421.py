@@ -1,7 +1,4 @@
-"""HTTP signatures by RFC 9421, limited to the parts that other servers use.
-
-Source: contract, federation section 10 "Accepting RFC 9421".
-"""
+"""HTTP signatures by RFC 9421, limited to the parts that other servers use (contract, federation section 10)."""
 
 from __future__ import annotations
 
@@ -50,8 +47,6 @@ class MessageSignature:
 
 @dataclass
 class _Request:
-    """A request in the form that the library expects."""
-
     method: str
     url: str
     headers: Mapping[str, str]
@@ -89,10 +84,7 @@ def parse(message: Message) -> MessageSignature:
 
 def verify(signature: MessageSignature, message: Message, base_url: str, public_key_pem: str, now: datetime) -> None:
     """Raise BadSignature unless the signature covers all required parts and has not expired, and WrongKey unless it matches the
-    key and the request.
-
-    `base_url` is the scheme and host of this server, which precede the target in the signed address, so that a signature for
-    another server fails.
+    key and the request. The signed address begins with `base_url`, so that a signature for another server fails.
     """
     if not signature.components >= _REQUIRED_COMPONENTS:
         raise BadSignature(Reason.COMPONENTS_UNSIGNED)

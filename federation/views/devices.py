@@ -1,6 +1,4 @@
-"""Devices of local accounts, and their one-time keys, for other servers (contract, federation section 4; seed decision
-D-05).
-"""
+"""Devices of local accounts, and their one-time keys, for other servers (contract, federation section 4; D-05)."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from federation.inbound.quotas import host_of
 from federation.reasons import Reason
 from federation.signatures.message import BadSignature
 from federation.views.negotiation import accepts, document, reads
-from federation.views.reading import find_local_account, signature_of, signer_of
+from federation.views.reading import find_local_account, reader_id_of, signature_of
 from social.api.admission import count
 from social.api.limits import CLAIMS_OF_HOST, refuse_exceeded
 from social.kernel import redis
@@ -31,18 +29,17 @@ _REPLAY_SECONDS = 14 * 3600
 @reads
 def devices(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/collections/devices`: the newest devices; none for a blocked signer."""
-    signer, account = signer_of(request), find_local_account(username)
-    found = Device.objects.filter(account=account).order_by("-id")
-    if signer is not None and account.id not in reachable(signer.id, [account.id]):
-        found = found.none()
-    return document(devices_document(account, list(found[:DEVICES_LIMIT])), private=signer is not None)
+    reader_id, account = reader_id_of(request), find_local_account(username)
+    rows = Device.objects.filter(account=account).order_by("-id")
+    if reader_id is not None and account.id not in reachable(reader_id, [account.id]):
+        rows = rows.none()
+    return document(devices_document(account, list(rows[:DEVICES_LIMIT])), reader_id=reader_id)
 
 
 @accepts
 def claim(request: HttpRequest, username: str) -> HttpResponse:
-    """`POST /users/:username/claim?id=`: a one-time key of the device, for a signed request that is not a replay.
-
-    Raises NotFound for an unknown device, when no key is left and for a blocked signer, and RateLimited.
+    """`POST /users/:username/claim?id=`: a one-time key of the device, for a signed request that is not a replay. Raises
+    NotFound for an unknown device, without keys and for a blocked signer, and RateLimited.
     """
     signed = signature_of(request)
     if signed is None:
@@ -54,11 +51,10 @@ def claim(request: HttpRequest, username: str) -> HttpResponse:
     if not claimed_keys:
         raise NotFound
     _device, key = claimed_keys[0]
-    return document(one_time_key(OneTimeKeyDraft(key.key_id, key.key, key.signature)), private=True)
+    return document(one_time_key(OneTimeKeyDraft(key.key_id, key.key, key.signature)), reader_id=signed.account.id)
 
 
 def _refuse_replay(fingerprint: str) -> None:
-    """Raise BadSignature for a request that was received before, because it would use up another key."""
     with redis.best_effort("remember a claim"):
         name = redis.key("cache", "claim", fingerprint)
         if not redis.client("cache").set(name, 1, nx=True, ex=_REPLAY_SECONDS):

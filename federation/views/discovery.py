@@ -11,17 +11,14 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.identity.queries.sign_up import is_retired
 from accounts.models import Account
-from accounts.queries.accounts import has_address, list_accounts, split_address
-from accounts.queries.site_settings import load_site_texts
+from accounts.queries import accounts, site_settings
 from accounts.services.instance_actor import instance_actor, instance_actor_uri, instance_username
 from federation.documents import discovery
 from federation.remote.references import own_username
 from federation.views.negotiation import reads
 from moderation.queries.instance import count_active, load_figures
-from social.kernel import clock, links
+from social.kernel import clock, identity, links
 from social.kernel.errors import Gone, Invalid
-from social.kernel.identity import is_federation_limited
-from social.kernel.links import is_own
 from social.kernel.text.names import clean_input
 
 _DAYS_3 = "public, max-age=259200"
@@ -35,9 +32,7 @@ def _json(data: dict[str, Any], content_type: str, cache: str) -> HttpResponse:
 
 @reads
 def webfinger(request: HttpRequest) -> HttpResponse:
-    """`/.well-known/webfinger?resource=`: 400 for a resource that is missing or malformed, 404 for an unknown account, 410 for
-    a deleted account, each with an empty body.
-    """
+    """`/.well-known/webfinger?resource=`: 400 for a malformed resource, 404 for an unknown and 410 for a deleted account."""
     resource = clean_input(request.GET.get("resource", "")).strip()
     if not resource or len(resource) > 2048:
         return _empty(400)
@@ -59,9 +54,8 @@ def _empty(status: int) -> HttpResponse:
 
 
 def _find(resource: str) -> tuple[Account | None, bool]:
-    """Return the account that a resource names, and whether it is the instance actor, which stands for this server.
-
-    Raises Gone for a deleted account, Invalid for a resource that is neither an address nor a URL.
+    """Return the account that a resource names, and whether it is the instance actor. Raises Gone for a deleted account, and
+    Invalid for a resource that is neither an address nor a URL.
     """
     # Schemes and hosts are case-insensitive (RFC 3986 section 3).
     scheme, separator, rest = resource.partition("://")
@@ -72,7 +66,7 @@ def _find(resource: str) -> tuple[Account | None, bool]:
             parts = urlsplit(resource)
         except ValueError:  # e.g. a bracket that no IPv6 address closes
             return None, False
-        if resource == instance_actor_uri() or (is_own(resource) and parts.path in ("", "/", "/about/more")):
+        if resource == instance_actor_uri() or (links.is_own(resource) and parts.path in ("", "/", "/about/more")):
             return instance_actor(), True
         username = own_username(resource)
         return _find_public_account(username) if username is not None else None, False
@@ -85,7 +79,7 @@ def _find(resource: str) -> tuple[Account | None, bool]:
         if not links.is_own_domain(address):
             raise Invalid
         return instance_actor(), True
-    pair = split_address(address)
+    pair = accounts.split_address(address)
     if pair is None or pair[1] is not None:
         return None, False
     if links.is_own_domain(pair[0]) or pair[0].lower() == instance_username():
@@ -94,10 +88,10 @@ def _find(resource: str) -> tuple[Account | None, bool]:
 
 
 def _find_public_account(username: str) -> Account | None:
-    found = list_accounts().filter(has_address(username, None), user__isnull=False).first()
-    if found is None and is_retired(username):
+    account = accounts.list_accounts().filter(accounts.has_address(username, None), user__isnull=False).first()
+    if account is None and is_retired(username):
         raise Gone
-    return found
+    return account
 
 
 @reads
@@ -118,9 +112,9 @@ def nodeinfo_links(request: HttpRequest) -> HttpResponse:
 @reads
 def nodeinfo(request: HttpRequest, version: str) -> HttpResponse:
     """`/nodeinfo/2.0` and `/nodeinfo/2.1`."""
-    texts, figures = load_site_texts(), load_figures()
+    texts, figures = site_settings.load_site_texts(), load_figures()
     # As in the client API, the numbers of active users are not public with limited federation (contract, entities).
-    is_public = not is_federation_limited()
+    is_public = not identity.is_federation_limited()
     document = discovery.nodeinfo(
         version,
         users=figures.users,

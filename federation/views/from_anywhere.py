@@ -1,14 +1,13 @@
 """Pages on which visitors enter the address of their account on another server, to follow an account or act on a post from that
 server.
 
-The visitor's server names the page to continue on (WebFinger, the relation `SUBSCRIBE`). The page is shown as a link with its
-host: there is no redirect to another server (security row 30).
+The visitor's server names the page to continue on (WebFinger, the relation `SUBSCRIBE`). It is shown as a link with its host:
+there is no redirect to another server (security row 30).
 """
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -21,7 +20,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.pages.forms import PLAIN
 from accounts.pages.person import Person, load_entities, shown_author
 from accounts.queries.accounts import split_address
-from federation.documents.reading import Rejected
+from federation.reasons import Rejected
 from federation.remote.requests import may_look_up
 from federation.remote.webfinger import find_interaction_page
 from federation.views.reading import find_local_account
@@ -39,17 +38,6 @@ logger = logging.getLogger("social.federation")
 _LONGEST_ADDRESS = 320
 
 
-@dataclass(frozen=True)
-class _Aim:
-    """The account or post that a visitor wants to act on: its id, the account or the post's author, and the post (None for an
-    account).
-    """
-
-    uri: str
-    person: Person
-    post: dict[str, Any] | None = None
-
-
 class ServerForm(forms.Form):
     """Form for the visitor's address on another server, or the name of that server."""
 
@@ -64,11 +52,9 @@ class ServerForm(forms.Form):
 @page
 @require_http_methods(["GET", "HEAD", "POST"])
 def follow(request: HttpRequest, username: str) -> HttpResponse:
-    """`/@:username/follow`: the page to follow an account from another server. Raises NotFound, Gone or Forbidden for an
-    account that cannot be followed.
-    """
+    """`/@:username/follow`: the page to follow an account from another server. Raises NotFound, Gone or Forbidden."""
     account = find_local_account(username)
-    return _ask(request, _Aim(account.uri, shown_author(load_entities([account.id])[0])))
+    return _ask(request, account.uri, shown_author(load_entities([account.id])[0]))
 
 
 @page
@@ -77,11 +63,12 @@ def interact(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """`/@:username/:id/interact`: the page to act on a public or unlisted post from another server. Raises NotFound."""
     post = find_embeddable(username, id)
     shown_post = require_found(next(iter(load_shown([post.id])), None))
-    return _ask(request, _Aim(post.object_uri, shown_post["author"], shown_post))
+    return _ask(request, post.object_uri, shown_post["author"], shown_post)
 
 
-def _ask(request: HttpRequest, aim: _Aim) -> HttpResponse:
-    here = with_query(reverse("interact"), uri=aim.uri)
+def _ask(request: HttpRequest, uri: str, person: Person, post: dict[str, Any] | None = None) -> HttpResponse:
+    """Return the page to act on the account or post with the id `uri`; `person` is the account or the author."""
+    here = with_query(reverse("interact"), uri=uri)
     form = ServerForm(request.POST or None)
     page_url = ""
     if form.is_valid():
@@ -89,14 +76,14 @@ def _ask(request: HttpRequest, aim: _Aim) -> HttpResponse:
         pair = _typed_address(form.cleaned_data["address"])
         if pair is not None and pair[1] is None:
             return HttpResponseRedirect(here)
-        page_url = _find(pair[0], pair[1], aim.uri) if pair is not None and pair[1] is not None else ""
+        page_url = _find(pair[0], pair[1], uri) if pair is not None and pair[1] is not None else ""
         if not page_url:
             form.add_error("address", _("No server at this address supports this. Is the address spelt right?"))
     context = {
         "form": form,
         "here": here,
-        "person": aim.person,
-        "post": aim.post,
+        "person": person,
+        "post": post,
         "page_url": page_url,
         "host": unambiguous_domain(parse_url(page_url).netloc) if page_url else "",
     }
@@ -104,9 +91,7 @@ def _ask(request: HttpRequest, aim: _Aim) -> HttpResponse:
 
 
 def _typed_address(text: str) -> tuple[str, str | None] | None:
-    """Return the username and domain in the typed address, domain or URL; a domain alone stands for that server's instance
-    actor.
-    """
+    """Return the username and domain in the typed address or URL; a domain alone stands for its instance actor."""
     address = clean_input(text).strip().removeprefix("https://").removeprefix("http://").partition("/")[0]
     if "@" not in address.removeprefix("@"):
         address = address.removeprefix("@")
@@ -115,7 +100,6 @@ def _typed_address(text: str) -> tuple[str, str | None] | None:
 
 
 def _find(username: str, domain: str, uri: str) -> str:
-    """Return the URL of the page on the visitor's server; empty if the server cannot be asked, or names no page."""
     try:
         return find_interaction_page(username, domain, uri) if may_look_up(domain) else ""
     except (Rejected, KernelError) as error:

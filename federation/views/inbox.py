@@ -6,16 +6,15 @@ from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 
-from accounts.identity.queries.sign_up import is_retired
 from accounts.models import Account
-from accounts.queries.accounts import has_address, list_accounts
 from accounts.services.instance_actor import instance_actor
 from federation.inbound import waiting
 from federation.inbound.receiving import receive
 from federation.signatures.message import Message
 from federation.views.negotiation import REFUSALS, accepts, message_of, refusal, refused
+from federation.views.reading import find_local_account
 from social.api.later import answer_later, may_be_delayed
-from social.kernel.errors import Gone, NotFound
+from social.kernel.errors import Gone
 from social.kernel.http.client import Busy
 from social.kernel.http.limits import web_request_budget
 
@@ -29,9 +28,7 @@ def shared_inbox(request: HttpRequest) -> HttpResponse:
 @accepts
 def inbox(request: HttpRequest, username: str) -> HttpResponse:
     """`POST /users/:username/inbox`."""
-    account = list_accounts().filter(has_address(username, None), user__isnull=False).first()
-    if account is None:
-        raise Gone if is_retired(username) else NotFound
+    account = find_local_account(username, served_while_suspended=True)
     if account.suspended:
         raise Gone
     return _receive(request, account)
@@ -63,9 +60,7 @@ def _receive_activity(message: Message, recipient: Account | None) -> HttpRespon
 
 
 def _try_again(message: Message, recipient: Account | None, place: object) -> HttpResponse | None:
-    """Return the response to a request for which the sender's key must be fetched; None while too many other keys are being
-    fetched.
-    """
+    """Return the response to a request whose sender's key must be fetched; None while too many other keys are being fetched."""
     with web_request_budget():
         try:
             answer = _receive_activity(message, recipient)

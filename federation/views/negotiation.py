@@ -12,12 +12,15 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from federation.documents.reading import MAX_BYTES, Rejected
+from accounts.models import Account
+from federation.documents.reading import MAX_BYTES
+from federation.reasons import Rejected
 from federation.signatures.message import BadSignature, MalformedDigest, Message
 from social.api import exceptions, responses
 from social.api.addresses import client_ip, rate_key
 from social.kernel.errors import KernelError, NotFound, Unavailable
 from social.kernel.identity import is_federation_limited
+from social.kernel.ids import parse_id
 
 CONTENT_TYPE = "application/activity+json; charset=utf-8"
 _VARY = "Origin, Accept, Signature"
@@ -67,17 +70,16 @@ def is_secure_mode() -> bool:
     return settings.AUTHORIZED_FETCH or is_federation_limited()
 
 
-def document(data: dict[str, Any], *, private: bool = False, status: int = 200, seconds: int = 180) -> HttpResponse:
-    """Return a response with an ActivityPub document, which caches may store for `seconds`.
-
-    A `private` document must not be cached, and in secure mode no document may be (security row 39).
+def document(
+    data: dict[str, Any], *, reader_id: int | None = None, status: int = 200, seconds: int = 180
+) -> HttpResponse:
+    """Return a response with an ActivityPub document, which caches may store for `seconds`. A document for the reader with the
+    id `reader_id` must not be cached, and in secure mode no document may be (security row 39).
     """
-    response = HttpResponse(orjson.dumps(data), status=status, content_type=CONTENT_TYPE)
-    response.headers["Vary"] = _VARY
-    response.headers["Cache-Control"] = (
-        "private, no-store" if private or is_secure_mode() else f"public, max-age={seconds}"
-    )
-    return response
+    is_public = reader_id is None and not is_secure_mode()
+    cache = f"public, max-age={seconds}" if is_public else "private, no-store"
+    headers = {"Vary": _VARY, "Cache-Control": cache}
+    return HttpResponse(orjson.dumps(data), status=status, content_type=CONTENT_TYPE, headers=headers)
 
 
 def alternate(uri: str) -> str:
@@ -87,16 +89,12 @@ def alternate(uri: str) -> str:
 
 def not_acceptable() -> HttpResponse:
     """Return the response 406, for a client that accepts neither a document nor a page."""
-    response = HttpResponse(b"", status=406)
-    response.headers["Vary"] = _VARY
-    return response
+    return HttpResponse(b"", status=406, headers={"Vary": _VARY})
 
 
-def redirect(url: str, *, permanent: bool = True) -> HttpResponse:
+def redirect(url: str) -> HttpResponse:
     """Return a redirect to the page that belongs to a document."""
-    response = HttpResponse(b"", status=301 if permanent else 302, headers={"Location": url})
-    response.headers["Vary"] = _VARY
-    return response
+    return HttpResponse(b"", status=301, headers={"Location": url, "Vary": _VARY})
 
 
 def refusal(message: str, status: int) -> HttpResponse:
@@ -172,3 +170,17 @@ def _with_methods(view: View, methods: frozenset[str]) -> View:
     # Other servers sign their requests and send no cookies, so that CSRF is impossible.
     guarded.csrf_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware
     return guarded
+
+
+def numbered(view: View) -> View:
+    """Return a view for `/ap/users/:number/...` that answers as `view` does for the username; a redirect to a page is 302."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, number: str, **rest: str) -> HttpResponse:
+        usernames = Account.objects.filter(id=parse_id(number) or 0, domain=None).values_list("username", flat=True)
+        response = view(request, username=usernames.first() or "", **rest)
+        if response.status_code == 301:
+            response.status_code = 302
+        return response
+
+    return answer

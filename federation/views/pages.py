@@ -19,21 +19,14 @@ from accounts.pages.settings import signed_in
 from accounts.queries.tags import named_tag
 from federation.documents.context import with_context
 from federation.documents.discovery import WEBFINGER_PATH
-from federation.views import negotiation
-from federation.views.actors import actor_response
-from federation.views.featured_collections import collection_response
+from federation.views import actors, featured_collections, negotiation, profiles, reading
 from federation.views.posts import post_response
-from federation.views.profiles import may_be_indexed, open_in_app, profile_page
-from federation.views.reading import find_local_account, require_signature
-from social.kernel import links
+from social.kernel import ids, links
 from social.kernel.errors import NotFound, require_found
-from social.kernel.ids import parse_id
-from social.pages.frame import allow_caching, show
-from social.pages.views import page
+from social.pages import frame, views
 from statuses.pages.posts import load_shown, posts_for_templates, sharing_of, summary_of
 from statuses.pages.threads import show_thread
-from statuses.queries.statuses import find_post
-from statuses.queries.threads import load_context
+from statuses.queries import statuses, threads
 from timelines.pages.public import tag as tag_page
 
 
@@ -44,17 +37,19 @@ def profile(request: HttpRequest, username: str) -> HttpResponseBase:
 
 def post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
     """`/@:username/:id`: the page, or the document for a client that accepts it."""
-    return _negotiated(request, _note, _post, username=username, id=id)
+    return _negotiated(request, negotiation.reads(post_response), _post, username=username, id=id)
 
 
 def tag(request: HttpRequest, name: str) -> HttpResponseBase:
     """`/tags/:name`: the page, or the document for a client that accepts it."""
-    return _negotiated(request, _hashtag, page(tag_page), name=name)
+    return _negotiated(request, _hashtag, views.page(tag_page), name=name)
 
 
 def collection(request: HttpRequest, id: str) -> HttpResponseBase:
     """`/collections/:id`: the page, or the document for a client that accepts it."""
-    return _negotiated(request, _collection, page(collection_page), id=id)
+    return _negotiated(
+        request, negotiation.reads(featured_collections.collection_response), views.page(collection_page), id=id
+    )
 
 
 def _negotiated(
@@ -74,26 +69,16 @@ def _negotiated(
 
 
 @negotiation.reads
-def _collection(request: HttpRequest, id: str) -> HttpResponse:
-    return collection_response(request, id)
-
-
-@negotiation.reads
 def _hashtag(request: HttpRequest, name: str) -> HttpResponse:
     """Return the document of a hashtag, which contains only an id and a type (contract, federation section 2)."""
-    require_signature(request)
+    reading.require_signature(request)
     uri = links.tag_url(named_tag(name).name)
     return negotiation.document(with_context({"id": uri, "type": "OrderedCollection"}))
 
 
 @negotiation.reads
 def _actor(request: HttpRequest, username: str) -> HttpResponse:
-    return actor_response(request, find_local_account(username, served_while_suspended=True))
-
-
-@negotiation.reads
-def _note(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    return post_response(request, username, id)
+    return actors.actor_response(request, reading.find_local_account(username, served_while_suspended=True))
 
 
 def no_feed(request: HttpRequest, username: str) -> HttpResponse:
@@ -102,32 +87,32 @@ def no_feed(request: HttpRequest, username: str) -> HttpResponse:
 
 
 def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
-    response = profile_page(request, username)
+    response = profiles.profile_page(request, username)
     if response.status_code == HTTPStatus.OK:
-        _add_documents(response, find_local_account(username))
+        _add_documents(response, reading.find_local_account(username))
     return response
 
 
-@page
+@views.page
 def _post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
-    account, number = find_local_account(username), parse_id(id)
+    account, number = reading.find_local_account(username), ids.parse_id(id)
     if number is None:
         raise NotFound
     viewer = viewer_of(request)
-    post = find_post(number, viewer.account_id if viewer is not None else None)
+    post = statuses.find_post(number, viewer.account_id if viewer is not None else None)
     row = post.proper
     if post.account_id != account.id or not row.local:
         raise NotFound
     if viewer is not None:
         return show_thread(request, viewer, row)
-    after = parse_id(request.GET.get("after", ""))
-    thread = load_context(row, None, after=after)
+    after = ids.parse_id(request.GET.get("after", ""))
+    thread = threads.load_context(row, None, after=after)
     posts = {int(each["id"]): each for each in [*posts_for_templates(thread.page), *load_shown([row.id])]}
     current = require_found(posts.get(row.id))
-    author = account if row.account_id == account.id else find_local_account(row.username)
+    author = account if row.account_id == account.id else reading.find_local_account(row.username)
     first = posts.get(thread.ancestors[0].id) if thread.ancestors else None
     context = {
-        "indexed": may_be_indexed(current["account"]),
+        "indexed": profiles.may_be_indexed(current["account"]),
         "person": current["author"],
         "title": summary_of(current)[:100],
         "post": current,
@@ -139,9 +124,9 @@ def _post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
         "older": f"?after={thread.more_after}" if thread.more_after is not None else "",
         "newest": request.path if after is not None else "",
         "interact_url": reverse("interact_from_anywhere", kwargs={"username": author.username, "id": row.id}),
-        "app": open_in_app(current["url"]),
+        "app": profiles.open_in_app(current["url"]),
     }
-    response = allow_caching(show(request, "federation/post.html", context))
+    response = frame.allow_caching(frame.show(request, "federation/post.html", context))
     _add_documents(response, author, row.object_uri)
     return response
 
@@ -149,15 +134,15 @@ def _post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
 def remote_post(request: HttpRequest, acct: str, id: str) -> HttpResponseBase:
     """`/@:username@:domain/:id` for signed-in people: the thread of a known post of another server. Raises NotFound."""
     user = signed_in(request)
-    post = find_post(parse_id(id), user.account_id).proper
+    post = statuses.find_post(ids.parse_id(id), user.account_id).proper
     if post.local or f"{post.username}@{post.domain}".lower() != acct.lower():
         raise NotFound
     return show_thread(request, user, post)
 
 
 def _add_documents(response: HttpResponseBase, account: Account, uri: str = "") -> None:
-    """Add a `Link` header with the address of the account's WebFinger document and that of the ActivityPub document, which is
-    `uri` or else the account's id (contract, federation section 1).
+    """Add a `Link` header with the addresses of the account's WebFinger document and of the ActivityPub document, `uri` or else
+    the account's (contract, federation section 1).
     """
     resource = quote(f"acct:{account.username}@{settings.LOCAL_DOMAIN}", safe="")
     response.headers["Link"] = (

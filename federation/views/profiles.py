@@ -16,22 +16,17 @@ from django.utils.translation import gettext_lazy
 
 from accounts.emojis.pages import with_emojis
 from accounts.models import Account
-from accounts.pages.member import viewer_of
+from accounts.pages import member, relations
 from accounts.pages.person import load_entities, shown_author, shown_person
-from accounts.pages.relations import relation_of
-from accounts.queries.accounts import find_by_address
-from accounts.queries.networks import list_followers, list_following
+from accounts.queries import accounts, networks
 from accounts.serializers.account import picture_urls
 from federation.views.negotiation import Representation, not_acceptable, preferred_representation
 from federation.views.reading import find_local_account
-from social.kernel import links
-from social.kernel.errors import Forbidden, NotFound
-from social.kernel.ids import parse_id
-from social.kernel.text.markup import plain
-from social.kernel.text.names import visible_text
+from social.kernel import ids, links
+from social.kernel.errors import Forbidden, NotFound, require_found
+from social.kernel.text import markup, names
+from social.pages import text, views
 from social.pages.frame import Sharing, absolute, allow_caching, path_of, sharing_of_site, show, shown_picture
-from social.pages.text import shown_html
-from social.pages.views import page
 from statuses.pages.feed import show_feed
 from statuses.pages.posts import Reader, load_account_page, newest_shown, reader_of
 from statuses.queries.listings import AccountStatusesFilter
@@ -50,8 +45,8 @@ _TABS: Final = {
     "with_replies": AccountStatusesFilter(exclude_reblogs=True),
 }
 _NETWORKS: Final = {
-    "followers": (list_followers, "account_id", gettext_lazy("Followers")),
-    "following": (list_following, "target_id", gettext_lazy("Following")),
+    "followers": (networks.list_followers, "account_id", gettext_lazy("Followers")),
+    "following": (networks.list_following, "target_id", gettext_lazy("Following")),
 }
 
 
@@ -64,16 +59,14 @@ def tab(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
 
 
 def _find_shown(username: str) -> Account:
-    """Return the account with this username. Raises the errors of `find_local_account`; the error for a suspended
-    account says that it is suspended.
-    """
+    """Return the account with this username. Raises the errors of `find_local_account`, for a suspended account with a text."""
     account = find_local_account(username, served_while_suspended=True)
     if account.suspended:
         raise Forbidden(_("This account is suspended"))
     return account
 
 
-@page
+@views.page
 def profile_page(request: HttpRequest, username: str) -> HttpResponseBase:
     """Return the page of `/@:username`, with the pinned posts first."""
     return _profile_page(request, _find_shown(username))
@@ -81,7 +74,7 @@ def profile_page(request: HttpRequest, username: str) -> HttpResponseBase:
 
 def remote_profile(request: HttpRequest, acct: str) -> HttpResponseBase:
     """`/@:username@:domain` for signed-in people: the page of a known account of another server. Raises NotFound."""
-    account = find_by_address(acct)
+    account = accounts.find_by_address(acct)
     if account.local:
         return redirect("profile", username=account.username)
     if account.suspended:
@@ -99,19 +92,19 @@ def _profile_page(request: HttpRequest, account: Account) -> HttpResponseBase:
     return _show(request, account, "federation/profile.html", context)
 
 
-@page
+@views.page
 def _posts(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
     account = _find_shown(username)
     return _show(request, account, "federation/profile.html", _posts_of(request, account, name))
 
 
 def _reader(request: HttpRequest) -> Reader | None:
-    viewer = viewer_of(request)
+    viewer = member.viewer_of(request)
     return reader_of(viewer, "account") if viewer is not None else None
 
 
 def _posts_of(request: HttpRequest, account: Account, name: str) -> dict[str, Any]:
-    before = parse_id(request.GET.get("max_id", ""))
+    before = ids.parse_id(request.GET.get("max_id", ""))
     posts, older = load_account_page(account.id, _TABS[name], POSTS_PER_PAGE, max_id=before, reader=_reader(request))
     return {
         "posts": posts,
@@ -120,12 +113,12 @@ def _posts_of(request: HttpRequest, account: Account, name: str) -> dict[str, An
     }
 
 
-@page
+@views.page
 def _files(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
     account = _find_shown(username)
     if not account.show_media:
         raise NotFound
-    before = parse_id(request.GET.get("max_id", ""))
+    before = ids.parse_id(request.GET.get("max_id", ""))
     post_filter = AccountStatusesFilter(
         only_media=True, exclude_reblogs=True, exclude_replies=not account.show_media_replies
     )
@@ -139,33 +132,31 @@ def _files(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
     return _show(request, account, "federation/profile.html", context)
 
 
-@page
+@views.page
 def _network(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
-    """Return the page of followers or followed accounts. Raises NotFound for an account that hides its network."""
+    """Return the page of followers or followed accounts. Raises NotFound if the account hides them."""
     account = _find_shown(username)
     if account.hide_collections:
         raise NotFound
     list_rows, person, title = _NETWORKS[name]
-    before = parse_id(request.GET.get("max_id", ""))
+    before = ids.parse_id(request.GET.get("max_id", ""))
     rows = list_rows(account, None).order_by("-id")
     rows = rows if before is None else rows.filter(id__lt=before)
-    found = list(rows.values_list("id", person)[: PEOPLE_PER_PAGE + 1])
-    people = load_entities(person_id for _row, person_id in found[:PEOPLE_PER_PAGE])
+    id_pairs = list(rows.values_list("id", person)[: PEOPLE_PER_PAGE + 1])
+    people = load_entities(person_id for _row, person_id in id_pairs[:PEOPLE_PER_PAGE])
     context = {
         "title": title,
         "people": [shown_author(entity) for entity in people],
-        "older": f"?max_id={found[PEOPLE_PER_PAGE - 1][0]}" if len(found) > PEOPLE_PER_PAGE else "",
+        "older": f"?max_id={id_pairs[PEOPLE_PER_PAGE - 1][0]}" if len(id_pairs) > PEOPLE_PER_PAGE else "",
         "newest": request.path if before is not None else "",
     }
     return _show(request, account, "federation/people.html", context)
 
 
 def _show(request: HttpRequest, account: Account, template: str, context: dict[str, Any]) -> HttpResponse:
-    entity = next(iter(load_entities([account.id])), None)
-    if entity is None:
-        raise NotFound
-    viewer = viewer_of(request)
-    relation = relation_of(viewer, account) if viewer is not None else None
+    entity = require_found(next(iter(load_entities([account.id])), None))
+    viewer = member.viewer_of(request)
+    relation = relations.relation_of(viewer, account) if viewer is not None else None
     lists = lists_with(viewer, account, relation) if viewer is not None else None
     around = {
         "relation": relation,
@@ -179,11 +170,11 @@ def _show(request: HttpRequest, account: Account, template: str, context: dict[s
         "kind": _("Group") if entity["group"] else _("Bot") if entity["bot"] else "",
         "moved_to": shown_author(entity["moved"]) if entity.get("moved") else None,
         # Fields and biography are safe HTML, which this server's formatter generated when they were saved.
-        "note": with_emojis(shown_html(entity["note"]), entity["emojis"]),
+        "note": with_emojis(text.shown_html(entity["note"]), entity["emojis"]),
         "fields": [
             {
-                "name": with_emojis(escape(visible_text(item["name"])), entity["emojis"]),
-                "html": with_emojis(shown_html(item["value"]), entity["emojis"]),
+                "name": with_emojis(escape(names.visible_text(item["name"])), entity["emojis"]),
+                "html": with_emojis(text.shown_html(item["value"]), entity["emojis"]),
                 "verified": item["verified_at"] is not None,
             }
             for item in entity["fields"]
@@ -233,7 +224,7 @@ def may_be_indexed(entity: Mapping[str, Any]) -> bool:
 def sharing_of_person(account: Account) -> Sharing:
     """Return the preview metadata of a profile, with its header as the image, or else its avatar."""
     who = shown_person(account)
-    biography = " ".join(visible_text(plain(account.note_html)).split())
+    biography = " ".join(names.visible_text(markup.plain(account.note_html)).split())
     return Sharing(
         kind="profile",
         url=links.profile_url(account.username),
@@ -246,7 +237,7 @@ def sharing_of_person(account: Account) -> Sharing:
     )
 
 
-@page
+@views.page
 def feed(request: HttpRequest, username: str) -> HttpResponseBase:
     """`/@:username.rss`: the newest posts of an account as a feed (contract, federation section 1)."""
     account = _find_shown(username)

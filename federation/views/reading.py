@@ -1,6 +1,5 @@
-"""Access to documents: identifies the requester, and finds the documents that the requester may read.
-
-Source: contract, federation sections 1 and 8; behaviours section 7; security rows 19, 39 and 40.
+"""Access to documents: identifies the requester, and finds the documents that the requester may read (contract, federation
+sections 1 and 8; behaviours section 7; security rows 19, 39 and 40).
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from django.http import HttpRequest
 from accounts.identity.queries.sign_up import is_retired
 from accounts.models import Account
 from accounts.queries.accounts import has_address, list_accounts
-from federation.documents.reading import Rejected
 from federation.inbound.quotas import host_of
+from federation.reasons import Rejected
 from federation.remote import signers
 from federation.signatures.message import BadSignature
 from federation.views.negotiation import is_secure_mode, message_of
@@ -25,17 +24,11 @@ from statuses.queries.statuses import find_post
 
 
 def find_local_account(username: str, *, served_while_suspended: bool = False) -> Account:
-    """Return the local account with this username. The instance actor is never returned.
-
-    Raises NotFound, Gone for an account that was deleted or erased, and Forbidden for a temporarily suspended account unless
-    `served_while_suspended` is True.
+    """Return the local account with this username, except the instance actor. Raises NotFound, Gone for an account that was
+    deleted or erased, and Forbidden for a suspended account unless `served_while_suspended` is True.
     """
-    account = (
-        list_accounts()
-        .select_related("stat", "moved_to")
-        .filter(has_address(username, None), user__isnull=False)
-        .first()
-    )
+    rows = list_accounts().select_related("stat", "moved_to")
+    account = rows.filter(has_address(username, None), user__isnull=False).first()
     if account is None:
         raise Gone if is_retired(username) else NotFound
     if account.erased_at is not None:
@@ -48,12 +41,18 @@ def find_local_account(username: str, *, served_while_suspended: bool = False) -
 def signer_of(request: HttpRequest) -> Account | None:
     """Return the account that signed the request, as the reader of the document; None if there is no valid signature.
 
-    The signature of a suspended account, of a blocked server (`is_closed_to`, security row 13) or of this server is ignored. In
-    secure mode raises BadSignature (401) without a valid signature, Unavailable when the signer's server could not be reached,
-    and Forbidden for a blocked server.
+    The signature of a suspended account, of a blocked server (security row 13) or of this server is ignored. In secure mode
+    raises BadSignature (401) without a valid signature, Unavailable when the signer's server could not be reached, and
+    Forbidden for a blocked server.
     """
     signed = signature_of(request)
     return signed.account if signed is not None else None
+
+
+def reader_id_of(request: HttpRequest) -> int | None:
+    """Return the id of the account that signed the request, or None. The rules and errors of `signer_of` apply."""
+    signer = signer_of(request)
+    return signer.id if signer is not None else None
 
 
 def signature_of(request: HttpRequest) -> signers.Signed | None:
@@ -86,20 +85,16 @@ def require_signature(request: HttpRequest) -> None:
 
 
 def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tuple[Post, int | None]:
-    """Return a local post that the signer may read (without a signer, a post that everybody may read), and the signer's id.
-    Raises NotFound.
-
-    For any post of a temporarily suspended or deleted account, the errors of `find_local_account` are raised, because NotFound
-    would mean that the post was deleted.
+    """Return a local post that the signer may read (everybody, without a signer), and the signer's id. Raises NotFound; for a
+    suspended or deleted author the errors of `find_local_account`, because NotFound would mean that the post was deleted.
 
     An account that the author has blocked may not read public posts either (contract, federation section 11). Other accounts of
-    the reader's server, including its instance actor, may read no more than anonymous readers (behaviours section 7).
+    the reader's server may read no more than anonymous readers (behaviours section 7).
     """
     number = require_found(parse_id(status_id))
     # The signer is determined before the post: if the key were fetched for a private post but not for a missing one, that would
     # reveal which of the two it is (security row 60).
-    signer = signer_of(request)
-    viewer_id = signer.id if signer is not None else None
+    viewer_id = reader_id_of(request)
     try:
         post = find_post(number, viewer_id)
     except NotFound:

@@ -1,6 +1,5 @@
-from notifications.models.annual_report import AnnualReport
 from notifications.models.mail import Mailing, MailItem, MailRecord
-from notifications.models.notification import Notification, NotificationType
+from notifications.models.notification import AnnualReport, Notification, NotificationType
 from notifications.models.policy import Handling, NotificationPermission, NotificationPolicy, NotificationRequest
 from notifications.models.push import Push, PushPolicy, PushSubscription
 

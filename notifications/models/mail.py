@@ -13,10 +13,7 @@ from social.kernel.runner import WaitingRow
 
 
 class MailItem(models.Model):
-    """A notification that its recipient wants by mail.
-
-    The row is deleted when the recipient's turn comes, even if the notification was deleted before.
-    """
+    """A notification that its recipient wants by mail. The row is deleted when the recipient's turn comes."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     notification = models.ForeignKey(
@@ -46,9 +43,7 @@ class Mailing(WaitingRow):
 
 
 class MailRecord(models.Model):
-    """Record of the mails sent to a recipient: `sent` is their number in the hour since `began_at`, `summary_at` the time
-    of the last summary.
-    """
+    """The mails sent to a recipient: `sent` is their number in the hour since `began_at`, `summary_at` the last summary."""
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="mail_record")
     began_at = models.DateTimeField(default=clock.now)

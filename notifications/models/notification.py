@@ -1,4 +1,4 @@
-"""The notifications of local accounts."""
+"""The notifications of local accounts, and their annual reports."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from django.db import models
 from accounts.collections.models import Collection
 from accounts.models import Account, SeveredAccount
 from moderation.models import Report, Strike
-from notifications.models.annual_report import AnnualReport
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
-from social.kernel.lengths import NAME_LIMIT, WORD_LIMIT, lengths
+from social.kernel.lengths import NAME_LIMIT, OBJECT_LIMIT, WORD_LIMIT, lengths
 from statuses.models import Status
 
 
@@ -42,12 +41,33 @@ MESSAGE_TYPES: Final = (NotificationType.MENTION, NotificationType.QUOTE)
 """Types that create a request when they are held, and that a request counts (contract, behaviours section 13)."""
 
 
+class AnnualReport(models.Model):
+    """The report of one year, requested by its owner at `requested_at`. `schema_version` is the structure of `data` (contract,
+    entities "Annual reports"), which is None until the report is computed.
+    """
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    year = models.SmallIntegerField()
+    schema_version = models.SmallIntegerField()
+    data = models.JSONField(null=True)
+    requested_at = models.DateTimeField(default=clock.now)
+    read_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            lengths("notifications_annualreport_lengths", data=OBJECT_LIMIT),
+            models.UniqueConstraint(fields=["account", "year"], name="notifications_annualreport_year"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.year} of {self.account_id}"
+
+
 class Notification(models.Model):
     """An action of `from_account` that concerns `account`.
 
     `cause` names the row that caused it (`favourite:12`), unique per recipient: an event handled twice notifies once, and
-    undoing the action finds its notifications. `filtered` notifications are held: stored but not listed until their sender
-    is accepted.
+    undoing the action finds its notifications. `filtered` notifications are held: not listed until their sender is accepted.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -1,6 +1,4 @@
-"""Policies for notifications, the senders that recipients have accepted in spite of their policy, and the requests of senders
-whose messages are held.
-"""
+"""Policies for notifications, senders accepted in spite of a policy, and requests of senders whose messages are held."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ from statuses.models import Status
 
 
 class Handling(models.TextChoices):
-    """Handling of one kind of senders by a policy: their notifications are delivered, held until the sender is accepted, or
-    not created.
-    """
+    """Handling of notifications of one kind of senders: they are delivered, held, or not created."""
 
     ACCEPT = "accept"
     FILTER = "filter"
@@ -57,9 +53,8 @@ class NotificationPolicy(models.Model):
 
 
 class NotificationPermission(models.Model):
-    """`account` has accepted a request of `from_account`: its policy no longer applies to `from_account`.
-
-    `merging`: the sender's held notifications are still being delivered.
+    """`account` has accepted a request of `from_account`, to whom its policy no longer applies. `merging`: the sender's held
+    notifications are still being delivered.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -81,9 +76,8 @@ class NotificationPermission(models.Model):
 
 
 class NotificationRequest(models.Model):
-    """Messages of `from_account` to `account` are held until the request is accepted, or dismissed.
-
-    `notifications_count` counts the messages up to REQUEST_COUNT_LIMIT; `last_status` is the newest message.
+    """Messages of `from_account` to `account` are held until the request is accepted, or dismissed. `notifications_count`
+    counts them up to REQUEST_COUNT_LIMIT; `last_status` is the newest.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -23,12 +23,12 @@ class PushPolicy(models.TextChoices):
 
 
 class PushSubscription(models.Model):
-    """A subscription to pushes, with the URL of the push service and the notifications to send there; one per access token,
-    deleted with the token.
+    """A subscription to pushes: the URL of the push service, and the notifications to send there. It belongs to an access
+    token, and is deleted with it.
 
-    `p256dh` and `auth` are the keys of the device, as it sent them. `standard`: messages are encoded by RFC 8291 instead of
-    its draft. `alerts` maps notification types to whether they are pushed; missing types are not pushed. If `policy` is not
-    a value of PushPolicy, nothing is pushed. `host` is the host of the endpoint, with its port.
+    `p256dh` and `auth` are the keys of the device, as it sent them. `standard`: messages are encoded by RFC 8291 instead of its
+    draft. `alerts` maps notification types to whether they are pushed; missing types are not. A `policy` outside of PushPolicy
+    pushes nothing. `host` is the host of the endpoint, with its port.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -60,10 +60,8 @@ class PushSubscription(models.Model):
 
 
 class Push(WaitingRow):
-    """A notification queued for a subscription; each pair of the two is queued once.
-
-    The row is deleted when its turn comes, even if the notification or the subscription was deleted before, so that deleting
-    these needs no further statement and no lock.
+    """A notification queued for a subscription, once. The row is deleted when its turn comes, even if the notification or the
+    subscription was deleted before: deleting these needs no further statement and no lock.
     """
 
     queue = "pushes"

@@ -59,7 +59,7 @@ _PAGES: Final[Mapping[str, str]] = {
 def notifications(request: HttpRequest) -> HttpResponse:
     """`/notifications`: the groups of `GET /api/v2/notifications`, newest first; with `only=mentions`, only mentions.
 
-    The first page stores the marker, as clients do, so that its notifications no longer count as unread in any client.
+    The first page stores the marker, so that its notifications no longer count as unread in any client.
     """
     user = signed_in(request)
     me, chosen = user.account_id, request.GET.get("only", "")
@@ -94,7 +94,6 @@ def notifications(request: HttpRequest) -> HttpResponse:
 
 
 def _mark_read(account_id: int, groups: Sequence[dict[str, Any]]) -> int:
-    """Move the marker forward to the newest notification of these groups; return its former position."""
     before = next((marker.last_read_id for marker in load_markers(account_id, [Timeline.NOTIFICATIONS])), 0)
     newest = max((int(group["most_recent_notification_id"]) for group in groups), default=0)
     if newest > before:

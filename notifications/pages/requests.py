@@ -1,6 +1,4 @@
-"""Pages on which a signed-in person changes the notification policy, and accepts or dismisses the senders whose messages it
-holds.
-"""
+"""Pages on which users change their notification policy, and accept or dismiss the senders whose messages it holds."""
 
 from __future__ import annotations
 
@@ -59,12 +57,10 @@ class PolicyForm(ServiceForm):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def policy(request: HttpRequest) -> HttpResponse:
-    """`/notifications/policy`: the settings that decide, for each kind of senders, whether notifications are delivered, held
-    or dropped.
-    """
+    """`/notifications/policy`: the settings by kind of senders: deliver, hold or drop their notifications."""
     account_id = signed_in(request).account_id
-    found = find_policy(account_id)
-    form = PolicyForm(request.POST or None, initial={name: getattr(found, name) for name in POLICY_COLUMNS})
+    stored = find_policy(account_id)
+    form = PolicyForm(request.POST or None, initial={name: getattr(stored, name) for name in POLICY_COLUMNS})
     if request.method == "POST" and form.is_valid():
         change_policy(account_id=account_id, settings=PolicyInput.read_mapping(form.cleaned_data).settings)
         messages.success(request, _("Your choice has been saved."))
@@ -74,9 +70,8 @@ def policy(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def notification_requests(request: HttpRequest) -> HttpResponse:
-    """`/notifications/requests`: the senders whose messages are held, the newest request first, as the API lists them.
-
-    A POST request accepts or dismisses (`act`) the requests `id` and redirects back (303); repeating it has no effect.
+    """`/notifications/requests`: the senders whose messages are held, the newest request first. A POST request accepts or
+    dismisses (`act`) the requests `id` and redirects back (303); repeating it has no effect.
     """
     user = signed_in(request)
     if request.method == "POST":
@@ -84,13 +79,13 @@ def notification_requests(request: HttpRequest) -> HttpResponse:
         _decide(request, user.account_id)
         return back(request)
     cursor = cursor_of(request, PAGE_SIZE)
-    found = cursor.cut(list_requests(user.account_id))
-    rows = one_page(found, cursor)
+    pending = cursor.cut(list_requests(user.account_id))
+    rows = one_page(pending, cursor)
     page = load_request_page(rows, user.account_id)
     people = present_counted_accounts(page.accounts)
     posts = {post["number"]: post for post in posts_for_templates(page.statuses, reader_of(user, "notifications"))}
     context = {
-        **links(request, found, cursor, [row.id for row in rows]),
+        **links(request, pending, cursor, [row.id for row in rows]),
         "of_others": True,
         "merging": not is_merged(user.account_id),
         "requests": [

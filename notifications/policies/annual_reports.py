@@ -1,6 +1,4 @@
-"""Rules of annual reports: the archetype of their owner, and their states (contract, entities "Annual reports", schema version
-2).
-"""
+"""Rules of annual reports: archetypes and states (contract, entities "Annual reports", schema version 2)."""
 
 from __future__ import annotations
 
@@ -38,8 +36,8 @@ class ReportState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts of a year's posts: boosts, replies to others, posts with a poll, and standalone posts, including the author's
-    own threads. `total` counts each post once.
+    """Counts of a year's posts: boosts, replies to others, posts with a poll, and standalone posts, which include replies to
+    oneself. `total` counts each post once.
     """
 
     total: int

@@ -1,6 +1,4 @@
-"""Decides which notifications have a fallback text for clients that do not know their type (contract, entities
-"Notification").
-"""
+"""Decides which notifications have a fallback text for clients that do not know their type (contract, "Notification")."""
 
 from __future__ import annotations
 
@@ -28,7 +26,5 @@ BASELINE: Final = frozenset(
 
 
 def needs_fallback(type: str, supported: Collection[str] | None) -> bool:
-    """Tell whether a client that knows the `supported` types needs a fallback. `supported` None: the client names no types
-    and gets no fallbacks.
-    """
+    """Tell whether a client that knows the `supported` types needs a fallback; None: the client gets no fallbacks."""
     return supported is not None and type not in BASELINE and type not in supported

@@ -46,8 +46,8 @@ def count_this_hour(record: MailRecord, now: datetime) -> int:
 
 
 def form_of(preferences: Mapping[str, Any], record: MailRecord, oldest: datetime, now: datetime) -> Form:
-    """Return the form of mail for notifications since `oldest`. Depending on `preferences`, this is one list per day,
-    or SINGLE_MAILS single mails and then one list, per hour.
+    """Return the form of mail for notifications since `oldest`: one list per day or, per hour, SINGLE_MAILS single mails and
+    then one list, as the user prefers.
     """
     if mode_of(preferences) == DAILY:
         return Form.LIST if oldest <= now - DAY + _TOLERANCE else Form.NOTHING

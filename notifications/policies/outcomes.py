@@ -1,7 +1,5 @@
-"""Outcomes for notifications: created or not, and delivered or held (contract, behaviours section 13).
-
-The tables RULES and GROUNDS hold the properties of types and the conditions of policies; an outcome depends on them and on
-the relations between recipient and sender only.
+"""Outcomes for notifications: created or not, and delivered or held (contract, behaviours section 13). An outcome depends only
+on the tables RULES and GROUNDS and on the relations between recipient and sender.
 """
 
 from __future__ import annotations
@@ -34,12 +32,10 @@ class NotificationOutcome(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TypeRule:
-    """Properties of a type. `filterable`: the recipient's policy applies.
-
-    `past_blocks`: delivered regardless of blocks, mutes and policies if the sender is a member of staff. `about_oneself`:
-    also created for the recipient's own actions. `of_any_post`: about any post of a followed account, so that every mute
-    prevents the notification, even a mute that allows notifications. `grouped`: clients may show several of these
-    notifications as one.
+    """Properties of a type. `filterable`: the recipient's policy applies. `past_blocks`: delivered regardless of blocks, mutes
+    and policies if the sender is a member of staff. `about_oneself`: also created for the recipient's own actions.
+    `of_any_post`: about any post of a followed account, so that even a mute that allows notifications prevents it. `grouped`:
+    clients may show several as one.
     """
 
     filterable: bool = False
@@ -74,13 +70,12 @@ DEFAULT_POLICY: Final = NotificationPolicy()
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A notification that may be created. `relations` are those of the recipient to the sender and to the accounts
-    `involved`: the other accounts that the post mentions, and the account to which it replies. `suspended`: sender or
-    recipient is suspended.
+    """A notification that may be created. `relations` are those of the recipient to the sender and to the accounts `involved`:
+    those that the post mentions or replies to. `suspended`: sender or recipient is suspended.
 
-    `follows_recipient`: the sender has followed the recipient for at least FOLLOWER_AGE. `unsolicited`: a private mention
-    that is not a reply to a private post of the recipient to the sender. `permitted`: the recipient has accepted a request
-    of the sender.
+    `follows_recipient`: the sender has followed the recipient for at least FOLLOWER_AGE. `unsolicited`: a private mention that
+    does not reply to a private post of the recipient to the sender. `permitted`: the recipient has accepted the sender's
+    request.
     """
 
     type: Type
@@ -133,9 +128,7 @@ def outcome_of(candidate: Candidate) -> NotificationOutcome:
 
 
 def is_dropped(candidate: Candidate) -> bool:
-    """Tell whether no notification is created, whatever the recipient's policy is. Blocks and mutes do not apply to mentions
-    by staff.
-    """
+    """Tell whether no notification is created, whatever the recipient's policy is."""
     sender, relations, rule = candidate.sender_id, candidate.relations, RULES[candidate.type]
     if candidate.suspended or candidate.thread_muted:
         return True

@@ -51,9 +51,7 @@ class PushTarget:
 
 
 def target_errors(target: PushTarget, *, may_be_asked: bool) -> Iterator[FieldError]:
-    """Return the errors of a new subscription, in the order of the contract. `may_be_asked`: this server may send requests
-    to the endpoint.
-    """
+    """Return the errors of a new subscription. `may_be_asked`: this server may send requests to the endpoint."""
     if not target.endpoint.strip():
         yield FieldError("endpoint", "ERR_BLANK", _("can't be blank"), _("Endpoint"))
     if not may_be_asked:

@@ -1,8 +1,7 @@
 """Encrypts messages for devices in both encodings of Web Push, and signs tokens for push services.
 
-Sources: RFC 8291 with RFC 8188 (`aes128gcm`); draft-ietf-webpush-encryption-04 with
-draft-ietf-httpbis-encryption-encoding-03 (`aesgcm`); RFC 8292 (VAPID); contract, behaviours section 17. docs/adr/0028 says
-why no library is used.
+Sources: RFC 8291 with RFC 8188 (`aes128gcm`); draft-ietf-webpush-encryption-04 with draft-ietf-httpbis-encryption-encoding-03
+(`aesgcm`); RFC 8292 (VAPID); contract, behaviours section 17. docs/adr/0028 says why no library is used.
 """
 
 from __future__ import annotations
@@ -64,9 +63,9 @@ class Encrypted:
 
 
 class Device:
-    """The keys of a device; only the device can decrypt messages encrypted with them. `auth` may be any text (contract,
-    parameters section 5): if it is not Base64, the bytes of the text are the secret, and no device can decrypt the messages.
-    Raises ValueError for a `p256dh` that `is_public_key` refuses.
+    """The keys of a device, which alone can decrypt messages that are encrypted with them. `auth` may be any text (contract,
+    parameters section 5); if it is not Base64, no device can decrypt the messages. Raises ValueError for a `p256dh` that
+    `is_public_key` refuses.
     """
 
     def __init__(self, p256dh: str, auth: str) -> None:
@@ -106,7 +105,6 @@ def _derive(secret: bytes, salt: bytes, info: bytes, length: int) -> bytes:
 
 
 def _keys(secret: bytes, salt: bytes, encoding: bytes, context: bytes) -> tuple[bytes, bytes]:
-    """Return the key and the nonce of the only record."""
     key = _derive(secret, salt, b"Content-Encoding: " + encoding + b"\0" + context, 16)
     return key, _derive(secret, salt, b"Content-Encoding: nonce\0" + context, 12)
 

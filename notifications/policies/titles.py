@@ -63,10 +63,10 @@ def title_of_report(name: str, target: str) -> str:
 
 
 def title_of(kind: str, name: str, *, own: bool = False) -> str:
-    """Return the title of a notification of this type about an account called `name`, in the active language.
+    """Return the title of a notification about an account called `name`, in the active language. `own`: that account is the
+    recipient. For a type without a title, return `kind`.
 
-    `own`: that account is the recipient. For a type without a title, `kind` itself is returned. In right-to-left text the
-    name is isolated (Unicode UAX 9, FSI and PDI): otherwise the `@` of an address would be shown behind it.
+    In right-to-left text the name is isolated (Unicode UAX 9): otherwise the `@` of an address would be shown behind it.
     """
     if get_language_bidi():
         name = f"\u2068{name}\u2069"

@@ -14,7 +14,7 @@ from accounts.queries.accounts import CountedAccounts, load_counted_accounts
 from moderation.queries.instance import offered_report_year
 from notifications.models import AnnualReport
 from notifications.policies.annual_reports import SCHEMA_VERSION, ReportState, Tally, archetype_of
-from social.kernel.errors import NotFound
+from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import first_at, parse_id
 from statuses.models import Poll, Status, StatusTag
 from statuses.policies.visibility import OPEN_VISIBILITIES
@@ -64,10 +64,7 @@ def find_state(account_id: int, year: int | None) -> tuple[ReportState, AnnualRe
 
 def find_requested(account_id: int, report_id: int | None) -> AnnualReport:
     """Return the report of an account with this id, finished or not. Raises NotFound."""
-    report = AnnualReport.objects.filter(account_id=account_id, id=report_id or 0).first()
-    if report is None:
-        raise NotFound
-    return report
+    return require_found(AnnualReport.objects.filter(account_id=account_id, id=report_id or 0).first())
 
 
 def has_posted(account_id: int, year: int) -> bool:

@@ -1,6 +1,4 @@
-"""Reads the senders and posts of notifications, for mails and pushes: their current state, without anything that the
-recipient may not read.
-"""
+"""Reads the senders and posts of notifications for mails and pushes, without anything that the recipient may not read."""
 
 from __future__ import annotations
 
@@ -18,6 +16,7 @@ from statuses.policies.filters import Filters
 from statuses.policies.posts import PostBody
 from statuses.queries.filters import load_filters_of
 from statuses.queries.posts import load_bodies, load_posts
+from statuses.serializers.status import searched_text
 
 _NO_FILTERS: Final = Filters()
 
@@ -27,19 +26,23 @@ Subject = tuple[int, int, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Content of a notification: the `sender` and, if it is about a post, the `post` and its URL `link`. `filters` are the
-    recipient's filters.
-    """
+    """Content of a notification: the `sender`, the `post`, if any, with its URL `link`, and the recipient's `filters`."""
 
     sender: Account
     post: PostBody | None
     link: str
     filters: Filters
 
+    @property
+    def is_hidden(self) -> bool:
+        """Tell whether a filter of the recipient hides the post."""
+        post = self.post
+        return post is not None and self.filters.hides(searched_text(post), post.id, "notifications")
+
 
 def load_contents(subjects: Collection[Subject]) -> dict[Subject, Content]:
-    """Return the contents of notifications by subject; posts that the recipient may not read (any more) are left out with
-    their subjects. Five queries at most, and one more if a sender has moved.
+    """Return the contents of notifications by subject, without those whose post the recipient may not read. Five queries at
+    most, and one more if a sender has moved.
     """
     recipients = {recipient_id for recipient_id, _sender, _status in subjects}
     status_ids = {status_id for _recipient, _sender, status_id in subjects if status_id is not None}

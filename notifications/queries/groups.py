@@ -1,5 +1,5 @@
-"""Reads notifications in groups. A group holds the notifications of one type (favourite, boost, follow, sign-up) within
-the same twelve hours, and about the same post if the type concerns posts (contract, behaviours section 13 "Grouping").
+"""Reads notifications in groups: those of one type within the same twelve hours, and about the same post if the type concerns
+posts (contract, behaviours section 13 "Grouping").
 """
 
 from __future__ import annotations
@@ -120,9 +120,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """The first notification of each group on a page, newest first. `span` covers the page from its last to its first
-    notification, and extends to the requested bound if no notifications remain in that direction; `ends` are the ids below
-    and above which the next pages begin.
+    """The first notification of each group on a page, newest first. `span` covers the page, and extends to the requested bound
+    if no notifications remain in that direction. `ends` are the ids below and above which the next pages begin.
     """
 
     rows: list[listing.ListedNotification] = field(default_factory=list)
@@ -132,9 +131,8 @@ class Heads:
 
 @dataclass(frozen=True, slots=True)
 class NotificationGroup:
-    """The notifications with the same key, except those newer than the page; `newest` is the latest of them. `count` is at
-    most COUNT_LIMIT; `sample` holds the latest senders, newest first; `lowest_id` and `latest_at` concern only its
-    notifications on the page.
+    """The notifications with the same key, except those newer than the page; `newest` is the latest of them. `count` is at most
+    COUNT_LIMIT. `sample` holds the latest senders, newest first. `lowest_id` and `latest_at` concern only the page.
     """
 
     newest: listing.ListedNotification
@@ -148,9 +146,7 @@ class NotificationGroup:
 
 @dataclass(frozen=True)
 class GroupPage:
-    """Groups with their accounts, posts and other subjects. `partial` holds the accounts that are shown in short form; None
-    if all accounts are shown in full.
-    """
+    """Groups with all that they are about. `partial` are the accounts in short form; None if all are shown in full."""
 
     groups: Sequence[NotificationGroup]
     accounts: CountedAccounts
@@ -164,8 +160,8 @@ class GroupPage:
 def list_heads(
     account_id: int, row_filter: listing.NotificationFilter, grouped_types: Collection[str], cursor: Cursor
 ) -> Heads:
-    """Return the first notification of each group at a cursor, in its direction. At most two queries, which read a limited
-    number of notifications: a page of all types is shorter if these do not fill it.
+    """Return the first notification of each group at a cursor, in its direction. At most two queries over a limited number of
+    notifications: a page of all types may be short.
     """
     parts, rising = row_filter.parts(), cursor.ascending
     if not parts:
@@ -179,9 +175,7 @@ def list_heads(
     parameters = {
         **cursor.parameters,
         "start": start if start is not None else 0 if rising else MAX_ID,
-        "account": account_id,
-        "types": row_filter.chosen_types,
-        "sender": row_filter.from_account_id,
+        **row_filter.parameters(account_id),
         "grouped": list(grouped_types),
     }
     rows: list[listing.ListedNotification] = []
@@ -193,9 +187,9 @@ def list_heads(
             else _NO_STOP
         )
         heads = " UNION ALL ".join(_HEAD.format(part=part, **words) for part in parts)
-        found = rows_of(_HEADS.format(stop=stop_sql, parts=heads, columns=listing.COLUMNS, **words), parameters)
-        rows = [listing.ListedNotification(*values) for _stop, *values in found]
-        stop = found[0][0] if found and len(found) < cursor.limit else None
+        head_rows = rows_of(_HEADS.format(stop=stop_sql, parts=heads, columns=listing.COLUMNS, **words), parameters)
+        rows = [listing.ListedNotification(*values) for _stop, *values in head_rows]
+        stop = head_rows[0][0] if head_rows and len(head_rows) < cursor.limit else None
         if stop is None:
             break
     if not rows:
@@ -214,18 +208,18 @@ def load_groups(
 ) -> list[NotificationGroup]:
     """Return the groups of these notifications, in their order. One query."""
     grouped = [head for head in heads if head.group_key is not None and head.type in grouped_types]
-    found = {}
+    values_by_key = {}
     if grouped:
         keys = [head.key for head in grouped]
         bounds = {"account": account_id, "lowest": span.lowest, "highest": span.highest}
-        found = {key: values for key, *values in rows_of(_GROUPS, {"keys": keys, **bounds}) if values[0]}
+        values_by_key = {key: values for key, *values in rows_of(_GROUPS, {"keys": keys, **bounds}) if values[0]}
     groups = []
     for head in heads:
         count, newest_id, sample, lowest_id, latest_at = 1, head.id, [head.from_account_id], head.id, head.created_at
         key = f"{listing.UNGROUPED}{head.id}"
-        if head.key in found and head.type in grouped_types:
+        if head.key in values_by_key and head.type in grouped_types:
             key = head.key
-            count, newest_id, sample, lowest_id, latest_at = found[key]
+            count, newest_id, sample, lowest_id, latest_at = values_by_key[key]
         newest = replace(head, id=newest_id, from_account_id=sample[0], others=count - 1)
         groups.append(NotificationGroup(newest, key, count, newest_id, sample, lowest_id, latest_at))
     return groups
@@ -255,8 +249,8 @@ def list_of_group(account_id: int, key: str, cursor: Cursor) -> list[listing.Lis
 def count_unread_groups(
     account_id: int, row_filter: listing.NotificationFilter, grouped_types: Collection[str], limit: int
 ) -> int:
-    """Return the number of groups with notifications newer than the account's marker, up to `limit`. At most four queries.
-    Only the newest notifications are counted, as many as the longest stretch has; if types are chosen, as many of each.
+    """Return the number of groups newer than the account's marker, up to `limit`. At most four queries over a limited number of
+    notifications (of each type, if types are chosen).
     """
     parts = row_filter.parts()
     if not parts or limit < 1:
@@ -266,9 +260,7 @@ def count_unread_groups(
     rows = " UNION ALL ".join(_unread_rows(part, bound) for part in parts)
     sql = _COUNT.format(rows=rows, shown=listing.SHOWN_CONDITION, any_part=" OR ".join(parts))
     parameters = {
-        "account": account_id,
-        "types": row_filter.chosen_types,
-        "sender": row_filter.from_account_id,
+        **row_filter.parameters(account_id),
         "grouped": list(grouped_types),
         "limit": limit,
         **({} if after is None else {"after": after}),
@@ -305,9 +297,7 @@ SELECT count(DISTINCT COALESCE(CASE WHEN n.type = ANY(%(grouped)s::text[]) THEN 
 
 
 def unread_groups() -> RawSQL:
-    """Return an expression for a query of users: the number of a user's groups that are newer than the marker, counted among
-    the newest notifications.
-    """
+    """Return an expression for a query of users: the number of groups newer than the marker, among the newest notifications."""
     types = ", ".join(f"'{name}'" for name in GROUPED_TYPES)
     constants = {"account": "accounts_user.account_id", "timeline": f"'{Timeline.NOTIFICATIONS.value}'"}
     return RawSQL(_UNREAD % {**constants, "grouped": f"ARRAY[{types}]"}, ())  # noqa: S611 (constants)
@@ -320,8 +310,8 @@ def load_group_page(
     supported: Collection[str] | None = None,
     partial: bool = False,
 ) -> GroupPage:
-    """Return the data of these groups, in as many queries as a page of notifications takes. With `partial`, only the
-    first account of each group is shown in full, and another query loads the others in short form.
+    """Return the data of these groups, in as many queries as a page of notifications takes. With `partial`, only the first
+    account of each group is shown in full; another query loads the others in short form.
     """
     rows = [group.newest for group in groups]
     subjects = listing.load_subjects(rows, viewer_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from accounts.collections.queries import ShownCollection, load_shown
 from accounts.models import Account, SeveredAccount
@@ -73,10 +73,7 @@ class ListedNotification:
 
 @dataclass(frozen=True, slots=True)
 class NotificationFilter:
-    """Conditions on notifications: their types, excluded types, the sender, and whether filtered ones are included.
-
-    If a sender is given, the sender's filtered notifications are included (SEED-071; contract, behaviours section 13).
-    """
+    """Conditions on notifications. Filtered ones of a chosen sender are included (SEED-071; behaviours section 13)."""
 
     types: Collection[str] = ()
     exclude_types: Collection[str] = ()
@@ -88,9 +85,13 @@ class NotificationFilter:
         """Return the existing types that the filter selects."""
         return [type for type in _TYPES if (not self.types or type in self.types) and type not in self.exclude_types]
 
+    def parameters(self, account_id: int) -> dict[str, Any]:
+        """Return the parameters of `parts` and of SHOWN_CONDITION."""
+        return {"account": account_id, "types": self.chosen_types, "sender": self.from_account_id}
+
     def parts(self) -> list[str]:
-        """Return the conditions whose results together are the selected notifications: each has an index in the order of
-        the list, so that at most one page of each is read, however many notifications there are.
+        """Return the conditions whose results together are the selected notifications. Each has an index in the order of the
+        list, so that at most one page of each is read.
         """
         types = self.chosen_types
         has_type = "TRUE" if len(types) == len(_TYPES) else "n.type = ANY(%(types)s)"
@@ -115,13 +116,7 @@ def list_notifications(account_id: int, row_filter: NotificationFilter, cursor: 
     if len(parts) > 1:
         together = ") UNION ALL (".join(parts)
         sql = f"SELECT * FROM (({together})) n ORDER BY id {cursor.direction} LIMIT %(limit)s"  # noqa: S608 (constants)
-    parameters = {
-        "account": account_id,
-        "types": row_filter.chosen_types,
-        "sender": row_filter.from_account_id,
-        **cursor.parameters,
-    }
-    return cursor.newest_first(_rows(sql, parameters))
+    return cursor.newest_first(_rows(sql, {**row_filter.parameters(account_id), **cursor.parameters}))
 
 
 def unread_cursor(account_id: int, limit: int) -> Cursor:
@@ -156,24 +151,9 @@ def _rows(sql: str, parameters: dict[str, Any]) -> list[ListedNotification]:
     ]  # the columns are the fields, in their order
 
 
-class About(Protocol):
-    """A notification or a group, and the ids of the rows that it may be about. `others` is the number of further senders."""
-
-    type: str
-    from_account_id: int
-    others: int
-    report_id: int | None
-    strike_id: int | None
-    severed_id: int | None
-    collection_id: int | None
-    annual_report_id: int | None
-
-
 @dataclass(frozen=True)
 class Subjects:
-    """Rows that notifications are about, by id, except posts. `appeals` has the ids of the strikes as keys; `years` maps
-    the ids of annual reports to their years.
-    """
+    """Rows other than posts that notifications are about, by id; `appeals` by strike, `years` of annual reports."""
 
     reports: Mapping[int, Report]
     strikes: Mapping[int, Strike]
@@ -188,7 +168,7 @@ class Subjects:
         reported = {report.target_account_id for report in self.reports.values()}
         return reported | {strike.target_account_id for strike in self.strikes.values()}
 
-    def has(self, row: About) -> bool:
+    def has(self, row: ListedNotification) -> bool:
         """Tell whether everything that the notification is about still exists."""
         pairs: tuple[tuple[int | None, Mapping[int, Any]], ...] = (
             (row.report_id, self.reports),
@@ -200,9 +180,9 @@ class Subjects:
         return all(number is None or number in loaded for number, loaded in pairs)
 
 
-def load_subjects(rows: Sequence[About], viewer_id: int) -> Subjects:
-    """Return the subjects of these rows, as the viewer sees them: no query for a table to which they do not refer, two for
-    strikes, three for collections, one for each other table.
+def load_subjects(rows: Sequence[ListedNotification], viewer_id: int) -> Subjects:
+    """Return the subjects of these rows, as the viewer sees them. Only tables to which the rows refer are read: three queries
+    for collections, two for strikes, one for each other table.
     """
     strikes = load_strikes({row.strike_id for row in rows if row.strike_id is not None})
     years = {row.annual_report_id for row in rows if row.annual_report_id is not None}
@@ -228,10 +208,10 @@ class NotificationPage:
     named: Mapping[int, Account]
 
 
-def load_named(rows: Sequence[About], subjects: Subjects, supported: Collection[str] | None) -> dict[int, Account]:
-    """Return the accounts that are named in the fallbacks of these rows, for a client that knows the `supported` types
-    and gets fallbacks for others. Runs the queries of `load_accounts`, and none without fallbacks.
-    """
+def load_named(
+    rows: Sequence[ListedNotification], subjects: Subjects, supported: Collection[str] | None
+) -> dict[int, Account]:
+    """Return the accounts in the fallbacks of these rows, for a client with these `supported` types. No query without any."""
     ids: set[int] = set()
     for row in rows:
         if needs_fallback(row.type, supported):
@@ -246,7 +226,7 @@ def load_page(
     rows: Sequence[ListedNotification], viewer_id: int, supported: Collection[str] | None = None
 ) -> NotificationPage:
     """Return the data of the entities of these rows: at most eight queries for any number of rows, plus the queries of
-    `load_subjects`, and one more if a client that knows the `supported` types gets fallbacks.
+    `load_subjects`, and one more for fallbacks (`load_named`).
     """
     subjects = load_subjects(rows, viewer_id)
     accounts = load_counted_accounts({row.from_account_id for row in rows} | subjects.people, viewer_id)

@@ -70,10 +70,8 @@ class MailedNotification:
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """A recipient of mails, with the notifications to be mailed, oldest first; `gone` are the ids of items that are not to
-    be mailed any more.
-
-    `seen_at` is the time of the user's last activity.
+    """A recipient of mails, who was last active at `seen_at`. `items` are the notifications to be mailed, oldest first; `gone`
+    are the ids of items that are not to be mailed any more.
     """
 
     user: User
@@ -84,23 +82,20 @@ class Mailbox:
 
 
 def find_mailbox(account_id: int) -> Mailbox | None:
-    """Return the mailbox of an account. Return None if no mail may be sent: the address is not confirmed or was permanently
-    rejected, the user may not use the account, or the account has moved or is a memorial. Three queries.
+    """Return the mailbox of an account; None if no mail may be sent: the address is not confirmed or was permanently rejected,
+    the user may not use the account, or the account has moved or is a memorial. Three queries.
     """
-    user = (
-        User.objects.select_related("account__mail_record")
-        .filter(
-            is_present("account"),
-            account_id=account_id,
-            account__moved_to=None,
-            account__memorial=False,
-            account__deleted_at=None,
-            disabled_at=None,
-            approved=True,
-            activated_at__isnull=False,
-        )
-        .first()
+    users = User.objects.select_related("account__mail_record").filter(
+        is_present("account"),
+        account_id=account_id,
+        account__moved_to=None,
+        account__memorial=False,
+        account__deleted_at=None,
+        disabled_at=None,
+        approved=True,
+        activated_at__isnull=False,
     )
+    user = users.first()
     if user is None or user.preferences.get("refused_address") == user.email:
         return None
     markers = load_markers(account_id, [Timeline.HOME, Timeline.NOTIFICATIONS])

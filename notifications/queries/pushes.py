@@ -44,15 +44,17 @@ SELECT w.id, p.id, p.endpoint, p.p256dh, p.auth, p.standard, t.token, u.locale,
 
 def find_push_subscription(token_id: int) -> PushSubscription:
     """Return the subscription of an access token. Raises NotFound."""
-    found = PushSubscription.objects.filter(token_id=token_id).first()
-    if found is None:
+    subscription = PushSubscription.objects.filter(token_id=token_id).first()
+    if subscription is None:
         raise NotFound(_("Not Found"))
-    return found
+    return subscription
 
 
 @dataclass(frozen=True, slots=True)
-class PushAddress:
-    """The endpoint of a subscription, the keys of its device, and the access token to which it belongs."""
+class PushMessage:
+    """A notification for one subscription, with the endpoint, the keys of the device, and the access token. `locale` is the
+    recipient's language, or "". `own`: the sender is the recipient.
+    """
 
     subscription_id: int
     endpoint: str
@@ -60,16 +62,6 @@ class PushAddress:
     auth: str
     standard: bool
     token: str
-
-
-@dataclass(frozen=True, slots=True)
-class PushMessage:
-    """A notification for one subscription, with its content.
-
-    `locale` is the recipient's language, or "". `own`: the sender is the recipient.
-    """
-
-    address: PushAddress
     locale: str
     notification_id: int
     type: str
@@ -78,20 +70,15 @@ class PushMessage:
 
 
 def load_messages(push_ids: Collection[int]) -> dict[int, PushMessage]:
-    """Return the messages of these pushes, by the push's id; those that are no longer wanted, or are about a post that the
-    recipient may not read (any more), are left out. Six queries at most, and one more if a sender has moved.
+    """Return the messages of these pushes, by the push's id, without those that are no longer wanted or whose post the
+    recipient may not read. Six queries at most, and one more if a sender has moved.
     """
     rows = rows_of(_MESSAGES, {"ids": list(push_ids)})
     contents = load_contents({row[-3:] for row in rows})
-    return {
-        push_id: PushMessage(
-            PushAddress(*address),
-            locale=locale or "",
-            notification_id=notification_id,
-            type=kind,
-            own=sender_id == recipient_id,
-            content=contents[recipient_id, sender_id, status_id],
-        )
-        for push_id, *address, locale, notification_id, kind, recipient_id, sender_id, status_id in rows
-        if (recipient_id, sender_id, status_id) in contents
-    }
+    messages: dict[int, PushMessage] = {}
+    for push_id, *device, locale, notification_id, kind, recipient_id, sender_id, status_id in rows:
+        content = contents.get((recipient_id, sender_id, status_id))
+        if content is not None:
+            values = (*device, locale or "", notification_id, kind, sender_id == recipient_id, content)
+            messages[push_id] = PushMessage(*values)
+    return messages

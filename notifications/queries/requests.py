@@ -12,7 +12,7 @@ from accounts.policies.audience import PRESENT, is_present
 from accounts.queries.accounts import CountedAccounts, load_counted_accounts
 from notifications.models import NotificationPermission, NotificationPolicy, NotificationRequest
 from notifications.models.policy import REQUEST_COUNT_LIMIT
-from social.kernel.errors import NotFound
+from social.kernel.errors import require_found
 from social.kernel.statements import rows_of
 from statuses.queries.page import PostPage, hydrate
 
@@ -29,9 +29,7 @@ SELECT count(*), COALESCE(sum(notifications_count), 0)::bigint
 
 
 def load_permitted(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Return the pairs among these (recipient, sender) in which the recipient has accepted the sender. One query; none if
-    `pairs` is empty.
-    """
+    """Return the pairs (recipient, sender) in which the recipient has accepted the sender. One query, or none without pairs."""
     if not pairs:
         return set()
     accounts, senders = map(list, zip(*pairs, strict=True))
@@ -67,10 +65,7 @@ def list_requests(account_id: int) -> QuerySet[NotificationRequest]:
 
 def find_request(account_id: int, request_id: int) -> NotificationRequest:
     """Return the request of an account with this id. Raises NotFound."""
-    found = list_requests(account_id).filter(id=request_id).first()
-    if found is None:
-        raise NotFound
-    return found
+    return require_found(list_requests(account_id).filter(id=request_id).first())
 
 
 def is_merged(account_id: int) -> bool:

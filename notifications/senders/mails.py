@@ -1,15 +1,14 @@
 """Sends notifications by mail to users who want them, and summaries to users who are away.
 
-Each notification is queued as an item until its recipient's turn comes (`Mailing`). A turn sends one mail about the items
-that are then still present, wanted, visible and unread, and ends; remaining items get another turn. A process that is
-killed in between therefore loses nothing, but one mail per recipient whose turn it was may arrive twice, with the same
-Message-ID.
+Each notification is an item until its recipient's turn comes (`Mailing`). A turn sends one mail about the items that are then
+still wanted, visible and unread; remaining items get another turn. If a process is killed, nothing is lost, but one mail per
+recipient may arrive twice, with the same Message-ID.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
@@ -27,19 +26,7 @@ from accounts.queries.site_settings import find_site_title
 from accounts.services.preferences import PreferencesChange, change_preferences
 from notifications.events import MailsDue, NotificationMade
 from notifications.models import Mailing, MailItem, MailRecord
-from notifications.policies.mails import (
-    AWAY_AFTER,
-    DAY,
-    DELAY,
-    HOUR,
-    LEFT_AFTER,
-    SINGLE_MAILS,
-    Form,
-    count_this_hour,
-    form_of,
-    is_online,
-    is_summary_due,
-)
+from notifications.policies import mails as policy
 from notifications.policies.titles import title_of
 from notifications.queries.contents import Content, load_contents
 from notifications.queries.mails import (
@@ -52,7 +39,6 @@ from notifications.queries.mails import (
     find_mailbox,
     list_unread,
 )
-from notifications.senders.filtering import is_hidden
 from social.kernel import clock, links, mail
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
@@ -73,10 +59,10 @@ EXCERPT_LIMIT: Final = 300
 _LOOKED_AT: Final = 50
 _COUNTED_UNREAD: Final = 1000
 _NUMBERS: Final = {
-    "delay": DELAY.total_seconds(),
-    "hour": HOUR.total_seconds(),
-    "day": DAY.total_seconds(),
-    "single": SINGLE_MAILS,
+    "delay": policy.DELAY.total_seconds(),
+    "hour": policy.HOUR.total_seconds(),
+    "day": policy.DAY.total_seconds(),
+    "single": policy.SINGLE_MAILS,
 }
 # Mails have threads of their own, because the threads of the network loop resolve host names for all senders.
 _THREADS: Final = ThreadPoolExecutor(TERMS["mails"].at_once, thread_name_prefix="mails")
@@ -128,10 +114,8 @@ SELECT %(host)s, u.account_id FROM accounts_user u LEFT JOIN notifications_mailr
 
 
 def queue_mails(events: Sequence[NotificationMade]) -> None:
-    """Queue notifications for the recipients who want them by mail, in one statement.
-
-    Works in the caller's transaction; a notification is queued once, however often this runs. Publishes MailsDue if a
-    turn was queued, restarted or brought forward.
+    """Queue notifications for the recipients who want them by mail, each once, in one statement and the caller's transaction.
+    Publishes MailsDue if a turn was queued, restarted or brought forward.
     """
     if _execute(_MAKE_ITEMS, ids=[event.notification_id for event in events]):
         publish(MailsDue())
@@ -141,7 +125,12 @@ def queue_summaries() -> None:
     """Queue turns for users who are away and have unread notifications, SUMMARIES_PER_HOUR at most. Publishes MailsDue."""
     now = clock.now()
     with transaction.atomic():
-        if _execute(_MAKE_TURNS_OF_ABSENT, before=now - AWAY_AFTER, after=now - LEFT_AFTER, limit=SUMMARIES_PER_HOUR):
+        if _execute(
+            _MAKE_TURNS_OF_ABSENT,
+            before=now - policy.AWAY_AFTER,
+            after=now - policy.LEFT_AFTER,
+            limit=SUMMARIES_PER_HOUR,
+        ):
             publish(MailsDue())
 
 
@@ -149,11 +138,6 @@ def _execute(statement: str, **values: Any) -> int:
     with connection.cursor() as cursor:
         cursor.execute(statement, {"host": settings.EMAIL_HOST or "localhost", **_NUMBERS, **values})
         return int(cursor.rowcount)
-
-
-def _begin(jobs: Sequence[Job[Mailing]]) -> Iterator[Steps]:
-    for job in jobs:
-        yield _write(job)
 
 
 def _write(job: Job[Mailing]) -> Steps:
@@ -182,8 +166,8 @@ async def _handed_over(letter: EmailMultiAlternatives) -> bool:
 
 
 def _make_next_turns(rows: Sequence[Mailing]) -> None:
-    """Queue another turn for recipients with remaining items, in the transaction that ends their current turn. Items of a
-    turn that was given up are deleted: a newer item would have restarted the turn.
+    """Queue another turn for recipients with remaining items. Items of a turn that was given up are deleted: a newer item would
+    have restarted the turn.
     """
     given_up = [row.account_id for row in rows if row.dead_at is not None]
     MailItem.objects.filter(account_id__one_of=given_up).delete()
@@ -191,14 +175,12 @@ def _make_next_turns(rows: Sequence[Mailing]) -> None:
         _execute(_MAKE_NEXT_TURNS, ids=ended)
 
 
-MAILINGS: Final = Work(Mailing, _begin, _make_next_turns)
+MAILINGS: Final = Work(Mailing, lambda jobs: map(_write, jobs), _make_next_turns)
 
 
 @dataclass(frozen=True)
 class _Letter:
-    """A mail with the notifications in it; `summary`: whether it is a summary of the time during which its recipient was
-    away.
-    """
+    """A mail with the notifications in it; `summary`: it is a summary of the time during which its recipient was away."""
 
     mailbox: Mailbox
     mail: EmailMultiAlternatives
@@ -212,9 +194,7 @@ class _Letter:
 
 
 def _next_letter(account_id: int) -> _Letter | None:
-    """Return the mail that is due for an account now, or None if no mail is due; delete items that are no longer to be
-    mailed.
-    """
+    """Return the mail that is due for an account now, or None; delete items that are no longer to be mailed."""
     while True:
         mailbox = find_mailbox(account_id)
         if mailbox is None:
@@ -222,7 +202,7 @@ def _next_letter(account_id: int) -> _Letter | None:
             return None
         _forget(mailbox, mailbox.gone)
         now, user = clock.now(), mailbox.user
-        is_here = is_online(user.preferences, mailbox.seen_at, now) or (
+        is_here = policy.is_online(user.preferences, mailbox.seen_at, now) or (
             not user.preferences.get("mails_when_online") and bool(listeners([account_id]))
         )
         if is_here:
@@ -230,14 +210,14 @@ def _next_letter(account_id: int) -> _Letter | None:
             return None
         if not mailbox.items:
             return _summary(mailbox)
-        form = form_of(user.preferences, mailbox.record, mailbox.items[0].created_at, now)
-        if form is Form.NOTHING:
+        form = policy.form_of(user.preferences, mailbox.record, mailbox.items[0].created_at, now)
+        if form is policy.Form.NOTHING:
             return None
-        looked_at = mailbox.items[:_LOOKED_AT] if form is Form.SINGLE else mailbox.items[: -_LOOKED_AT - 1 : -1]
+        looked_at = mailbox.items[:_LOOKED_AT] if form is policy.Form.SINGLE else mailbox.items[: -_LOOKED_AT - 1 : -1]
         entries = _entries(looked_at)
         if not entries:
             _forget(mailbox, [item.id for item in looked_at])
-        elif form is Form.SINGLE:
+        elif form is policy.Form.SINGLE:
             item, content = entries[0]
             return _Letter(
                 mailbox, _single_mail(mailbox, item, content), [each.id for each in looked_at if each.id <= item.id]
@@ -249,9 +229,8 @@ def _next_letter(account_id: int) -> _Letter | None:
 
 
 def _summary(mailbox: Mailbox) -> _Letter | None:
-    """Return the summary for a user who is due for one; None for other users, or if there is nothing to report."""
     record, now = mailbox.record, clock.now()
-    if not is_summary_due(mailbox.user.preferences, record, mailbox.seen_at, now):
+    if not policy.is_summary_due(mailbox.user.preferences, record, mailbox.seen_at, now):
         return None
     since = max(mailbox.seen_at, record.summary_at or mailbox.seen_at)
     unread = list_unread(mailbox.user.account_id, since, _COUNTED_UNREAD)
@@ -267,10 +246,10 @@ Entry = tuple[MailedNotification, Content]
 
 
 def _entries(looked_at: Sequence[MailedNotification]) -> list[Entry]:
-    """Return the items that can be shown: the recipient may read them, and none of the recipient's filters hides them."""
+    """Return the items that the recipient may read and has not filtered out."""
     contents = load_contents({item.subject for item in looked_at})
-    found = [(item, contents[item.subject]) for item in looked_at if item.subject in contents]
-    return [(item, content) for item, content in found if not is_hidden(content)]
+    entries = [(item, contents[item.subject]) for item in looked_at if item.subject in contents]
+    return [(item, content) for item, content in entries if not content.is_hidden]
 
 
 def _single_mail(mailbox: Mailbox, item: MailedNotification, content: Content) -> EmailMultiAlternatives:
@@ -284,7 +263,6 @@ def _single_mail(mailbox: Mailbox, item: MailedNotification, content: Content) -
 
 
 def _list_mail(mailbox: Mailbox, entries: Sequence[Entry], number: int, switch: str) -> EmailMultiAlternatives:
-    """Return a mail that lists the first SHOWN of these notifications, and says how many more there are."""
     newest = max(item.id for item, _content in entries)
     headers = {"Message-ID": mail.message_id(f"{switch.removesuffix('_mails')}-{mailbox.user.account_id}-{newest}")}
 
@@ -305,9 +283,7 @@ def _list_mail(mailbox: Mailbox, entries: Sequence[Entry], number: int, switch: 
 def _compose(
     user: User, template: str, switch: str, headers: Mapping[str, str], values: Callable[[], Mapping[str, Any]]
 ) -> EmailMultiAlternatives:
-    """Return the mail in the language of its recipient, with the values that `values` returns while that language is
-    active.
-    """
+    """Return the mail in the language of its recipient, in which `values` is called."""
     language = user.locale or default_language()
     unsubscribe, list_values = list_headers(user.pk, switch)
     with translation.override(language):
@@ -323,9 +299,7 @@ def _compose(
 
 
 def _entry_values(item: MailedNotification, content: Content, limit: int) -> dict[str, Any]:
-    """Return the values with which mails show a notification; for a post with a content warning, they contain only the
-    warning.
-    """
+    """Return the values with which mails show a notification; of a post with a content warning, only the warning."""
     post = content.post
     text = "" if post is None else post.spoiler_text or plain(post.content)
     text = text if len(text) <= limit else f"{text[: limit - 1]}…"
@@ -344,11 +318,9 @@ def _forget(mailbox: Mailbox, notification_ids: Collection[int]) -> None:
 
 
 def _count_mails(record: MailRecord, *, summary: bool, mails: int) -> None:
-    """Count the mails sent in an hour that begins with its first mail. No lock is needed: only the holder of the turn
-    writes the record.
-    """
+    # No lock is needed: only the holder of the turn writes the record.
     now = clock.now()
-    sent_count = count_this_hour(record, now)
+    sent_count = policy.count_this_hour(record, now)
     MailRecord.objects.update_or_create(
         account_id=record.account_id,
         defaults={

@@ -1,7 +1,4 @@
-"""Sends notifications to devices through their push services.
-
-Source: contract, behaviours section 17; clients.md, trap 47; RFC 8030, RFC 8291 and RFC 8292.
-"""
+"""Sends notifications to devices through their push services (behaviours section 17; clients.md, trap 47)."""
 
 from __future__ import annotations
 
@@ -12,17 +9,19 @@ from typing import Final
 
 import orjson
 from django.conf import settings
+from django.db import connection
 from django.utils import translation
 
 from accounts.queries.site_settings import find_site_text
 from accounts.serializers.account import picture_urls
+from notifications.events import NotificationMade, PushesDue
 from notifications.models import NotificationType, Push, PushSubscription
 from notifications.policies.push import LIFETIME, unsubscribe_url
 from notifications.policies.push_encryption import Device, encode_base64, vapid_token
 from notifications.policies.titles import title_of
-from notifications.queries.pushes import PushMessage, load_messages
-from notifications.senders.filtering import is_hidden
+from notifications.queries.pushes import PUSHED_SQL, PushMessage, load_messages
 from social.kernel import clock
+from social.kernel.events import publish
 from social.kernel.http.addresses import parse_url
 from social.kernel.http.client import FetchError, Refused, Request, Response, fetch_async
 from social.kernel.identity import default_language
@@ -41,11 +40,24 @@ _FRESHNESS: Final = 1.0
 _TEMPORARY: Final = (408, 429)
 _HOUR: Final = 3600
 _VAPID_HOURS: Final = 24
+_QUEUE: Final = f"""
+INSERT INTO notifications_push (host, subscription_id, notification_id)
+SELECT p.host, p.id, n.id FROM {PUSHED_SQL} AND n.id = ANY(%(ids)s) ORDER BY n.id, p.id
+ON CONFLICT DO NOTHING
+"""  # noqa: S608 (constants)
+
+
+def queue_pushes(events: Sequence[NotificationMade]) -> None:
+    """Queue notifications for the push subscriptions that want them, each once, in one statement and the caller's transaction.
+    Publishes PushesDue if any was queued.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_QUEUE, {"ids": [event.notification_id for event in events]})
+        if cursor.rowcount:
+            publish(PushesDue())
 
 
 class _Messages:
-    """The messages of a batch, and the contact address in their tokens."""
-
     def __init__(self, push_ids: Collection[int]) -> None:
         self._read_at = time.monotonic()
         self._found = load_messages(push_ids)
@@ -53,7 +65,6 @@ class _Messages:
         self.subject = settings.BASE_URL if contact is None else f"mailto:{contact[0]}"
 
     def get(self, push_id: int) -> PushMessage | None:
-        """Return the message of a push in its current state; None if it is not to be sent any more."""
         if time.monotonic() - self._read_at > _FRESHNESS:
             return load_messages([push_id]).get(push_id)
         return self._found.get(push_id)
@@ -69,13 +80,13 @@ def _begin(jobs: Sequence[Job[Push]]) -> Iterator[Steps]:
 
 def _push(job: Job[Push], messages: _Messages) -> Steps:
     message = messages.get(job.row.pk)
-    if message is None or is_hidden(message.content):
+    if message is None or message.content.is_hidden:
         return
     headers, body = encrypted_request(message, messages.subject)
     try:
         response: Response = yield fetch_async(
             Request(
-                message.address.endpoint,
+                message.endpoint,
                 method="POST",
                 headers=headers,
                 body=body,
@@ -91,15 +102,15 @@ def _push(job: Job[Push], messages: _Messages) -> Steps:
     failure = f"{status} {response.body[:200].decode('utf-8', 'replace')}".strip()
     job.answers[job.row.host] = failure if status >= 500 else ""
     if 400 <= status < 500 and status not in _TEMPORARY:
-        logger.info("subscription %d has ended: %s", message.address.subscription_id, failure)
-        PushSubscription.objects.filter(id=message.address.subscription_id).delete()
+        logger.info("subscription %d has ended: %s", message.subscription_id, failure)
+        PushSubscription.objects.filter(id=message.subscription_id).delete()
     elif not 200 <= status < 300:
         raise Failed(failure)
 
 
 def encrypted_request(message: PushMessage, subject: str) -> tuple[Mapping[str, str], bytes]:
     """Return the headers and the body of a request with the message, in the encoding of its subscription."""
-    place = parse_url(message.address.endpoint)
+    place = parse_url(message.endpoint)
     token = vapid_token(
         private_key=settings.VAPID_PRIVATE_KEY,
         public_key=settings.VAPID_PUBLIC_KEY,
@@ -112,10 +123,10 @@ def encrypted_request(message: PushMessage, subject: str) -> tuple[Mapping[str, 
         "TTL": str(int(LIFETIME.total_seconds())),
         "Urgency": "normal",
         "Content-Type": "application/octet-stream",
-        "Unsubscribe-URL": unsubscribe_url(message.address.subscription_id),
+        "Unsubscribe-URL": unsubscribe_url(message.subscription_id),
     }
-    device = Device(message.address.p256dh, message.address.auth)
-    if message.address.standard:
+    device = Device(message.p256dh, message.auth)
+    if message.standard:
         encrypted = device.encrypt(payload(message))
         headers |= {
             "Content-Encoding": "aes128gcm",
@@ -145,7 +156,7 @@ def payload(message: PushMessage) -> bytes:
         title = title_of(message.type, name, own=message.own)
     return orjson.dumps(
         {
-            "access_token": message.address.token,
+            "access_token": message.token,
             "preferred_locale": locale,
             "notification_id": str(message.notification_id),
             "notification_type": message.type,

@@ -12,7 +12,7 @@ from accounts.serializers.relationship import SeveranceSerializer
 from moderation.serializers.report import ReportSerializer, StrikeSerializer
 from notifications.policies.fallbacks import needs_fallback
 from notifications.queries.groups import GroupPage, NotificationGroup
-from notifications.queries.listing import About, ListedNotification, NotificationPage, Subjects
+from notifications.queries.listing import ListedNotification, NotificationPage, Subjects
 from notifications.serializers.fallback import FallbackSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
@@ -20,12 +20,11 @@ from statuses.serializers.presenting import present_by_id
 
 
 class SubjectSerializer(EntitySerializer):
-    """Members of Notification and NotificationGroup about subjects other than posts, and the fallback for unknown types.
-    Context: `accounts` as entities by id, `subjects`, `supported` types, and the context of FallbackSerializer.
+    """Members about subjects other than posts, and the fallback for unknown types. Context: `accounts` as entities by id,
+    `subjects`, `supported` types, and the context of FallbackSerializer.
     """
 
-    def to_representation(self, instance: About) -> dict[str, Any]:
-        """Return the members that belong to the type, if any."""
+    def to_representation(self, instance: ListedNotification) -> dict[str, Any]:
         subjects: Subjects = self.context["subjects"]
         about = {"accounts": self.context["accounts"], "appeals": subjects.appeals}
         entity: dict[str, Any] = {}
@@ -55,7 +54,6 @@ class NotificationSerializer(EntitySerializer):
     """Notification. Context: as for SubjectSerializer, and `statuses` as entities by id."""
 
     def to_representation(self, instance: ListedNotification) -> dict[str, Any]:
-        """Return the entity; it has `status` for the types that are about a post."""
         accounts: Mapping[int, dict[str, Any]] = self.context["accounts"]
         statuses: Mapping[int, dict[str, Any]] = self.context["statuses"]
         entity: dict[str, Any] = {
@@ -77,7 +75,6 @@ class NotificationGroupSerializer(EntitySerializer):
     """NotificationGroup. Context: as for SubjectSerializer, and `paged`: whether the groups belong to a page."""
 
     def to_representation(self, instance: NotificationGroup) -> dict[str, Any]:
-        """Return the entity; it refers to its accounts and post by id."""
         entity: dict[str, Any] = {
             "group_key": instance.key,
             "notifications_count": instance.count,
@@ -97,9 +94,6 @@ class NotificationGroupSerializer(EntitySerializer):
 
 
 def _is_shown(row: ListedNotification, statuses: Collection[int], subjects: Subjects) -> bool:
-    """Tell whether the recipient may still read the notification's post, if any, and its other subject, if any, still
-    exists.
-    """
     return (row.status_id is None or row.status_id in statuses) and subjects.has(row)
 
 
@@ -113,9 +107,7 @@ def _context(page: NotificationPage | GroupPage) -> dict[str, Any]:
 
 
 def present_groups(page: GroupPage, *, paged: bool) -> dict[str, Any]:
-    """Return GroupedNotificationsResults: every account and post appears once, in the order of the groups. As in `present`,
-    groups about something that the recipient may no longer read are left out.
-    """
+    """Return GroupedNotificationsResults, with every account and post once. Groups are left out as in `present`."""
     statuses = present_by_id(page.statuses)
     shown = [group for group in page.groups if _is_shown(group.newest, statuses, page.subjects)]
     context = _context(page) | {"paged": paged}
@@ -131,8 +123,8 @@ def present_groups(page: GroupPage, *, paged: bool) -> dict[str, Any]:
 
 
 def present(page: NotificationPage) -> list[dict[str, Any]]:
-    """Return the entities of a page, in its order. Notifications whose post the recipient may no longer read, or whose
-    subject was deleted while the page was loaded, are left out.
+    """Return the entities of a page, in its order, without those whose post the recipient may no longer read, or whose subject
+    was deleted while the page was loaded.
     """
     statuses = present_by_id(page.statuses)
     shown = [row for row in page.rows if _is_shown(row, statuses, page.subjects)]

@@ -54,7 +54,6 @@ class NotificationRequestSerializer(EntitySerializer):
     """NotificationRequest. Context: `accounts` and `statuses` as entities by id."""
 
     def to_representation(self, instance: NotificationRequest) -> dict[str, Any]:
-        """Return the entity; its count is a string."""
         accounts: Mapping[int, dict[str, Any]] = self.context["accounts"]
         statuses: Mapping[int, dict[str, Any]] = self.context["statuses"]
         return {

@@ -18,8 +18,8 @@ from social.kernel.events import publish
 
 
 def request_report(*, account_id: int, year: int | None) -> AnnualReport | None:
-    """Request the report of a year; return it while it is computed. Return None if the report is already finished or not
-    offered. Another request for a report that is being computed changes nothing. Publishes AnnualReportRequested.
+    """Request the report of a year. Return it while it is computed, None if it is finished or not offered. Publishes
+    AnnualReportRequested for a new request.
     """
     if year is None or year != offered_report_year() or not has_posted(account_id, year):
         return None
@@ -39,22 +39,13 @@ def write_reports(events: Sequence[AnnualReportRequested]) -> None:
             report.data = compute_report(report.account_id, report.year)
             report.schema_version = SCHEMA_VERSION
             report.save(update_fields=["data", "schema_version"])
-            notify(
-                [
-                    Note(
-                        report.account_id,
-                        report.account_id,
-                        NotificationType.ANNUAL_REPORT,
-                        f"annual_report:{report.id}",
-                        annual_report_id=report.id,
-                    )
-                ]
-            )
+            owner_id, cause = report.account_id, f"annual_report:{report.id}"
+            notify([Note(owner_id, owner_id, NotificationType.ANNUAL_REPORT, cause, annual_report_id=report.id)])
 
 
 def mark_read(*, account_id: int, year: int | None) -> None:
     """Mark the report of a year as read, so that lists of reports leave it out. Raises NotFound."""
-    found = AnnualReport.objects.filter(account_id=account_id, year=year or 0, data__isnull=False)
-    if not found.exists():
+    reports = AnnualReport.objects.filter(account_id=account_id, year=year or 0, data__isnull=False)
+    if not reports.exists():
         raise NotFound
-    found.filter(read_at=None).update(read_at=clock.now())
+    reports.filter(read_at=None).update(read_at=clock.now())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.db.models import QuerySet
+
 from accounts.collections.models import CollectionItem, ItemState
 from accounts.events import CollectionChanged, CollectionItemAdded, CollectionItemRemoved
 from notifications.models import Notification, NotificationType
@@ -13,32 +15,16 @@ from notifications.services.notifying import Note, notify, notify_anew
 def notify_added(events: Sequence[CollectionItemAdded]) -> None:
     """Notify accounts that were added to a collection."""
     notify(
-        [
-            Note(
-                account_id,
-                item.collection.account_id,
-                NotificationType.ADDED_TO_COLLECTION,
-                f"collection_item:{item.id}",
-                collection_id=item.collection_id,
-            )
-            for item, account_id in _accepted(id__one_of=[event.item_id for event in events])
-        ]
+        _note(item, NotificationType.ADDED_TO_COLLECTION, f"collection_item:{item.id}")
+        for item in _accepted(id__one_of=[event.item_id for event in events])
     )
 
 
 def notify_changed(events: Sequence[CollectionChanged]) -> None:
     """Notify the accounts in an edited collection; the notification of an earlier edit is replaced."""
     notify_anew(
-        [
-            Note(
-                account_id,
-                item.collection.account_id,
-                NotificationType.COLLECTION_UPDATE,
-                f"collection_update:{item.collection_id}",
-                collection_id=item.collection_id,
-            )
-            for item, account_id in _accepted(collection_id__one_of=list({event.collection_id for event in events}))
-        ]
+        _note(item, NotificationType.COLLECTION_UPDATE, f"collection_update:{item.collection_id}")
+        for item in _accepted(collection_id__one_of=list({event.collection_id for event in events}))
     )
 
 
@@ -48,7 +34,12 @@ def forget_removed(events: Sequence[CollectionItemRemoved]) -> None:
         Notification.objects.filter(collection_id=event.collection_id, account_id=event.account_id).delete()
 
 
-def _accepted(**conditions: object) -> list[tuple[CollectionItem, int]]:
-    """Return the items whose accounts have consented to be in the collection, with their account ids."""
-    rows = CollectionItem.objects.filter(state=ItemState.ACCEPTED, **conditions).select_related("collection")
-    return [(item, item.account_id) for item in rows.order_by("id") if item.account_id is not None]
+def _accepted(**conditions: object) -> QuerySet[CollectionItem]:
+    rows = CollectionItem.objects.filter(state=ItemState.ACCEPTED, account__isnull=False, **conditions)
+    return rows.select_related("collection").order_by("id")
+
+
+def _note(item: CollectionItem, type: NotificationType, cause: str) -> Note:
+    assert item.account_id is not None  # selected by `_accepted`
+    owner_id = item.collection.account_id
+    return Note(item.account_id, owner_id, type, cause, collection_id=item.collection_id)

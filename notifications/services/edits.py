@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from sys import maxsize
 from typing import Final
 
@@ -27,65 +27,40 @@ def notify_added(events: Sequence[StatusEdited]) -> None:
     notify_of_mentions(first_ids)
 
 
-def notify_boosters(events: Sequence[StatusEdited]) -> None:
+def notify_boosters(events: Sequence[StatusEdited | BoostersWaiting]) -> None:
     """Notify the local boosters of an edited post; the notification of an earlier edit is replaced."""
-    for status in _load_edited(event.status_id for event in events):
-        _notify_boosters(status, after_id=0)
-
-
-def notify_more_boosters(events: Sequence[BoostersWaiting]) -> None:
-    """Notify the next batch of `notify_boosters`."""
-    for event in events:
-        for status in _load_edited([event.status_id]):
-            _notify_boosters(status, after_id=event.after_id)
-
-
-def _notify_boosters(status: Status, *, after_id: int) -> None:
-    boosts = Status.objects.filter(
-        reblog_of_id=status.id, deleted_at=None, account__domain=None, id__gt=after_id
-    ).order_by("id")
-    found = list(boosts.values_list("id", "account_id")[:BATCH_SIZE])
-    notify_anew(
-        [
+    for status, after_id in _edited(events):
+        boosts = Status.objects.filter(reblog_of_id=status.id, deleted_at=None, account__domain=None, id__gt=after_id)
+        boosters = list(boosts.order_by("id").values_list("id", "account_id")[:BATCH_SIZE])
+        notify_anew(
             Note(account_id, status.account_id, NotificationType.UPDATE, f"update:{status.id}", status.id)
-            for _boost, account_id in found
-        ]
-    )
-    if len(found) == BATCH_SIZE:
-        publish(BoostersWaiting(status_id=status.id, after_id=found[-1][0]))
+            for _boost, account_id in boosters
+        )
+        if len(boosters) == BATCH_SIZE:
+            publish(BoostersWaiting(status_id=status.id, after_id=boosters[-1][0]))
 
 
-def notify_quoters(events: Sequence[StatusEdited]) -> None:
+def notify_quoters(events: Sequence[StatusEdited | QuotersWaiting]) -> None:
     """Notify the local authors who quote an edited post with its author's consent; otherwise as `notify_boosters`."""
-    for status in _load_edited(event.status_id for event in events):
-        _notify_quoters(status, after_id=0)
-
-
-def notify_more_quoters(events: Sequence[QuotersWaiting]) -> None:
-    """Notify the next batch of `notify_quoters`."""
-    for event in events:
-        for status in _load_edited([event.status_id]):
-            _notify_quoters(status, after_id=event.after_id)
-
-
-def _notify_quoters(status: Status, *, after_id: int) -> None:
-    quotes = Quote.objects.filter(
-        quoted_status_id=status.id,
-        state=QuoteState.ACCEPTED,
-        status__deleted_at=None,
-        status__local=True,
-        id__gt=after_id,
-    ).order_by("id")
-    found = list(quotes.values_list("id", "status_id", "status__account_id")[:BATCH_SIZE])
-    notify_anew(
-        [
+    for status, after_id in _edited(events):
+        quotes = Quote.objects.filter(
+            quoted_status_id=status.id,
+            state=QuoteState.ACCEPTED,
+            status__deleted_at=None,
+            status__local=True,
+            id__gt=after_id,
+        )
+        quoters = list(quotes.order_by("id").values_list("id", "status_id", "status__account_id")[:BATCH_SIZE])
+        notify_anew(
             Note(account_id, status.account_id, NotificationType.QUOTED_UPDATE, f"quoted_update:{number}", quoting_id)
-            for number, quoting_id, account_id in found
-        ]
-    )
-    if len(found) == BATCH_SIZE:
-        publish(QuotersWaiting(status_id=status.id, after_id=found[-1][0]))
+            for number, quoting_id, account_id in quoters
+        )
+        if len(quoters) == BATCH_SIZE:
+            publish(QuotersWaiting(status_id=status.id, after_id=quoters[-1][0]))
 
 
-def _load_edited(status_ids: Iterable[int]) -> list[Status]:
-    return list(Status.objects.filter(id__one_of=list(set(status_ids)), deleted_at=None).order_by("id"))
+def _edited(events: Sequence[StatusEdited | BoostersWaiting | QuotersWaiting]) -> Iterator[tuple[Status, int]]:
+    """Yield each edited post, and the id after which its next batch begins."""
+    after_ids = {event.status_id: 0 if isinstance(event, StatusEdited) else event.after_id for event in events}
+    for status in Status.objects.filter(id__one_of=list(after_ids), deleted_at=None).order_by("id"):
+        yield status, after_ids[status.id]

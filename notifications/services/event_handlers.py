@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 
 from accounts import events as account_events
 from accounts.models import Follow, FollowRequest, User
@@ -48,9 +48,7 @@ _FAVOURITES = Plan(
 
 
 def notify_followed(events: Sequence[account_events.AccountFollowed]) -> None:
-    """Notify of a new follower; an accepted request replaces the notification of the request (contract, behaviours section
-    13).
-    """
+    """Notify of new followers; an accepted request replaces the notification of the request (behaviours section 13)."""
     # The two conditions also match pairs of accounts from different events. This does no harm: a notification is
     # deleted only if the pair has no request, and is then outdated.
     requests = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
@@ -62,10 +60,7 @@ def notify_followed(events: Sequence[account_events.AccountFollowed]) -> None:
     ).delete()
     follows = Follow.objects.filter(id__one_of=[event.follow_id for event in events])
     notify(
-        [
-            Note(follow.target_id, follow.account_id, NotificationType.FOLLOW, f"follow:{follow.id}")
-            for follow in follows
-        ]
+        Note(follow.target_id, follow.account_id, NotificationType.FOLLOW, f"follow:{follow.id}") for follow in follows
     )
 
 
@@ -73,10 +68,8 @@ def notify_follow_requested(events: Sequence[account_events.FollowRequested]) ->
     """Notify a locked account of a follow request."""
     requests = FollowRequest.objects.filter(id__one_of=[event.request_id for event in events])
     notify(
-        [
-            Note(row.target_id, row.account_id, NotificationType.FOLLOW_REQUEST, f"follow_request:{row.id}")
-            for row in requests
-        ]
+        Note(row.target_id, row.account_id, NotificationType.FOLLOW_REQUEST, f"follow_request:{row.id}")
+        for row in requests
     )
 
 
@@ -93,14 +86,14 @@ def forget_follow(events: Sequence[account_events.AccountUnfollowed]) -> None:
 
 def notify_mentioned(events: Sequence[status_events.StatusPublished]) -> None:
     """Notify the local accounts that a post mentions, unless it also mentions or replies to an account that they block;
-    silently addressed accounts are not notified. Add a direct post to the conversations of the accounts that were notified
-    (behaviours section 11): an account whose policy holds the notification does not get the conversation.
+    silently addressed accounts are not notified. Add a direct post to the conversations of the notified accounts (behaviours
+    section 11).
     """
     notify_of_mentions({event.status_id: 0 for event in events})
 
 
 def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
-    """Notify of mentions as `notify_mentioned` does; `first_ids` maps each post to the lowest id of the mentions to handle."""
+    """Notify of mentions as `notify_mentioned` does; `first_ids` maps each post to the lowest id of its mentions to handle."""
     mentions = (
         Mention.objects.select_related("status")
         .filter(status_id__one_of=list(first_ids), status__deleted_at=None)
@@ -112,45 +105,38 @@ def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
         if mention.status.in_reply_to_account_id is not None:
             involved[mention.status_id].add(mention.status.in_reply_to_account_id)
     notified = notify(
-        [
-            Note(
-                mention.account_id,
-                mention.status.account_id,
-                NotificationType.MENTION,
-                f"mention:{mention.id}",
-                mention.status_id,
-                frozenset(involved[mention.status_id] - {mention.account_id, mention.status.account_id}),
-                private=is_conversational(mention.status.visibility),
-            )
-            for mention in mentions
-            if not mention.silent and mention.id >= first_ids[mention.status_id]
-        ]
+        Note(
+            mention.account_id,
+            mention.status.account_id,
+            NotificationType.MENTION,
+            f"mention:{mention.id}",
+            mention.status_id,
+            frozenset(involved[mention.status_id] - {mention.account_id, mention.status.account_id}),
+            private=is_conversational(mention.status.visibility),
+        )
+        for mention in mentions
+        if not mention.silent and mention.id >= first_ids[mention.status_id]
     )
     add_posts([(account_id, status_id) for account_id, status_id in notified if status_id is not None])
 
 
 def notify_followers(events: Sequence[status_events.StatusPublished]) -> None:
-    """Notify an author's followers of the author's new posts, if they have asked for it (`notify`). Replies to other accounts
-    notify no followers (behaviours section 13, `status`).
-
-    A post written more than MAX_AGE before it arrived notifies nobody.
+    """Notify an author's followers who have asked for it (`notify`) of new posts; not of replies to others (behaviours section
+    13, `status`), nor of a post that was written more than MAX_AGE ago.
     """
+    young_posts = Status.objects.filter(
+        id__one_of=[event.status_id for event in events],
+        deleted_at=None,
+        visibility__in=FOLLOWER_VISIBILITIES,
+        created_at__gt=clock.now() - MAX_AGE,
+    )
     posts = [
         status
-        for status in Status.objects.filter(
-            id__one_of=[event.status_id for event in events],
-            deleted_at=None,
-            visibility__in=FOLLOWER_VISIBILITIES,
-            created_at__gt=clock.now() - MAX_AGE,
-        ).order_by("id")
+        for status in young_posts.order_by("id")
         if status.in_reply_to_account_id in (None, status.account_id) and status.in_reply_to_uri is None
     ]
-    authors = {status.account_id for status in posts}
-    awaited = set(
-        Follow.objects.filter(target_id__one_of=list(authors), notify=True)
-        .values_list("target_id", flat=True)
-        .distinct()
-    )
+    follows = Follow.objects.filter(target_id__one_of=list({status.account_id for status in posts}), notify=True)
+    awaited = set(follows.values_list("target_id", flat=True).distinct())
     for status in posts:
         if status.account_id in awaited:
             _notify_followers(status, after_id=0)
@@ -164,17 +150,12 @@ def notify_more_followers(events: Sequence[FollowersWaiting]) -> None:
 
 
 def _notify_followers(status: Status, *, after_id: int) -> None:
-    follows = list(
-        Follow.objects.filter(target_id=status.account_id, notify=True, account__domain=None, id__gt=after_id).order_by(
-            "id"
-        )[:BATCH_SIZE]
-    )
+    rows = Follow.objects.filter(target_id=status.account_id, notify=True, account__domain=None, id__gt=after_id)
+    follows = list(rows.order_by("id")[:BATCH_SIZE])
     notify(
-        [
-            Note(follow.account_id, status.account_id, NotificationType.STATUS, f"status:{status.id}", status.id)
-            for follow in follows
-            if not follow.languages or not status.language or status.language in follow.languages
-        ]
+        Note(follow.account_id, status.account_id, NotificationType.STATUS, f"status:{status.id}", status.id)
+        for follow in follows
+        if not follow.languages or not status.language or status.language in follow.languages
     )
     if len(follows) == BATCH_SIZE:
         publish(FollowersWaiting(status_id=status.id, after_id=follows[-1].id))
@@ -186,17 +167,9 @@ def notify_reblogged(events: Sequence[status_events.StatusReblogged]) -> None:
         id__one_of=[event.reblog_id for event in events], deleted_at=None, reblog_of__deleted_at=None
     )
     notify(
-        [
-            Note(
-                boost.reblog_of.account_id,
-                boost.account_id,
-                NotificationType.REBLOG,
-                f"reblog:{boost.id}",
-                boost.reblog_of_id,
-            )
-            for boost in boosts
-            if boost.reblog_of is not None
-        ]
+        Note(post.account_id, boost.account_id, NotificationType.REBLOG, f"reblog:{boost.id}", post.id)
+        for boost in boosts
+        if (post := boost.reblog_of) is not None
     )
 
 
@@ -208,64 +181,39 @@ def notify_quoted(events: Sequence[status_events.StatusQuoted]) -> None:
         status__deleted_at=None,
         quoted_status__deleted_at=None,
     )
-    rows = {row.id: row for row in load_posts(quote.status_id for quote in quotes)}
+    posts = {post.id: post for post in load_posts(quote.status_id for quote in quotes)}
     notify(
-        [
-            Note(
-                quote.quoted_status.account_id,
-                rows[quote.status_id].account_id,
-                NotificationType.QUOTE,
-                f"quote:{quote.id}",
-                quote.status_id,
-            )
-            for quote in quotes
-            if quote.quoted_status is not None and is_readable(rows[quote.status_id], quote.quoted_status.account_id)
-        ]
+        Note(quoted.account_id, post.account_id, NotificationType.QUOTE, f"quote:{quote.id}", post.id)
+        for quote in quotes
+        if (quoted := quote.quoted_status) is not None
+        if is_readable(post := posts[quote.status_id], quoted.account_id)
     )
 
 
 def notify_favourited(events: Sequence[status_events.StatusFavourited]) -> None:
     """Notify the author of a favourited post."""
+    favourites = _FAVOURITES.run(ids=[event.favourite_id for event in events])
     notify(
-        [
-            Note(author_id, account_id, NotificationType.FAVOURITE, f"favourite:{number}", status_id)
-            for number, account_id, status_id, author_id in _FAVOURITES.run(
-                ids=[event.favourite_id for event in events]
-            )
-        ]
+        Note(author_id, account_id, NotificationType.FAVOURITE, f"favourite:{number}", status_id)
+        for number, account_id, status_id, author_id in favourites
     )
 
 
-def notify_poll_ended(events: Sequence[status_events.PollEnded]) -> None:
-    """Notify the author of a poll that has ended, and its local voters (behaviours section 13, `poll`).
-
-    A poll that is still open is skipped: an edit has moved its end, and another event was published for the new end.
+def notify_poll_ended(events: Sequence[status_events.PollEnded | VotersWaiting]) -> None:
+    """Notify the author of a poll that has ended, and its local voters (behaviours section 13, `poll`). A poll whose end an
+    edit has moved is skipped: another event was published for the new end.
     """
     for event in events:
-        for poll in _ended_polls(event.poll_id):
-            notify([_poll_note(poll, poll.status.account_id)])
-            _notify_voters(poll, after_id=0)
-
-
-def notify_more_voters(events: Sequence[VotersWaiting]) -> None:
-    """Notify the next batch of `notify_poll_ended`."""
-    for event in events:
-        for poll in _ended_polls(event.poll_id):
-            _notify_voters(poll, after_id=event.after_id)
-
-
-def _ended_polls(poll_id: int) -> QuerySet[Poll]:
-    return Poll.objects.select_related("status").filter(
-        id=poll_id, status__deleted_at=None, expires_at__lte=clock.now()
-    )
-
-
-def _notify_voters(poll: Poll, *, after_id: int) -> None:
-    votes = PollVote.objects.filter(poll=poll, account__domain=None, account_id__gt=after_id)
-    voters = list(votes.order_by("account_id").values_list("account_id", flat=True).distinct()[:BATCH_SIZE])
-    notify([_poll_note(poll, voter) for voter in voters])
-    if len(voters) == BATCH_SIZE:
-        publish(VotersWaiting(poll_id=poll.id, after_id=voters[-1]))
+        ended = Poll.objects.select_related("status").filter(status__deleted_at=None, expires_at__lte=clock.now())
+        for poll in ended.filter(id=event.poll_id):
+            after_id = event.after_id if isinstance(event, VotersWaiting) else 0
+            if not after_id:
+                notify([_poll_note(poll, poll.status.account_id)])
+            votes = PollVote.objects.filter(poll=poll, account__domain=None, account_id__gt=after_id)
+            voters = list(votes.order_by("account_id").values_list("account_id", flat=True).distinct()[:BATCH_SIZE])
+            notify(_poll_note(poll, voter) for voter in voters)
+            if len(voters) == BATCH_SIZE:
+                publish(VotersWaiting(poll_id=poll.id, after_id=voters[-1]))
 
 
 def _poll_note(poll: Poll, recipient_id: int) -> Note:
@@ -286,8 +234,8 @@ def forget_status(events: Sequence[status_events.StatusDeleted]) -> None:
 
 
 def forget_blocked(events: Sequence[account_events.AccountBlocked]) -> None:
-    """Delete, after a block, the notifications of both accounts about each other (SEED-130), and the permission of the
-    blocked account, unless the block was undone meanwhile.
+    """Delete, after a block, the notifications of both accounts about each other (SEED-130), and the permission of the blocked
+    account, unless the block was undone meanwhile.
     """
     pairs = {(event.account_id, event.target_id) for event in events}
     for account_id, target_id in pairs & load_block_pairs([event.block_id for event in events]):
@@ -316,13 +264,9 @@ def notify_reported(events: Sequence[ReportFiled]) -> None:
     reports = Report.objects.filter(id__one_of=[event.report_id for event in events])
     staff = list(list_staff(Permission.MANAGE_REPORTS).values_list("account_id", flat=True))
     notify(
-        [
-            Note(
-                account_id, report.account_id, NotificationType.ADMIN_REPORT, f"report:{report.id}", report_id=report.id
-            )
-            for report in reports
-            for account_id in staff
-        ]
+        Note(account_id, report.account_id, NotificationType.ADMIN_REPORT, f"report:{report.id}", report_id=report.id)
+        for report in reports
+        for account_id in staff
     )
 
 
@@ -331,30 +275,23 @@ def notify_signed_up(events: Sequence[account_events.UserActivated]) -> None:
     users = User.objects.filter(pk__one_of=[event.user_id for event in events])
     staff = list(list_staff(Permission.MANAGE_USERS).values_list("account_id", flat=True))
     notify(
-        [
-            Note(account_id, user.account_id, NotificationType.ADMIN_SIGN_UP, f"sign_up:{user.pk}")
-            for user in users
-            for account_id in staff
-        ]
+        Note(account_id, user.account_id, NotificationType.ADMIN_SIGN_UP, f"sign_up:{user.pk}")
+        for user in users
+        for account_id in staff
     )
 
 
 def notify_warned(events: Sequence[StrikeIssued]) -> None:
-    """Notify a person of an action of staff; the person is also the sender, so that the moderator stays unnamed. Strikes
-    that were undone meanwhile are skipped.
-    """
-    ids = [event.strike_id for event in events]
-    standing = set(Strike.objects.filter(id__one_of=ids, overruled_at=None).values_list("id", flat=True))
+    """Notify users of strikes, except undone ones. The user is also the sender: the moderator stays unnamed."""
+    recipients = {event.strike_id: event.account_id for event in events}
+    standing = Strike.objects.filter(id__one_of=list(recipients), overruled_at=None).values_list("id", flat=True)
     notify(
-        [
-            Note(
-                event.account_id,
-                event.account_id,
-                NotificationType.MODERATION_WARNING,
-                f"strike:{event.strike_id}",
-                strike_id=event.strike_id,
-            )
-            for event in events
-            if event.strike_id in standing
-        ]
+        Note(
+            recipients[strike_id],
+            recipients[strike_id],
+            NotificationType.MODERATION_WARNING,
+            f"strike:{strike_id}",
+            strike_id=strike_id,
+        )
+        for strike_id in standing.order_by("id")
     )

@@ -24,15 +24,12 @@ from notifications.models import (
 )
 from notifications.models.notification import MESSAGE_TYPES
 from notifications.policies import outcomes
-from notifications.queries.listing import UNGROUPED
-from notifications.queries.requests import load_permitted
+from notifications.policies.outcomes import NotificationOutcome as Outcome
+from notifications.queries import listing, requests
 from notifications.services.requests import MESSAGES_SQL, lock_recipients, make_requests, review_requests
-from social.kernel import clock
-from social.kernel.events import publish
-from social.kernel.ids import parse_id
+from social.kernel import clock, events, ids
 from social.kernel.plans import IDS, Plan
-from statuses.queries.marks import load_muted
-from statuses.queries.threads import load_solicited
+from statuses.queries import marks, threads
 
 _GROUP_SECONDS = 12 * 3600
 # Columns of the rows that a notification may be about, which are also fields of a Note.
@@ -59,9 +56,7 @@ _PEOPLE = Plan(lambda: Account.objects.select_related("user__role", "notificatio
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A notification to be created: `cause` is the row that caused it, `involved` as in `outcomes.Candidate`; `private`: it
-    is about a private mention.
-    """
+    """A notification to be created; `cause` is the row that caused it, `involved` as in `outcomes.Candidate`."""
 
     recipient_id: int
     sender_id: int
@@ -88,67 +83,51 @@ def _group_key(note: Note) -> str | None:
     return f"{note.type}-{note.status_id}-{bucket}" if note.status_id else f"{note.type}-{bucket}"
 
 
-def notify(notes: Sequence[Note]) -> list[tuple[int, int | None]]:
-    """Create these notifications, except notifications that the recipient does not want or that exist already. Return the
-    notified recipients with the post concerned.
+def notify(notes: Iterable[Note]) -> list[tuple[int, int | None]]:
+    """Create these notifications, except those that the recipient does not want or that exist already. Return the notified
+    recipients with the post concerned.
 
-    Notifications that the recipient's policy holds are stored without notifying the recipient; if they are messages, they
-    create a request. Works in the caller's transaction; publishes NotificationMade for each new row that is not held.
-    Remote recipients are left out: their own server notifies them. The number of statements does not depend on the number
-    of recipients.
+    Held notifications are stored without notifying the recipient; messages among them create a request. Works in the caller's
+    transaction; publishes NotificationMade for each new row that is not held. Remote recipients are notified by their own
+    server. The number of statements does not depend on the number of recipients.
     """
     judged = [
-        (note, found, outcomes.outcome_of(found))
-        for note, found in _candidates(notes)
-        if not outcomes.is_dropped(found)
+        (note, candidate, outcomes.outcome_of(candidate))
+        for note, candidate in _candidates(list(notes))
+        if not outcomes.is_dropped(candidate)
     ]
     if not judged:
         return []
     with transaction.atomic():
         # Permissions are read only for the few pairs that a policy stops, and only after the lock (see `lock_recipients`).
-        stopped = {note.pair for note, _found, decided in judged if decided is not outcomes.NotificationOutcome.DELIVER}
+        stopped = {note.pair for note, _candidate, outcome in judged if outcome is not Outcome.DELIVER}
         lock_recipients({recipient_id for recipient_id, _sender in stopped})
-        permitted = load_permitted(stopped)
+        permitted = requests.load_permitted(stopped)
         decided = [
-            (note, outcomes.outcome_of(replace(found, permitted=True)) if note.pair in permitted else decided)
-            for note, found, decided in judged
+            (note, outcomes.outcome_of(replace(candidate, permitted=True)) if note.pair in permitted else outcome)
+            for note, candidate, outcome in judged
         ]
         inserted = _insert(
-            [
-                (note, decided is outcomes.NotificationOutcome.HOLD)
-                for note, decided in decided
-                if decided is not outcomes.NotificationOutcome.DROP
-            ]
+            [(note, outcome is Outcome.HOLD) for note, outcome in decided if outcome is not Outcome.DROP]
         )
         delivered = [row for row in inserted if not row.held]
-        publish(*(NotificationMade(notification_id=row.id, account_id=row.account_id) for row in delivered))
+        events.publish(*(NotificationMade(notification_id=row.id, account_id=row.account_id) for row in delivered))
         make_requests({(row.account_id, row.sender_id) for row in inserted if row.held and row.type in MESSAGE_TYPES})
     return [(row.account_id, row.status_id) for row in delivered]
 
 
 def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, outcomes.Candidate]]:
-    """Return the notifications for local accounts, with the data on which their outcome depends."""
-    people = (
-        {
-            account.id: account
-            for account in _PEOPLE.run(
-                ids=list({number for note in notes for number in (note.recipient_id, note.sender_id)})
-            )
-        }
-        if notes
-        else {}
-    )
-    local = [
-        note
-        for note in notes
-        if note.sender_id in people and note.recipient_id in people and people[note.recipient_id].local
-    ]
+    if not notes:
+        return
+    account_ids = {number for note in notes for number in note.pair}
+    people = {account.id: account for account in _PEOPLE.run(ids=list(account_ids))}
+    local = [note for note in notes if people.keys() >= set(note.pair) and people[note.recipient_id].local]
     relations = load_relations_of(
         {note.recipient_id for note in local},
         {account for note in local for account in (note.sender_id, *note.involved)},
         followable={note.sender_id for note in local},
     )
-    muted = load_muted({(note.recipient_id, note.status_id) for note in local if note.status_id is not None})
+    muted = marks.load_muted({(note.recipient_id, note.status_id) for note in local if note.status_id is not None})
 
     def policy_of(note: Note) -> NotificationPolicy:
         return getattr(people[note.recipient_id], "notification_policy", outcomes.DEFAULT_POLICY)
@@ -161,7 +140,7 @@ def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, outcomes.Candidat
         {(note.sender_id, note.recipient_id) for note in local if asks(note, "for_not_followers")},
         now - outcomes.FOLLOWER_AGE,
     )
-    solicited = load_solicited(
+    solicited = threads.load_solicited(
         {
             (note.status_id, note.recipient_id)
             for note in local
@@ -192,11 +171,12 @@ def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, outcomes.Candidat
         )
 
 
-def notify_anew(notes: Sequence[Note]) -> None:
+def notify_anew(notes: Iterable[Note]) -> None:
     """Create notifications as `notify` does, in place of earlier ones with the same causes: only the latest edit is listed."""
+    notes = list(notes)
+    recipients = [note.recipient_id for note in notes]
     Notification.objects.filter(
-        cause__one_of=list({note.cause for note in notes}),
-        account_id__one_of=[note.recipient_id for note in notes],
+        cause__one_of=list({note.cause for note in notes}), account_id__one_of=recipients
     ).delete()
     notify(notes)
 
@@ -230,29 +210,23 @@ def _insert(notes: Sequence[tuple[Note, bool]]) -> list[_Inserted]:
 
 
 def take_back(causes: Iterable[str], **between: int) -> None:
-    """Delete the notifications of actions that were undone; `between` restricts them to an `account_id` and a
-    `from_account_id`.
-    """
+    """Delete the notifications of actions that were undone; `between` restricts them to two accounts."""
     Notification.objects.filter(cause__one_of=causes, **between).delete()
 
 
 def remove_between(*, account_id: int, from_account_id: int) -> None:
-    """Delete all notifications of `account_id` about `from_account_id`, and that sender's request (after a block, or a mute
-    with notifications).
-    """
+    """Delete all notifications of `account_id` about `from_account_id`, and that sender's request."""
     between = {"account_id": account_id, "from_account_id": from_account_id}
     NotificationRequest.objects.filter(**between).delete()
     Notification.objects.filter(**between).delete()
 
 
 def remove_from_domain(*, account_id: int, domain: str) -> None:
-    """Delete all notifications of `account_id` about accounts of a blocked server, in batches, with their requests and the
-    permissions of its accounts.
-    """
+    """Delete all notifications of `account_id` about accounts of a server, with their requests and permissions, in batches."""
     models: tuple[type[Model], ...] = (NotificationPermission, NotificationRequest, Notification)
     for model in models:
-        found = model._default_manager.filter(account_id=account_id, from_account__domain=domain).values("id")
-        while model._default_manager.filter(id__in=found[:_BATCH]).delete()[0]:
+        rows = model._default_manager.filter(account_id=account_id, from_account__domain=domain).values("id")
+        while model._default_manager.filter(id__in=rows[:_BATCH]).delete()[0]:
             continue
 
 
@@ -270,9 +244,9 @@ def dismiss_group(*, account_id: int, key: str) -> None:
     """Delete one of the account's groups of notifications, or one ungrouped notification, by its own key."""
     values = {"account": account_id, "key": key, "id": 0}
     condition = "n.account_id = %(account)s AND n.group_key = %(key)s"
-    if key.startswith(UNGROUPED):
+    if key.startswith(listing.UNGROUPED):
         condition = "n.account_id = %(account)s AND n.group_key IS NULL AND n.id = %(id)s"
-        values["id"] = parse_id(key.removeprefix(UNGROUPED)) or 0
+        values["id"] = ids.parse_id(key.removeprefix(listing.UNGROUPED)) or 0
     _remove(condition, values)
 
 

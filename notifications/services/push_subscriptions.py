@@ -9,26 +9,18 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
 from notifications.models import PushSubscription
-from notifications.policies.push import (
-    SUBSCRIPTIONS_LIMIT,
-    PushSettings,
-    PushTarget,
-    signed_subscription,
-    target_errors,
-)
+from notifications.policies import push
 from notifications.queries.pushes import find_push_subscription
 from social.kernel.errors import Invalid, Unauthorized
 from social.kernel.http.client import place_of
 
 
-def subscribe(*, token_id: int, target: PushTarget, settings: PushSettings) -> PushSubscription:
-    """Create the push subscription of an access token, in place of an earlier one.
-
-    If the user has more than SUBSCRIPTIONS_LIMIT subscriptions, the oldest one ends. Raises Invalid (contract, parameters
-    section 5), and Unauthorized when the token is being revoked.
+def subscribe(*, token_id: int, target: push.PushTarget, settings: push.PushSettings) -> PushSubscription:
+    """Create the push subscription of an access token, in place of an earlier one; above SUBSCRIPTIONS_LIMIT, the user's oldest
+    one ends. Raises Invalid (contract, parameters section 5), and Unauthorized when the token is being revoked.
     """
     place = place_of(target.endpoint)
-    if errors := list(target_errors(target, may_be_asked=place is not None)):
+    if errors := list(push.target_errors(target, may_be_asked=place is not None)):
         raise Invalid.of(errors)
     assert place is not None  # `target_errors` refuses all other endpoints
     with transaction.atomic():
@@ -47,12 +39,12 @@ def subscribe(*, token_id: int, target: PushTarget, settings: PushSettings) -> P
             policy=settings.policy,
         )
         of_person = PushSubscription.objects.filter(token__user_id=token.user_id).order_by("-id")
-        too_many = list(of_person.values_list("id", flat=True)[SUBSCRIPTIONS_LIMIT:])
+        too_many = list(of_person.values_list("id", flat=True)[push.SUBSCRIPTIONS_LIMIT :])
         PushSubscription.objects.filter(id__one_of=too_many).delete()
     return subscription
 
 
-def change_push_settings(*, token_id: int, settings: PushSettings) -> PushSubscription:
+def change_push_settings(*, token_id: int, settings: push.PushSettings) -> PushSubscription:
     """Replace the settings of a subscription; values that are left out get their defaults. Raises NotFound."""
     PushSubscription.objects.filter(token_id=token_id).update(alerts=settings.alerts, policy=settings.policy)
     return find_push_subscription(token_id)
@@ -65,15 +57,13 @@ def unsubscribe(*, token_id: int) -> None:
 
 def unsubscribe_by_link(*, signed: str) -> None:
     """End the subscription that `signed`, the last part of an `unsubscribe_url`, names; any other text is ignored."""
-    subscription_id = signed_subscription(signed)
+    subscription_id = push.signed_subscription(signed)
     if subscription_id is not None:
         PushSubscription.objects.filter(id=subscription_id).delete()
 
 
 def forget_all_subscriptions(*, by: Staff) -> int:
-    """End every subscription, because the keys of this server are replaced; return their number. Writes an audit row.
-    Raises Forbidden.
-    """
+    """End every subscription, because this server's keys are replaced; return how many. Raises Forbidden."""
     require(by, Permission.ADMINISTRATOR)
     with transaction.atomic():
         count = PushSubscription.objects.count()

@@ -1,7 +1,8 @@
-"""Writes policies, and the requests of senders whose messages a policy holds: creates, accepts and dismisses them.
+"""Writes policies, and creates, accepts and dismisses the requests of senders whose messages a policy holds (contract,
+behaviours section 13).
 
-Source: contract, behaviours section 13. Held notifications are delivered or deleted after the response, in batches: each
-batch commits with the event for the next batch, so that a killed process loses nothing and nothing is done twice.
+Held notifications are delivered or deleted after the response, in batches: each commits with the event for the next, so that a
+killed process loses nothing and nothing is done twice.
 """
 
 from __future__ import annotations
@@ -93,10 +94,7 @@ Pairs = Collection[tuple[int, int]]
 
 
 def change_policy(*, account_id: int, settings: Mapping[str, str]) -> None:
-    """Store settings of the account's policy (`POLICY_COLUMNS`, values of `Handling`); other settings are kept.
-
-    Notifications that are held, or were delivered, are not changed.
-    """
+    """Store settings of the policy (`POLICY_COLUMNS`, values of `Handling`); others, and notifications, stay as they are."""
     if settings:
         NotificationPolicy.objects.bulk_create(
             [NotificationPolicy(account_id=account_id, **settings)],
@@ -107,11 +105,10 @@ def change_policy(*, account_id: int, settings: Mapping[str, str]) -> None:
 
 
 def lock_recipients(account_ids: Collection[int]) -> None:
-    """Lock these accounts against accepting or dismissing requests until the transaction ends; wait for running
-    transactions that do so.
+    """Lock these accounts against accepting or dismissing requests until the transaction ends.
 
-    With the lock, permissions that are read afterwards stay valid until the transaction ends: otherwise a notification
-    could be held for good because its sender was accepted at the same moment.
+    Permissions that are read afterwards stay valid: otherwise a notification could be held for good because its sender was
+    accepted at the same moment.
     """
     if account_ids:
         _run(_LOCK_RECIPIENTS, {"ids": list(account_ids)})
@@ -134,10 +131,9 @@ def review_requests(pairs: Pairs) -> None:
 
 
 def accept_requests(*, account_id: int, request_ids: Collection[int]) -> int:
-    """Accept the senders of these requests: their held and future notifications are delivered. Return the number of
-    requests.
+    """Accept the senders of these requests: their held and future notifications are delivered. Return the number of requests.
 
-    Publishes RequestAccepted for each sender; its handler publishes NotificationsMerged when everything is delivered.
+    Publishes RequestAccepted for each sender, and later NotificationsMerged, when everything is delivered.
     """
     with transaction.atomic():
         requests = _delete_requests(account_id, request_ids)
@@ -156,9 +152,8 @@ def accept_requests(*, account_id: int, request_ids: Collection[int]) -> int:
 
 
 def dismiss_requests(*, account_id: int, request_ids: Collection[int]) -> int:
-    """Delete these requests and the held notifications; the senders may cause new requests. Return the number of requests.
-
-    Publishes RequestDismissed for each sender with held notifications.
+    """Delete these requests and the held notifications; return the number of requests. Publishes RequestDismissed for each
+    sender with held notifications.
     """
     with transaction.atomic():
         requests = _delete_requests(account_id, request_ids)
@@ -182,11 +177,10 @@ def _delete_requests(account_id: int, request_ids: Collection[int]) -> list[tupl
 
 
 def deliver_held(events: Sequence[RequestAccepted]) -> None:
-    """Deliver at most BATCH_SIZE notifications of the accepted senders, and add private mentions to conversations. If more
-    may remain, the events are published again; otherwise NotificationsMerged is published for recipients for whom
-    everything is delivered.
+    """Deliver at most BATCH_SIZE notifications of the accepted senders, and add private mentions to conversations. If more may
+    remain, the events are published again, and otherwise NotificationsMerged.
 
-    Streams and pushes are not sent: the notifications are old, and clients reload the list.
+    Nothing is streamed or pushed: the notifications are old, and clients reload the list.
     """
     pairs = {(event.account_id, event.from_account_id) for event in events}
     delivered = rows_of(_DELIVER, _arrays(pairs) | {"limit": BATCH_SIZE})
@@ -204,8 +198,8 @@ def deliver_held(events: Sequence[RequestAccepted]) -> None:
 
 
 def remove_held(events: Sequence[RequestDismissed]) -> None:
-    """Delete at most BATCH_SIZE held notifications of each dismissed request; the event is published again if more may
-    remain. Newer notifications are kept: they have created a new request, which is recounted at the end.
+    """Delete at most BATCH_SIZE held notifications of each dismissed request; if more may remain, the event is published again.
+    Newer notifications have created a new request, which is recounted at the end.
     """
     removed_pairs = []
     for event in dict.fromkeys(events):

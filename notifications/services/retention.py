@@ -14,10 +14,7 @@ BATCH_SIZE: Final = 1000
 
 
 def forget_old() -> int:
-    """Delete notifications older than KEEP_NOTIFICATIONS_DAYS, the oldest first, in batches; return their number.
-
-    Run by the scheduler. The age is read from the ids, which contain the time.
-    """
+    """Delete notifications older than KEEP_NOTIFICATIONS_DAYS (by their ids), the oldest first; return their number."""
     before = clock.days_ago(settings.KEEP_NOTIFICATIONS_DAYS)
     forgotten = 0
     while before is not None:

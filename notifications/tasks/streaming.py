@@ -25,8 +25,6 @@ def stream_notifications(events: Sequence[NotificationMade]) -> None:
 
 
 def stream_merges(events: Sequence[NotificationsMerged]) -> None:
-    """Notify the accounts' streams that held notifications have been merged into the list (`notifications_merged`; contract,
-    behaviours section 16).
-    """
+    """Send `notifications_merged` to the accounts' streams (contract, behaviours section 16)."""
     for account_id in listeners({event.account_id for event in events}):
         broadcast_notification(account_id, b"1", Event.NOTIFICATIONS_MERGED)

@@ -7,11 +7,7 @@ from rest_framework.request import Request
 
 from notifications.models import AnnualReport
 from notifications.queries import annual_reports
-from notifications.serializers.annual_report import (
-    AnnualReportsSerializer,
-    AnnualReportStateSerializer,
-    AsyncRefreshSerializer,
-)
+from notifications.serializers import annual_report
 from notifications.services.annual_reports import mark_read, request_report
 from social.api.access import user
 from social.api.async_refresh import AsyncRefresh
@@ -39,18 +35,20 @@ class AnnualReportsViewSet(ApiViewSet):
 
     def list(self, request: Request) -> HttpResponse:
         """List the reports that are not marked as read."""
-        return reply(AnnualReportsSerializer(annual_reports.load_unread(self.account_id)).data)
+        return reply(annual_report.AnnualReportsSerializer(annual_reports.load_unread(self.account_id)).data)
 
     def retrieve(self, request: Request, year: str) -> HttpResponse:
         """Show the report of a year."""
         return reply(
-            AnnualReportsSerializer(annual_reports.load_report(self.account_id, annual_reports.parse_year(year))).data
+            annual_report.AnnualReportsSerializer(
+                annual_reports.load_report(self.account_id, annual_reports.parse_year(year))
+            ).data
         )
 
     def state(self, request: Request, year: str) -> HttpResponse:
         """Show whether the report of a year exists, or can be requested."""
         state, report = annual_reports.find_state(self.account_id, annual_reports.parse_year(year))
-        return _reply(AnnualReportStateSerializer(state).data, report)
+        return _reply(annual_report.AnnualReportStateSerializer(state).data, report)
 
     def mark_read(self, request: Request, year: str) -> HttpResponse:
         """Mark the report of a year as read."""
@@ -65,10 +63,10 @@ class AnnualReportsViewSet(ApiViewSet):
     def refresh(self, request: Request, id: int) -> HttpResponse:
         """Progress of the computation of a report, or of the fetching of the thread around a post."""
         try:
-            found = _state_of(annual_reports.find_requested(self.account_id, id))
+            progress = _state_of(annual_reports.find_requested(self.account_id, id))
         except NotFound:
-            found = _thread_around(find_post(id, self.account_id).proper.id)
-        return reply(AsyncRefreshSerializer(found).data)
+            progress = _thread_around(find_post(id, self.account_id).proper.id)
+        return reply(annual_report.AsyncRefreshSerializer(progress).data)
 
 
 def _thread_around(status_id: int) -> AsyncRefresh:
@@ -81,6 +79,5 @@ def _state_of(report: AnnualReport) -> AsyncRefresh:
 
 
 def _reply(body: Any, report: AnnualReport | None, *, status: int = 200) -> HttpResponse:
-    """Answer, with the header that says when to poll again while the report is computed."""
     headers = _state_of(report).headers(_RETRY_SECONDS) if report is not None else {}
     return reply(body, status=status, headers=headers)

@@ -19,13 +19,7 @@ from notifications.queries.groups import (
     load_group_page,
     load_groups,
 )
-from notifications.serializers.inputs.notifications import (
-    PARTIAL_AVATARS,
-    CountInput,
-    GroupCountInput,
-    GroupListInput,
-    ListInput,
-)
+from notifications.serializers.inputs import notifications as inputs
 from notifications.serializers.notification import UnreadCountSerializer, present, present_groups
 from notifications.services.notifying import clear, dismiss, dismiss_group
 from social.api.access import user
@@ -34,14 +28,15 @@ from social.api.pagination import ByCursor, Limit
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
-from social.kernel.errors import NotFound
+from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
 
 _PAGES = ByCursor(Limit(40, 80), next_when="any")
 
 
-def _filter(form: ListInput | CountInput, *, include_filtered: bool = False) -> listing.NotificationFilter | None:
-    """Return the filter of a request; None if `account_id` is not a valid id."""
+def _filter(
+    form: inputs.ListInput | inputs.CountInput, *, include_filtered: bool = False
+) -> listing.NotificationFilter | None:
     sender_id = parse_id(form.account_id)
     if form.account_id and sender_id is None:
         return None
@@ -50,16 +45,16 @@ def _filter(form: ListInput | CountInput, *, include_filtered: bool = False) -> 
 
 class NotificationsViewSet(ApiViewSet):
     endpoints = {
-        "list": Endpoint(user("read:notifications"), "Notification", many=True, input=ListInput, paging=_PAGES),
+        "list": Endpoint(user("read:notifications"), "Notification", many=True, input=inputs.ListInput, paging=_PAGES),
         "retrieve": Endpoint(user("read:notifications"), "Notification"),
-        "unread_count": Endpoint(user("read:notifications"), "UnreadCount", input=CountInput),
+        "unread_count": Endpoint(user("read:notifications"), "UnreadCount", input=inputs.CountInput),
         "dismiss": Endpoint(user("write:notifications"), EMPTY),
         "clear": Endpoint(user("write:notifications"), EMPTY),
     }
 
     def list(self, request: Request) -> HttpResponse:
         """List notifications, newest first; an unknown type in `types[]` matches nothing."""
-        form = ListInput.read(request)
+        form = inputs.ListInput.read(request)
         row_filter = _filter(form, include_filtered=form.include_filtered)
         if row_filter is None:
             return reply([])
@@ -69,7 +64,7 @@ class NotificationsViewSet(ApiViewSet):
 
     def unread_count(self, request: Request) -> Any:
         """Count the notifications that are newer than the marker."""
-        form = CountInput.read(request)
+        form = inputs.CountInput.read(request)
         row_filter = _filter(form)
         count = listing.count_unread(self.account_id, row_filter, form.effective_limit) if row_filter is not None else 0
         return UnreadCountSerializer(count).data
@@ -78,9 +73,7 @@ class NotificationsViewSet(ApiViewSet):
         """Show one notification."""
         me = self.account_id
         entities = present(listing.load_page([listing.find_notification(me, id)], me))
-        if not entities:
-            raise NotFound
-        return reply(entities[0])
+        return reply(require_found(next(iter(entities), None)))
 
     def dismiss(self, request: Request, id: int) -> HttpResponse:
         """Remove one notification."""
@@ -99,29 +92,29 @@ class NotificationGroupsViewSet(ApiViewSet):
 
     endpoints = {
         "list": Endpoint(
-            user("read:notifications"), "GroupedNotificationsResults", input=GroupListInput, paging=_PAGES
+            user("read:notifications"), "GroupedNotificationsResults", input=inputs.GroupListInput, paging=_PAGES
         ),
         "retrieve": Endpoint(user("read:notifications"), "GroupedNotificationsResults"),
         "accounts": Endpoint(user("read:notifications"), "Account", many=True, paging=ByCursor(Limit(40, 80))),
-        "unread_count": Endpoint(user("read:notifications"), "UnreadCount", input=GroupCountInput),
+        "unread_count": Endpoint(user("read:notifications"), "UnreadCount", input=inputs.GroupCountInput),
         "dismiss": Endpoint(user("write:notifications"), EMPTY),
         "clear": Endpoint(user("write:notifications"), EMPTY),
     }
 
     def list(self, request: Request) -> HttpResponse:
         """List notifications in groups, newest first."""
-        form = GroupListInput.read(request)
+        form = inputs.GroupListInput.read(request)
         me, grouped = self.account_id, form.grouped_types or GROUPED_TYPES
         row_filter = listing.NotificationFilter(form.types, form.exclude_types, include_filtered=form.include_filtered)
-        found: list[Heads] = []
+        heads: list[Heads] = []
 
         def load(cursor: Cursor) -> Sequence[listing.ListedNotification]:
-            found.append(list_heads(me, row_filter, grouped, cursor))
-            return found[0].rows
+            heads.append(list_heads(me, row_filter, grouped, cursor))
+            return heads[0].rows
 
-        page = self.paginate(load, ends=lambda _rows: found[0].ends)
-        groups = load_groups(me, page.items, grouped, found[0].span) if page.items else []
-        in_short = form.expand_accounts == PARTIAL_AVATARS
+        page = self.paginate(load, ends=lambda _rows: heads[0].ends)
+        groups = load_groups(me, page.items, grouped, heads[0].span) if page.items else []
+        in_short = form.expand_accounts == inputs.PARTIAL_AVATARS
         shown = load_group_page(groups, me, supported=form.supported_types, partial=in_short)
         return page.respond(present_groups(shown, paged=True))
 
@@ -137,12 +130,12 @@ class NotificationGroupsViewSet(ApiViewSet):
         """List the accounts in a group, newest first; an empty list for an unknown key."""
         me = self.account_id
         page = self.paginate(partial(list_of_group, me, key))
-        found = present_accounts((row.from_account_id for row in page.items), me)
-        return page.respond(list(found.values()))
+        entities = present_accounts((row.from_account_id for row in page.items), me)
+        return page.respond(list(entities.values()))
 
     def unread_count(self, request: Request) -> Any:
         """Count the groups that are newer than the marker."""
-        form = GroupCountInput.read(request)
+        form = inputs.GroupCountInput.read(request)
         row_filter, grouped = _filter(form), form.grouped_types or GROUPED_TYPES
         count = 0
         if row_filter is not None:

@@ -8,17 +8,13 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from notifications.queries import requests
+from notifications.serializers import policy
 from notifications.serializers.inputs.notifications import PolicyInput, PolicyV1Input, RequestsInput
-from notifications.serializers.policy import (
-    MergedSerializer,
-    NotificationPolicySerializer,
-    NotificationPolicyV1Serializer,
-    present_requests,
-)
 from notifications.services.requests import accept_requests, change_policy, dismiss_requests
 from social.api.access import user
 from social.api.declarations import EMPTY, Endpoint
 from social.api.pagination import ByCursor, Limit
+from social.api.serializers import EntitySerializer
 from social.api.viewsets import ApiViewSet
 from social.kernel.errors import NotFound
 
@@ -27,6 +23,8 @@ _WRITE: Final = user("write:notifications")
 
 
 class NotificationPolicyViewSet(ApiViewSet):
+    entity: type[EntitySerializer] = policy.NotificationPolicySerializer
+    settings_input: type[PolicyInput | PolicyV1Input] = PolicyInput
     endpoints = {
         "retrieve": Endpoint(_READ, "NotificationPolicy"),
         "update": Endpoint(_WRITE, "NotificationPolicy", input=PolicyInput),
@@ -35,31 +33,23 @@ class NotificationPolicyViewSet(ApiViewSet):
     def retrieve(self, request: Request) -> Any:
         """Show the policy, with the number of pending requests."""
         context = {"summary": requests.count_requests(self.account_id)}
-        return NotificationPolicySerializer(requests.find_policy(self.account_id), context=context).data
+        return self.entity(requests.find_policy(self.account_id), context=context).data
 
     def update(self, request: Request) -> Any:
         """Change the settings that are sent."""
-        change_policy(account_id=self.account_id, settings=PolicyInput.read(request).settings)
+        change_policy(account_id=self.account_id, settings=self.settings_input.read(request).settings)
         return self.retrieve(request)
 
 
-class NotificationPolicyV1ViewSet(ApiViewSet):
+class NotificationPolicyV1ViewSet(NotificationPolicyViewSet):
     """`/api/v1/notifications/policy`, superseded by the second version."""
 
+    entity = policy.NotificationPolicyV1Serializer
+    settings_input = PolicyV1Input
     endpoints = {
         "retrieve": Endpoint(_READ, "NotificationPolicyV1"),
         "update": Endpoint(_WRITE, "NotificationPolicyV1", input=PolicyV1Input),
     }
-
-    def retrieve(self, request: Request) -> Any:
-        """Show the policy."""
-        context = {"summary": requests.count_requests(self.account_id)}
-        return NotificationPolicyV1Serializer(requests.find_policy(self.account_id), context=context).data
-
-    def update(self, request: Request) -> Any:
-        """Change the settings that are sent."""
-        change_policy(account_id=self.account_id, settings=PolicyV1Input.read(request).settings)
-        return self.retrieve(request)
 
 
 class NotificationRequestsViewSet(ApiViewSet):
@@ -78,11 +68,11 @@ class NotificationRequestsViewSet(ApiViewSet):
     def list(self, request: Request) -> HttpResponse:
         """List the pending requests, newest first."""
         page = self.paginate(requests.list_requests(self.account_id))
-        return page.respond(present_requests(requests.load_request_page(page.items, self.account_id)))
+        return page.respond(policy.present_requests(requests.load_request_page(page.items, self.account_id)))
 
     def retrieve(self, request: Request, id: int) -> Any:
         """Show one request."""
-        return present_requests(
+        return policy.present_requests(
             requests.load_request_page([requests.find_request(self.account_id, id)], self.account_id)
         )[0]
 
@@ -110,4 +100,4 @@ class NotificationRequestsViewSet(ApiViewSet):
 
     def merged(self, request: Request) -> Any:
         """Show whether the notifications of accepted requests are in the list."""
-        return MergedSerializer(requests.is_merged(self.account_id)).data
+        return policy.MergedSerializer(requests.is_merged(self.account_id)).data

@@ -162,6 +162,12 @@ def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
     return counted
 
 
+def is_exceeded(rule: Rule, *, subject: str) -> bool:
+    """Count a request of `subject` as `count` does, and tell whether the limit is exceeded."""
+    counted = count(rule, subject=subject)
+    return counted is not None and counted.exceeded
+
+
 def forget(rule: Rule, *, subject: str) -> None:
     """Reset a subject's counter of the current period."""
     with redis.best_effort("forget a count"):

@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.models import Account
 from federation.documents.received_notes import read_note
-from federation.remote.posts import keep_note
+from federation.remote.posts import store_note
 from social.kernel import clock
 from statuses.models import Status
 
@@ -29,4 +29,4 @@ def mention_document(author: Account, number: int, content: str, *, to: Account,
 
 def receive_mention(author: Account, number: int, content: str, *, to: Account, **more: Any) -> Status | None:
     """Store such a post and return it, or None if it is held for review."""
-    return keep_note(read_note(mention_document(author, number, content, to=to, **more)), author)
+    return store_note(read_note(mention_document(author, number, content, to=to, **more)), author)

@@ -10,9 +10,9 @@ import pytest
 
 from accounts.models import Account
 from accounts.policies.staff import OPERATOR
-from federation.documents.reading import Rejected
 from federation.inbound.fetch_queue import _work
 from federation.models import Fetch, FetchKind
+from federation.reasons import Rejected
 from federation.remote.actors import fetch_actor
 from notifications.models import Notification
 from social.kernel import clock
@@ -186,9 +186,11 @@ def test_row_71_a_server_cannot_make_this_one_look_for_any_number_of_people(
     zoe: RemotePerson, alice: Account, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     introduced(zoe, alice)
-    monkeypatch.setattr("federation.inbound.fetch_queue.find_or_fetch", lambda _uri: alice)
+    monkeypatch.setattr("federation.remote.actors.find_or_fetch", lambda _uri: alice)
     asked: list[str] = []
-    monkeypatch.setattr("federation.remote.requests.enqueue", lambda *rows, **_more: asked.extend(r.uri for r in rows))
+    monkeypatch.setattr(
+        "federation.remote.requests.enqueue", lambda *rows, **_: asked.extend(r.uri for r in rows) or []
+    )
     settings.RATE_LIMITS = True
     for number in range(25):
         people = [f"https://h{number}-{person}.example/u" for person in range(60)]

@@ -17,7 +17,7 @@ from accounts.services.sanctions import hold_account
 from accounts.spam.models import RuleSubject, SpamRule
 from federation.documents.notes import load_notes, note_document
 from federation.documents.received_notes import ReceivedNote, read_note
-from federation.remote.posts import keep_note, revise_note
+from federation.remote.posts import revise_note, store_note
 from moderation.queries.dry_runs import try_rule
 from moderation.services.evidence import export_evidence
 from social.kernel import clock
@@ -109,7 +109,7 @@ def test_a_column_goes_to_other_servers_and_comes_from_them(alice: Account, name
 
     column = "content" if name == "text" else name
     number = _send(alice, name, "one")
-    kept = keep_note(received(), zoe)
+    kept = store_note(received(), zoe)
     assert kept is not None
     assert getattr(kept, column) in ("one", "<p>one</p>")
     _send(alice, name, "two", number)

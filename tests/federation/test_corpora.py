@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from federation.documents.reading import Rejected, kind_of, uri_of
+from federation.documents.reading import kind_of, uri_of
 from federation.documents.received_notes import TYPES, ReceivedNote, read_note, read_sent_note
+from federation.reasons import Rejected
 from social.kernel.text.sanitize import sanitize
 
 FOLDER = Path(__file__).parents[2] / ".tools/corpora"

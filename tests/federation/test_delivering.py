@@ -27,7 +27,7 @@ class TestDelivering:
 
         def put(number: int, key: str = "status:1", inbox: str = zoe_here.shared_inbox_url, **more: Any) -> None:
             document = {"id": f"{alice.uri}#{number}", "type": "Note", "number": number}
-            enqueue(account=alice, document=document, inboxes=[inbox], key=key, **more)
+            enqueue(alice, document, [inbox], key=key, **more)
 
         return put
 

@@ -268,7 +268,7 @@ def test_the_actor_of_a_server_at_a_port_has_a_name_that_others_can_read(setting
     account = instance_actor()
     document = instance_actor_document(account, account.key_pair.public_key)
     settings.BASE_URL = "http://localhost:3001"
-    actor = read_actor(document)
+    actor = read_actor(document).profile
     settings.BASE_URL = "http://localhost:3000"
     assert actor.username == "localhost.3000"
     found = webfinger("acct:localhost.3000@localhost:3000").json()

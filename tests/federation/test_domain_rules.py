@@ -8,8 +8,8 @@ import pytest
 
 from accounts.models import Account, AuditEntry, Follow, SeveredAccount, SeveredFollow
 from accounts.policies.staff import OPERATOR, Staff
-from federation.documents.reading import Rejected
 from federation.models import InboundActivity
+from federation.reasons import Rejected
 from federation.remote.actors import fetch_actor
 from moderation.models import DomainRule
 from moderation.policies.domain_rules import DomainRuleDraft

@@ -9,7 +9,8 @@ import pytest
 
 from accounts.models import Account
 from federation.documents.notes import load_notes, note_document
-from federation.documents.reading import Rejected, moment_of
+from federation.documents.reading import moment_of
+from federation.reasons import Rejected
 from federation.remote.actors import fetch_actor
 from federation.remote.posts import fetch_again
 from notifications.models import Notification

@@ -11,10 +11,10 @@ import pytest
 from accounts.models import Account, Follow, User
 from accounts.policies.staff import OPERATOR
 from accounts.services.following import FollowChange, follow_account
-from federation.documents.reading import Rejected
 from federation.models import Delivery, Relay, RelayState
+from federation.reasons import Rejected
 from federation.remote.actors import fetch_actor
-from federation.remote.relays import is_relay
+from federation.remote.sharing import is_relay
 from moderation.models import DomainRule, DomainSeverity
 from moderation.policies.domain_rules import DomainRuleDraft
 from moderation.services.domain_rules import create_rule

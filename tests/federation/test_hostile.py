@@ -10,10 +10,11 @@ from django.test import Client
 
 from accounts.models import Account, Block, Follow
 from accounts.services.blocking import block_account, block_domain
-from federation.documents.reading import Rejected, parse
+from federation.documents.reading import parse
 from federation.documents.received_actors import read_actor
 from federation.documents.received_notes import read_note
 from federation.models import InboundActivity
+from federation.reasons import Rejected
 from federation.remote.actors import fetch_actor
 from federation.remote.fetching import fetch_document
 from social.kernel.errors import KernelError

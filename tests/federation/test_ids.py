@@ -12,8 +12,8 @@ import pytest
 
 from accounts.collections.models import Collection
 from accounts.models import Account, AccountStat, Block, Follow, FollowRequest
-from federation.documents.reading import Rejected
 from federation.models import StepKind, ThreadStep, ThreadWalk
+from federation.reasons import Rejected
 from federation.remote.actors import fetch_actor, refresh
 from federation.remote.collections import find_or_fetch_linked
 from federation.remote.posts import find_or_fetch_post

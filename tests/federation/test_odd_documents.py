@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from federation.documents.reading import Rejected, flag_of, parse, past_of, time_of
-from federation.documents.received_actors import ReceivedActor, read_actor
+from accounts.services.remote_accounts import RemoteProfile
+from federation.documents.reading import flag_of, parse, past_of, time_of
+from federation.documents.received_actors import read_actor
 from federation.documents.received_notes import ReceivedNote, is_vote, read_note
+from federation.reasons import Rejected
 from social.kernel import clock
 from social.kernel.json import loads
 from social.kernel.media import images, recordings
@@ -25,9 +27,10 @@ def note(**members: Any) -> ReceivedNote:
     return read_note({"id": f"{HOME}/notes/1", "type": "Note", "attributedTo": f"{HOME}/users/ann", **members})
 
 
-def actor(**members: Any) -> ReceivedActor:
+def actor(**members: Any) -> RemoteProfile:
     uri = f"{HOME}/users/ann"
-    return read_actor({"id": uri, "type": "Person", "preferredUsername": "ann", "inbox": f"{uri}/inbox", **members})
+    document = {"id": uri, "type": "Person", "preferredUsername": "ann", "inbox": f"{uri}/inbox", **members}
+    return read_actor(document).profile
 
 
 def link(name: str, kind: str | None = None) -> dict[str, Any]:
@@ -197,8 +200,9 @@ class TestFiles:
     def test_the_first_picture_of_a_list_that_can_be_shown_is_shown_with_its_description(
         self, name: str, value: Any, url: str
     ) -> None:
-        found = actor(**{name: value})
-        assert (getattr(found, name), getattr(found, f"{name}_description")) == (f"{HOME}/{url}", "b")
+        found, column = actor(**{name: value}), {"icon": "avatar", "image": "header"}[name]
+        picture = getattr(found, f"{column}_remote_url"), getattr(found, f"{column}_description")
+        assert picture == (f"{HOME}/{url}", "b")
 
     def test_a_preview_may_be_one_of_a_list(self) -> None:
         icons = [{"type": "Image", "url": None}, {"type": "Image", "url": f"{HOME}/small.jpg"}]
@@ -224,14 +228,14 @@ class TestTypes:
 
     def test_a_post_and_an_account_have_their_type_among_others(self) -> None:
         assert note(type=["Object", "Note"]).uri == f"{HOME}/notes/1"
-        assert actor(type=["Actor", "Group"]).type == "Group"
+        assert actor(type=["Actor", "Group"]).actor_type == "Group"
         with pytest.raises(Rejected):
             note(type=["Object", 17, None])
 
     def test_the_name_and_biography_of_an_account_may_stand_under_their_language_alone(self) -> None:
         found = actor(name=None, nameMap={"de": "Zoë"}, summary="", summaryMap={"de": "<p>Hallo</p>"})
-        assert (found.name, found.summary_html) == ("Zoë", "<p>Hallo</p>")
-        assert actor(name="Zoe", nameMap={"de": "Zoë"}).name == "Zoe"
+        assert (found.display_name, found.note_html) == ("Zoë", "<p>Hallo</p>")
+        assert actor(name="Zoe", nameMap={"de": "Zoë"}).display_name == "Zoe"
 
     @pytest.mark.parametrize("name", ["#1234", "#٤٢", "#", "#🐄", "#-", 7, None])
     def test_an_invalid_hashtag_in_a_document_is_left_out(self, name: Any) -> None:

@@ -62,7 +62,7 @@ def test_nothing_is_lost_and_nothing_comes_twice_by_an_outage_of_hours(
             numbers.append(len(numbers))
             document = {"id": f"{alice.uri}#{numbers[-1]}", "type": kind, "number": numbers[-1]}
             inboxes = [f"http://{address}:{others.port}/inbox" for address in (AWAY, WELL)]
-            enqueue(account=alice, document=document, inboxes=inboxes, key=f"status:{numbers[-1] // 2}")
+            enqueue(alice, document, inboxes, key=f"status:{numbers[-1] // 2}")
 
     def arrived(address: str) -> list[int]:
         return [json.loads(one.body)["number"] for one in others.came if one.address == address]

@@ -10,7 +10,7 @@ from accounts.models import Account
 from federation.documents.context import PUBLIC
 from federation.documents.notes import load_notes, note_document
 from federation.documents.received_notes import read_note
-from federation.remote.posts import keep_note
+from federation.remote.posts import store_note
 from social.kernel import clock
 from statuses.models import Quote, QuoteState, Status
 from statuses.policies.quotes import Group, automatic_groups, manual_groups
@@ -38,7 +38,7 @@ def _received(author: Account, **values: Any) -> Status:
         "to": [PUBLIC],
         **values,
     }
-    status = keep_note(read_note(document), author)
+    status = store_note(read_note(document), author)
     assert status is not None
     return status
 

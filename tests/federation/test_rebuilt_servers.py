@@ -14,8 +14,8 @@ from accounts.models import Account, Follow, FollowRequest, KeyPair, User
 from accounts.models.account import SuspensionOrigin
 from accounts.services.following import FollowChange, follow_account
 from accounts.services.remote_accounts import resolve_address
-from federation.documents.reading import Rejected
 from federation.models import Delivery
+from federation.reasons import Rejected
 from federation.remote import signers
 from federation.remote.actors import end_actor, fetch_actor
 from social.kernel import clock

@@ -11,9 +11,8 @@ import pytest
 import federation
 from accounts.copies.policies import FileReason
 from accounts.models import Account
-from federation.documents.reading import Rejected
 from federation.inbound.quotas import host_of
-from federation.reasons import Reason, Refused
+from federation.reasons import Reason, Refused, Rejected
 from federation.signatures.message import BadSignature
 from social.kernel import reasons
 from social.kernel.http.errors import FetchReason

@@ -330,7 +330,7 @@ def test_a_signer_whose_server_does_not_answer_is_asked_to_retry(elsewhere: Remo
     assert (answer.status_code, stored()) == (503, 0)
 
 
-def test_a_signer_whose_key_is_not_asked_for_because_others_wait_is_accepted_at_the_next_attempt(
+def test_a_signer_whose_key_is_not_budget_name_because_others_wait_is_accepted_at_the_next_attempt(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), monkeypatch.context() as soon:
@@ -373,7 +373,7 @@ def test_a_signer_who_was_deleted_a_moment_ago_is_answered_alike_and_nothing_is_
     """The foreign key to the account is checked when the transaction is committed."""
     account = fetch_actor(zoe.uri)
     outbox = OutboxRow.objects.filter(event="ActivityReceived")
-    monkeypatch.setattr(receiving, "check_room", lambda *_: Account.objects.filter(id=account.id).delete())
+    monkeypatch.setattr(receiving.quotas, "check_room", lambda *_: Account.objects.filter(id=account.id).delete())
     assert zoe.send(follow_of(zoe, alice)).status_code == 202
     assert (stored(), outbox.count()) == (0, 0)
 
@@ -383,7 +383,7 @@ def test_a_signer_without_a_document_is_refused(elsewhere: RemoteServer, alice: 
     assert (ghost.send(follow_of(ghost, alice)).status_code, stored()) == (401, 0)
 
 
-def test_a_key_that_could_not_be_had_is_not_asked_for_again_for_five_minutes(
+def test_a_key_that_could_not_be_had_is_not_budget_name_again_for_five_minutes(
     elsewhere: RemoteServer, alice: Account
 ) -> None:
     ghost = RemotePerson(elsewhere, "ghost")
@@ -450,7 +450,7 @@ def test_an_unknown_server_may_fetch_and_deliver_at_the_same_time(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """A user's server does both within a second when it searches for a local account and follows it."""
-    reading = signers.asked_for(elsewhere.domain, "GET")
+    reading = signers.budget_name(elsewhere.domain, "GET")
     with web_request_budget(60.0), stranger_budget(reading, 60.0):
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 202
     assert InboundActivity.objects.exists()

@@ -189,7 +189,7 @@ def test_one_person_has_only_so_many_threads_fetched_in_an_hour(
     elsewhere: RemoteServer, zoe: RemotePerson, api: Api, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.RATE_LIMITS = True
-    monkeypatch.setattr(threads, "THREADS", Rule("threads", 1, 3600, "account"))
+    monkeypatch.setattr(threads.limits, "THREADS", Rule("threads", 1, 3600, "account"))
     first, second = known(zoe, zoe.note()), known(zoe, zoe.note(number=2))
     assert [read(api, one)[2] is not None for one in (first, second, first)] == [True, False, True]
     assert read(Api(make_token(make_user("patient"))), second)[2] is not None

@@ -159,7 +159,7 @@ def test_every_document_of_mastodon_can_be_read(name: str) -> None:
     document = parse(json.dumps(body).encode())
     if name.startswith("actor_"):
         actor = read_actor(document)
-        assert (actor.uri, actor.suspended) == (body["id"], name == "actor_suspended")
+        assert (actor.profile.uri, actor.profile.suspended) == (body["id"], name == "actor_suspended")
         assert actor.keys
     elif is_note(document):
         note = read_note(document)

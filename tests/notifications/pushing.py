@@ -11,8 +11,7 @@ from django.db.models.functions import Now
 from accounts.models import Account, User
 from notifications.events import NotificationMade
 from notifications.models import Notification, Push, PushSubscription
-from notifications.senders.web_push import PUSHES
-from notifications.services.pushing import queue_pushes
+from notifications.senders.web_push import PUSHES, queue_pushes
 from social.kernel.runner import Host
 from tests.factories.accounts import make_token, make_user
 from tests.factories.push import make_push_subscription

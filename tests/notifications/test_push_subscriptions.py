@@ -200,11 +200,11 @@ def test_row_24_a_token_that_ends_takes_its_subscription_along(api: Api, ann: Us
 def test_row_69_subscriptions_of_one_person_are_bounded_and_the_oldest_ends(
     ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("notifications.services.push_subscriptions.SUBSCRIPTIONS_LIMIT", 2)
+    assert push.SUBSCRIPTIONS_LIMIT >= 50
+    monkeypatch.setattr(push, "SUBSCRIPTIONS_LIMIT", 2)
     other = make_push_subscription(make_token(make_user("eve")))
     made = [make_push_subscription(make_token(ann)) for _time in range(3)]
     assert set(PushSubscription.objects.all()) == {other, *made[1:]}
-    assert push.SUBSCRIPTIONS_LIMIT >= 50
 
 
 def test_a_push_service_can_end_a_subscription_by_the_address_that_came_with_a_message(api: Api, ann: User) -> None:

@@ -20,9 +20,9 @@ from django.test.utils import CaptureQueriesContext
 from http_message_signatures import HTTPMessageSigner, MappingKeyResolver, algorithms
 
 from accounts.models import Account
-from federation.documents.reading import Rejected
 from federation.documents.received_actors import read_actor
 from federation.models import InboundActivity
+from federation.reasons import Rejected
 from federation.remote.actors import fetch_actor
 from social.api import admission
 from social.api.limits import LOOK_UPS

@@ -7,7 +7,7 @@ from accounts.transfers.models import PastImport, PastState
 from accounts.transfers.past import SENTENCES, Reason
 from accounts.transfers.services.past import start_past, take_archive, undo_past
 from federation.archives.working import process_import
-from social.kernel.errors import NotFound, Unavailable
+from social.kernel.errors import Unavailable, require_found
 from social.management.base import OperatorCommand
 
 _BUSY = (PastState.READING, PastState.RUNNING, PastState.UNDOING)
@@ -62,10 +62,7 @@ class Command(OperatorCommand):
         self._describe(self._last_import(user))
 
     def _last_import(self, user: User) -> PastImport:
-        found = PastImport.objects.filter(account=user.account).order_by("-id").first()
-        if found is None:
-            raise NotFound
-        return found
+        return require_found(PastImport.objects.filter(account=user.account).order_by("-id").first())
 
     def _run_to_end(self, found: PastImport) -> None:
         found.refresh_from_db()

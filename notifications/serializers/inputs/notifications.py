@@ -21,8 +21,6 @@ _Choice = Annotated[str | None, ClientChoice(Handling.values)]
 
 
 class _TypesInput(Form):
-    """Types to list, and to exclude."""
-
     types: tuple[str, ...] = ()
     exclude_types: tuple[str, ...] = ()
 
@@ -48,9 +46,7 @@ class CountInput(_TypesInput):
 
 
 class GroupListInput(_TypesInput):
-    """Filter of the list of groups: as for notifications, but without the sender; the types to group; accounts in full or
-    in short form.
-    """
+    """Filter of the list of groups: their types, and accounts in full or in short form; without the sender."""
 
     include_filtered: bool = False
     supported_types: tuple[str, ...] | None = None
@@ -103,12 +99,12 @@ class PolicyV1Input(Form):
     @property
     def settings(self) -> Mapping[str, str]:
         """Return the settings that were sent, converted to the current version."""
-        found = {}
+        settings = {}
         for column in POLICY_COLUMNS:
             value = getattr(self, column.replace("for_", "filter_"), None)
             if value is not None:
-                found[column] = str(Handling.FILTER if value else Handling.ACCEPT)
-        return found
+                settings[column] = str(Handling.FILTER if value else Handling.ACCEPT)
+        return settings
 
 
 class RequestsInput(Form):

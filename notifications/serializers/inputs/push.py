@@ -14,15 +14,11 @@ from social.kernel.lengths import WORD_LIMIT
 
 
 class _TargetInput(Form):
-    """The members of `subscription`, without its keys."""
-
     endpoint: str = ""
     standard: bool = False
 
 
 class _KeysInput(Form):
-    """The members of `subscription[keys]`."""
-
     p256dh: str = ""
     auth: str = ""
 
