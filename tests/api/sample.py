@@ -121,29 +121,29 @@ class TagsViewSet(ApiViewSet):
     }
 
     def list(self, request: ApiRequest) -> HttpResponse:
-        """As timelines: next whenever there is something."""
+        """List tags with the paging of timelines: there is a next page whenever there are items."""
         page = self.paginate(Tag.objects.all())
         return page.respond(TagSerializer(page.items, many=True).data)
 
     def index(self, request: ApiRequest) -> HttpResponse:
-        """As lists of accounts."""
+        """List tags with the paging of lists of accounts."""
         page = self.paginate(Tag.objects.all())
         return page.respond(TagSerializer(page.items, many=True).data)
 
     def offsets(self, request: ApiRequest) -> HttpResponse:
-        """As trends."""
+        """List tags with the paging of trends."""
         page = self.paginate(Tag.objects.order_by("-id"))
         return page.respond(TagSerializer(page.items, many=True).data)
 
     def create(self, request: ApiRequest) -> dict[str, Any]:
-        """A tag from its name."""
+        """Create a tag from its name."""
         draft = TagInput.read(request)
         if draft.name == "taken":
             raise errors.Invalid.sentence("Name has already been taken")
         return {"id": str(Tag.objects.create(name=draft.name, display_name=draft.name).id), "name": draft.name}
 
     def retrieve(self, request: ApiRequest, id: int) -> dict[str, Any]:
-        """One tag; those whose name begins with "secret" are somebody else's."""
+        """Show a tag; those whose name begins with "secret" belong to another user."""
         found = Tag.objects.exclude(name__startswith="secret").filter(id=id).first()
         if found is None:
             raise errors.NotFound
@@ -151,29 +151,29 @@ class TagsViewSet(ApiViewSet):
         return entity
 
     def destroy(self, request: ApiRequest, id: int) -> dict[str, Any]:
-        """Delete one."""
+        """Delete a tag."""
         self.retrieve(request, id)
         Tag.objects.filter(id=id).delete()
         return {}
 
     def asking(self, request: ApiRequest) -> Any:
-        """Shows with a serializer that queries."""
+        """List tags by a serializer that queries the database."""
         return AskingSerializer(list(Tag.objects.order_by("-id")), many=True).data
 
     def unflat(self, request: ApiRequest) -> Any:
-        """One query per row."""
+        """List tags with one query per row."""
         ids = Tag.objects.order_by("-id").values_list("id", flat=True)
         return TagSerializer([Tag.objects.get(id=found) for found in ids], many=True).data
 
 
 class Duty(IntFlag):
-    """What a role may grant."""
+    """The permissions of the sample's roles."""
 
     READ = 1
 
 
 class AccessViewSet(ApiViewSet):
-    """One action per kind of access."""
+    """Endpoints for each kind of access."""
 
     endpoints = {
         "public": Endpoint(anyone(), "Sample"),
@@ -189,7 +189,7 @@ class AccessViewSet(ApiViewSet):
     }
 
     def require_permission(self, permission: IntFlag) -> None:
-        """The main user's role alone grants it."""
+        """Grant every permission to the main user only."""
         if self.identity.user_id != 1:
             raise errors.Forbidden
 
@@ -216,17 +216,17 @@ class EchoViewSet(ApiViewSet):
     }
 
     def echo(self, request: ApiRequest) -> Any:
-        """Parameters as they were understood; files by name and size."""
+        """Return the parsed parameters, with files as name and size."""
         return _shown(parameters(request))
 
     big = echo
 
     def draft(self, request: ApiRequest) -> Any:
-        """The dataclass."""
+        """Return the dataclass of an input."""
         return _shown(TagInput.read(request).__dict__)
 
     def detailed(self, request: ApiRequest) -> Any:
-        """The dataclass, with details in errors."""
+        """Return the dataclass of an input whose errors have details."""
         return _shown(DetailedInput.read(request).__dict__)
 
 
@@ -254,7 +254,7 @@ class FeedViewSet(ApiViewSet):
     asked: list[Cursor] = []
 
     def list(self, request: ApiRequest) -> HttpResponse:
-        """Numbers from 100 down to 1."""
+        """List the numbers from 100 down to 1."""
 
         def load(cursor: Cursor) -> list[int]:
             self.asked.append(cursor)
@@ -270,21 +270,21 @@ class FeedViewSet(ApiViewSet):
 
 
 class FailuresViewSet(ApiViewSet):
-    """Raises the error that the test has set."""
+    """Endpoints that raise the error which a test has set."""
 
     endpoints = dict.fromkeys(("raise_it", "drf", "created"), Endpoint(anyone(), "Sample"))
     ERRORS: dict[str, Exception] = {}
 
     def raise_it(self, request: ApiRequest, name: str) -> Any:
-        """An error by name."""
+        """Raise an error by its name."""
         raise self.ERRORS.get(name) or errors.NotFound
 
     def drf(self, request: ApiRequest) -> Response:
-        """DRF's own response class."""
+        """Return a response of DRF's own class."""
         return Response({"ok": True}, status=202)
 
     def created(self, request: ApiRequest) -> HttpResponse:
-        """Another status and headers."""
+        """Return another status and further headers."""
         return reply({"ok": True}, status=201, headers={"Cache-Control": "public, max-age=5", "Deprecation": "@1"})
 
 

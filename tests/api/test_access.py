@@ -54,7 +54,7 @@ def test_no_or_a_wrong_token_is_401_with_a_challenge(callers: Tokens, get: Any) 
 
 
 def test_the_checks_come_in_the_order_token_scope_user_state_object(callers: Tokens, get: Any) -> None:
-    """Each failed check hides the result of those after it."""
+    """Each failed check hides the results of the checks after it."""
     unconfirmed = {"confirmed": False}
     path = "/api/v1/tags/not-an-id"
     assert answer(get(path, token="wrong"))[0] == 401

@@ -108,7 +108,7 @@ def test_head_needs_no_code_of_its_own_and_options_is_for_preflights_alone(calle
 
 
 def test_answers_have_a_content_length(callers: Tokens) -> None:
-    """Without one, servers send the response in chunks."""
+    """Without a Content-Length header, servers send the response in chunks."""
     body = Client().get(PUBLIC)
     assert body.headers["Content-Length"] == str(len(body.content))
     assert Client().get("/api/v1/nothing").headers["Content-Length"] == str(len(b'{"error":"Not Found"}'))

@@ -83,7 +83,7 @@ def test_a_revoked_token_is_refused_in_every_process_within_a_second(
     callers.revoke(token)
     another_process()
     assert get(PERSON, token=token).status_code == 401
-    admission._local.update(here)  # a process that did not get the message and still has the token cached
+    admission._local.update(here)  # simulates a process that did not get the message and still has the token cached
     monkeypatch.setattr(admission.time, "monotonic", lambda: began + 1.05)
     assert get(PERSON, token=token).status_code == 401
 
@@ -97,14 +97,14 @@ def test_a_revoked_token_changes_nothing_any_more_in_any_process(callers: Tokens
     assert act() == 200
     here = dict(admission._local)
     callers.revoke(token)
-    admission._local.update(here)  # a process that did not get the message and still has the token cached
+    admission._local.update(here)  # simulates a process that did not get the message and still has the token cached
     assert act() == 401
 
 
 def test_a_token_revoked_while_it_is_being_looked_up_does_not_stay_valid(
     callers: Tokens, get: Any, either_way: None
 ) -> None:
-    """One process has read the row, another revokes: the first must not store what it read."""
+    """One process has read the row, and another one revokes the token: the first must not store what it read."""
     token = callers.user_token()
     callers.meanwhile = lambda: callers.revoke(token)
     assert get(PERSON, token=token).status_code == 200, "this request was before the revocation"

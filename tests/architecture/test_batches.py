@@ -24,7 +24,7 @@ BOUNDED = {
     "notifications/services/notifying.py: id__in": "a subquery with a limit",
     "statuses/queries/tags.py: tag_id__in": "a subquery",
 }
-"""Uses that are known to be bounded, with the reason."""
+"""Uses whose lists are known to be short, with the reason."""
 
 
 def found_in(source: str) -> Iterator[tuple[int, str]]:

@@ -23,7 +23,7 @@ _DOMAINS = ("example", "localhost")
 
 
 def texts(source: str) -> Iterator[tuple[int, str]]:
-    """Comments and docstrings, with their lines."""
+    """Yield comments and docstrings, with their lines."""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string

@@ -1,7 +1,7 @@
-"""Names, comments and docstrings are plain: the field's terms, docstrings that say first what a thing is or does, nouns.
+"""Tests that names, comments and docstrings are plain: the field's terms, and docstrings that begin with a noun or a verb.
 
-What a thing is begins with a noun, what it does with a verb. Both are open classes, so that what is held here is the other
-side: the words of closed classes (pronouns, prepositions, conjunctions, adverbs, determiners) are refused.
+Nouns and verbs are open classes, so the tests refuse words of closed classes instead: pronouns, prepositions, conjunctions,
+adverbs and determiners.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ NOT_HERE = re.compile(
     r"|(?:PUT|PATCH) api/v1/statuses/<id>$|GET api/v2/notifications/<key>$"
 )
 _NAMED = re.compile(r"#/\$defs/(\w+)")
-# These list only posts that the viewer has marked.
+# These endpoints list only posts that the viewer has marked.
 OF_MARKED = {"GET api/v1/bookmarks", "GET api/v1/favourites"}
 
 
@@ -140,7 +140,7 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
     seen: dict[str, set[int]] = {}
     for method, path in sorted(_routes()):
         root = path[: path.find("<id>") + 4]
-        # Only an own post can be deleted.
+        # A user can only delete an own post.
         target = mine.id if method == "DELETE" else ids.get(root, post.id)
         address = re.sub(
             r"<[a-z_]+>", str(target), path.replace("<hashtag>", "cats").replace("<list_id>", str(wanted_list.id))
@@ -155,7 +155,8 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
                 for entity in _posts_in(answered.json()):
                     wanted = _expected(entity, reader)
                     if method == "DELETE":
-                        wanted["pinned"] = marked  # the entity as it was: deleted posts are not pinned
+                        # the response is the post as it was, although deleted posts are not pinned
+                        wanted["pinned"] = marked
                     given = entity | {"filtered": [found["filter"]["id"] for found in entity["filtered"]]}
                     assert wanted == {name: given.get(name) for name in wanted}, f"{method} {path}"
                     seen.setdefault(f"{method} {path}", set()).add(int(entity["id"]))

@@ -105,7 +105,7 @@ class World:
                     path = path.replace(f"<{name}>", value)
                 yield f"/{path}", {"limit": "40", "url": LINK, "id[]": values}
             if not names:
-                # The response to a search repeats the search term, so that only the results count.
+                # The search terms contain none of the words, so that only a result can show one.
                 for asked in ("from:author", "#garden", "garden"):
                     yield f"/{pattern.path}", {"q": asked, "limit": "40", "url": LINK}
         for page in _PAGES:

@@ -112,7 +112,7 @@ def test_pachli_and_megalodon_find_a_version_that_can_be_compared_and_whose_inte
     node = _node(number)
     assert node["software"]["name"] == "social"
     _semver(node["software"]["version"])
-    # In that client an unknown name alone is an error.
+    # In Pachli and Megalodon an unknown name without the upstream's name is an error.
     assert node["metadata"]["upstream"]["name"] == "mastodon"
     assert _semver(node["metadata"]["upstream"]["version"]) == (4, 6, 5)
 

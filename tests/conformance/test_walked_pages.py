@@ -88,7 +88,8 @@ class Walk:
             if following is None:
                 break
             if self.upwards:
-                following = following.replace("since_id=", "min_id=")  # followed hashtags accept both, and link to one
+                # the list of followed hashtags accepts both parameters, but links to only one
+                following = following.replace("since_id=", "min_id=")
             if number < len(events):
                 for event in events[number]:
                     self._happen(*event)
@@ -117,7 +118,7 @@ class Walk:
             self.items.drop(shown[-1] if kind == "drop shown" and shown else sorted(before)[number % len(before)])
         for name, key in self.items.here.items():
             if before.get(name) != key:
-                self.stayed.discard(name)  # it was added, or moved to another place
+                self.stayed.discard(name)  # the item was added, or moved to another place
                 if self.upwards and key > last:
                     self.stayed.add(name)
         self.stayed &= set(self.items.here)
@@ -149,7 +150,7 @@ def walk_both_ways(endpoint: str, events: Sequence[Sequence[Event]], size: int) 
         if walk.paging.reads_min_id:
             Walk(endpoint, items, upwards=True, size=size).run(events, token)
     finally:
-        transaction.set_rollback(False)  # also after a database error
+        transaction.set_rollback(False)  # needed after a database error too
         transaction.savepoint_rollback(before)
     for role in ("cache", "feeds"):
         redis.client(role).flushdb()

@@ -22,7 +22,7 @@ av.logging.set_level(av.logging.FATAL)
 pillow_heif.register_heif_opener()
 
 SECRET = "+52.5200+013.4050/"
-"""A place, as telephones write it into what they record."""
+"""A place, in the format in which phones write it into recordings."""
 
 
 def drawn(width: int, height: int, number: int) -> Image.Image:

@@ -196,7 +196,7 @@ class World:
 
 
 def _ask(form: str, path: str) -> tuple[int, int]:
-    redis.client("cache").flushdb()  # cached bodies would not be queried
+    redis.client("cache").flushdb()  # cached bodies would hide queries
     with CaptureQueriesContext(connection) as queries:
         answer = Api().get(path, headers={"Accept": form})
     assert answer.status_code == 200, (path, answer.content)
@@ -207,7 +207,7 @@ def test_the_statements_of_a_public_document_do_not_grow_with_its_size(
     alice: Account, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
-    # the access settings of timelines are otherwise reloaded every two seconds
+    # otherwise the access settings of timelines are reloaded every two seconds
     monkeypatch.setattr(public, "_ACCESS_SECONDS", 1e12)
     world = World(alice)
     world.grow(2)

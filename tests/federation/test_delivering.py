@@ -146,7 +146,7 @@ class TestDelivering:
     def test_the_first_deliveries_to_an_unknown_server_go_one_after_the_other(
         self, elsewhere: RemoteServer, post_now: Any
     ) -> None:
-        """This also holds if several processes deliver; after the first success the server is like any other."""
+        """The rule also holds if several processes deliver; after the first success the server is like any other."""
         for number in range(4):
             post_now(number, key=f"status:{number}")
         first, second = Run(DELIVERIES), Run(DELIVERIES)

@@ -90,7 +90,7 @@ def test_a_claim_takes_one_key_and_no_key_is_given_twice(zoe: RemotePerson, prog
         (mine,) = (one for one in program.keys("one", "two") if one["key_id"] == found["keyId"])
         assert (found["publicKeyBase64"], found["signature"]["signatureValue"]) == (mine["key"], mine["signature"])
         given.append(found["keyId"])
-        redis.client("cache").flushdb()  # two requests within a second have the same signature
+        redis.client("cache").flushdb()  # two requests within a second would have the same signature
     assert (sorted(given), program.count()) == (["one", "two"], 0)
     assert claim(zoe).status_code == 404
 

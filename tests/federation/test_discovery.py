@@ -262,7 +262,7 @@ def test_a_profile_that_is_a_day_old_is_looked_at_again(
 
 
 def test_the_actor_of_a_server_at_a_port_has_a_name_that_others_can_read(settings: Any) -> None:
-    """Otherwise servers in secure mode on the same machine could not verify each other's signatures."""
+    """Without such a name, servers in secure mode on the same machine could not verify each other's signatures."""
     settings.LOCAL_DOMAIN = settings.WEB_DOMAIN = "localhost:3000"
     settings.BASE_URL = "http://localhost:3000"
     account = instance_actor()

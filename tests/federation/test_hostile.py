@@ -96,7 +96,7 @@ def test_nobody_acts_in_the_name_of_another(elsewhere: RemoteServer, zoe: Remote
 def test_an_actor_cannot_undo_activities_of_another_actor(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """An actor's own follow, like or block is not undone by the id of another actor's activity either."""
+    """The id of another actor's activity does not undo an actor's own follow, like or block either."""
     mallory, bob = elsewhere.person("mallory", key=2), make_account("bob")
     status = make_status(alice)
     uri = f"http://social.localhost/users/alice/statuses/{status.id}"
@@ -297,7 +297,7 @@ def test_no_value_in_any_place_breaks_the_readers(value: Any) -> None:
 
 
 def test_nothing_that_is_sent_stops_what_comes_after(zoe: RemotePerson, alice: Account) -> None:
-    """Invalid activities are processed, and the next one of the actor is too."""
+    """Invalid activities are processed, and so is the next activity of the same actor."""
     strange = ["\0", "\ud83d", "x" * 5000, {"id": ["x"]}, [[[]]], {"type": "Follow", "object": {"object": {}}}]
     for kind in (
         "Follow",

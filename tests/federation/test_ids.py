@@ -226,7 +226,7 @@ def test_the_id_of_what_somebody_else_did_is_not_taken(
 
 
 def test_a_known_account_stays_reachable_when_a_post_claims_its_id(mallory: RemotePerson, zoe: RemotePerson) -> None:
-    """Such a post may have been stored before this was refused."""
+    """A post with the id of an account may have been stored before this was refused."""
     make_remote_status(Account.objects.get(uri=mallory.uri), uri=zoe.uri)
     assert deal(zoe, zoe.activity("Update", zoe.document() | {"name": "Zoe Z."})) == "done"
     assert Account.objects.get(uri=zoe.uri).display_name == "Zoe Z."

@@ -89,7 +89,7 @@ def test_one_server_is_asked_little_at_a_time(elsewhere: RemoteServer, monkeypat
 
 @pytest.mark.usefixtures("unpaced")
 def test_a_server_that_does_not_answer_holds_up_nobody_else(elsewhere: RemoteServer) -> None:
-    """It delays neither other lines of the list, even with many lines of that server before them, nor other users' imports."""
+    """The server delays neither other lines of the list, even those behind many of its own, nor other users' imports."""
     elsewhere.person("zoe")
     ada, bob = make_user("ada"), make_user("bob")
     dead = [f"p{number}@localhost:1" for number in range(300)]

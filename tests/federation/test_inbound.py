@@ -63,7 +63,7 @@ class TestActors:
             zoe = elsewhere.person("zoe")
             elsewhere.finger("zoe", zoe.uri, subject=f"acct:zoe@{short.domain}")
             assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
-            redis.client("cache").flushdb()  # the five minutes during which a refused key is not fetched again
+            redis.client("cache").flushdb()  # removes the mark that a refused key is not fetched again for five minutes
             short.finger("zoe", zoe.uri)
             assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 202
             assert remote(zoe).domain == short.domain
@@ -85,7 +85,7 @@ class TestActors:
         assert not Account.objects.filter(id=account.id).exists()
         assert not Status.objects.filter(local=False).exists()
         assert not Follow.objects.exists()
-        # A post that is public again is restored (contract, federation section 17): `test_rebuilt_servers.py`.
+        # An account whose document is served again is restored (contract, federation section 17): `test_rebuilt_servers.py`.
         elsewhere.pages.pop("/users/zoe")
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
 

@@ -302,7 +302,7 @@ def test_slow_servers_are_waited_for_together(elsewhere: RemoteServer, zoe: Remo
             send_all(zoe, [zoe.activity("Create", zoe.note(number=number, inReplyTo=parent))])
         drain_all_but("fetches")
         FETCHES.run()
-    # They fail in the order of the responses, which is not fixed.
+    # The fetches fail in the order of the responses, which is not fixed.
     assert sorted(Fetch.objects.values_list("last_error", flat=True)) == sorted(
         f"404 from {server.domain}" for server in servers
     )

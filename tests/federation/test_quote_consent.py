@@ -453,7 +453,7 @@ def test_a_quote_of_what_its_server_has_deleted_says_so_and_not_of_what_it_does_
     quoting = Status.objects.get(uri=note["id"])
     shown = Api().get(f"/api/v1/statuses/{quoting.id}").json()["quote"]
     assert shown == {"state": state, "quoted_status": None}
-    # The author edits the post, and its quote still says so.
+    # After an edit of the post the quoted post still counts as deleted.
     edited = note | {"content": "<p>2</p>", "quote": {"type": "Tombstone"}, "updated": clock.iso(clock.now())}
     assert deal(zoe, zoe.activity("Update", edited)) == "done"
     assert Quote.objects.get(status=quoting).state == "deleted"

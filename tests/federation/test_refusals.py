@@ -40,7 +40,7 @@ def _sources() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def test_no_refusal_lacks_a_reason() -> None:
-    own = {"Missing", "OwnAddress"}  # their constructors name the reason
+    own = {"Missing", "OwnAddress"}  # the constructors of these classes name the reason
     names = {*_subclasses(Rejected), *_subclasses(BadSignature)} - own
     unexplained = [
         f"{path}:{node.lineno}"

@@ -109,7 +109,7 @@ def test_people_and_their_relationships(community: Community) -> None:
     for client in (bob, dora):
         client.profile_update(discoverable=True)
     made = alice.collection_create("Friends", discoverable=True, account_ids=[b]).collection
-    assert ids(bob.collection(made.id).accounts) == {a, b}  # the owner first
+    assert ids(bob.collection(made.id).accounts) == {a, b}  # the owner is the first member
     assert alice.collection_update(made.id, name="Best friends").collection.name == "Best friends"
     added = alice.collection_item_add(made.id, d).collection_item
     assert (

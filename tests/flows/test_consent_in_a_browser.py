@@ -22,7 +22,7 @@ CALLBACKS = ("toot-app://callback", "com.example.toot:/oauth", "http://127.0.0.1
 
 
 def _where_it_ends(tab: Tab, callback: str) -> str:
-    """Press "Authorize" and return the address that the browser is sent to, or why it refuses."""
+    """Press "Authorize", and return the address to which the browser is redirected, or the reason for a refusal."""
     tab.run("document.querySelector('[name=decision][value=allow]').click()")
     address = ""
     while True:

@@ -46,9 +46,9 @@ from timelines.models import Conversation
 from timelines.services import conversations, lists
 
 Act = Callable[[], Any]
-"""What one of the two does."""
+"""One of the two simultaneous actions."""
 Scene = Callable[[], tuple[Act, Act]]
-"""Makes what is there before; the one who deletes it, and the one who puts something into it or changes it."""
+"""A function that creates an object, and returns an action that deletes it and one that changes it or adds to it."""
 
 _BLOCKED: Final = (
     "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))"

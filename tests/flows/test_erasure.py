@@ -216,9 +216,9 @@ _PAGES: Final = (
 
 
 WORDS: Final = ("vanescent",)
-"""They stand in everything that the account has written, and in its name."""
+"""Words in the account's display name and in everything that it has written."""
 NAMED: Final = ('"acct":"gone"', '"username":"gone"')
-"""How it is named, empty, where others speak of it, until its row is gone."""
+"""The name of the emptied account, as other entities contain it until its row is deleted."""
 
 
 def seen_in(answer: requests.Response, words: Sequence[str] = WORDS) -> bool:

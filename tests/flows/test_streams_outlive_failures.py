@@ -69,7 +69,7 @@ class Client:
 
 
 class Sockets(Client):
-    """All streams on one WebSocket."""
+    """A client with all streams on one WebSocket."""
 
     def _listen(self) -> None:
         with connect(f"ws://{self.address}?{urlencode({'access_token': self.token})}", open_timeout=60) as socket:
@@ -84,7 +84,7 @@ class Sockets(Client):
 
 
 class EventStream(Client):
-    """One stream as server-sent events."""
+    """A client with one stream as server-sent events."""
 
     def _listen(self) -> None:
         request = urllib.request.Request(
@@ -271,7 +271,7 @@ def test_open_streams_go_on_after_a_failure_and_nothing_comes_twice(
 
 
 def test_rest_has_what_the_streams_missed(scene: Scene) -> None:
-    """This test is the last one: it checks everything that was published during the others."""
+    """This test runs last: it checks everything that was published during the others."""
     scene.writer.stop()
     written = set(scene.writer.public), set(scene.writer.direct)
 

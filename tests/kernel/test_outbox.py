@@ -316,6 +316,6 @@ def test_a_wake_up_costs_few_statements(listen: Listen) -> None:
     with CaptureQueriesContext(connection) as queries:
         drain("default")
     assert [q["sql"].split()[0] for q in queries.captured_queries] == [
-        "SELECT",  # the claim
-        *("BEGIN", "DELETE", "INSERT", "COMMIT"),  # the reaction with its rows
+        "SELECT",  # the query that claims the rows
+        *("BEGIN", "DELETE", "INSERT", "COMMIT"),  # the transaction of the reaction and the deletion of its rows
     ]

@@ -54,7 +54,7 @@ def test_no_more_is_under_way_than_the_terms_allow() -> None:
         nonlocal most_of_one, most_of_all
         under_way[host] += 1
         most_of_one, most_of_all = max(most_of_one, under_way[host]), max(most_of_all, under_way.total())
-        # By then every other job that can run at the same time has started.
+        # After these turns every other job that can run at the same time has started.
         for _turn in range(20):
             await asyncio.sleep(0)
         under_way[host] -= 1
@@ -181,7 +181,7 @@ def test_a_host_that_is_slow_delays_no_other(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_run_that_waits_for_a_slow_host_claims_until_the_next_run_has_a_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its time is over from the beginning, and no other thread is free: new rows are processed all the same."""
+    """The time slice of the run is zero and no other thread is free: new rows are processed all the same."""
     on_terms(monkeypatch, slice_seconds=0.0)
     Fetch.objects.bulk_create(posts("slow.example", "first.example"))
     done: list[str] = []
@@ -204,7 +204,7 @@ def test_a_run_that_waits_for_a_slow_host_claims_until_the_next_run_has_a_thread
 
 
 def test_one_of_two_runs_that_end_at_once_continues_to_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise both would wait for slow hosts, and due rows of other hosts would not be processed."""
+    """If both stopped claiming, they would wait for slow hosts, and due rows of other hosts would not be processed."""
     both = threading.Barrier(2)
 
     class Runs(set[Run[Fetch]]):

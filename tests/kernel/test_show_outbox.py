@@ -115,7 +115,7 @@ def request_of() -> Callable[[Any], HttpRequest]:
 
 def test_the_admin_only_looks_but_for_its_two_actions(request_of: Callable[[Any], HttpRequest]) -> None:
     request = request_of(make_user("boss", role="Owner"))
-    OutboxRow.objects.all().delete()  # events of the new account
+    OutboxRow.objects.all().delete()  # removes the events of the new account
     made = row(dead_at=now(), attempts=12)
     held = row(claim=1, claimed_until=now() + timedelta(minutes=1))
     site: OutboxRowAdmin = admin.site._registry[OutboxRow]

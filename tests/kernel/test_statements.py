@@ -63,7 +63,7 @@ def test_rows_are_those_of_a_cursor(sql: str, values: dict[str, Any], monkeypatc
     with transaction.atomic():
         by_cursor = rows_of(sql, values)
     with no_cursors(monkeypatch):
-        for _time in range(7):  # PostgreSQL may change its plan after the fifth
+        for _time in range(7):  # PostgreSQL may change the plan of a prepared query after the fifth execution
             assert rows_of(sql, values) == by_cursor
 
 
@@ -111,7 +111,7 @@ def test_after_transactions_that_were_rolled_back_everything_is_found() -> None:
     for number in range(8):
         assert rows_of("SELECT %(a)s", {"a": number}) == [(number,)]
         with pytest.raises(ZeroDivisionError), transaction.atomic(), connection.cursor() as cursor:
-            for _time in range(5):  # often enough for psycopg to prepare it
+            for _time in range(5):  # psycopg prepares a query after five executions
                 cursor.execute("SELECT %s::int", [number])
             raise ZeroDivisionError
     assert rows_of("SELECT %(a)s", {"a": 9}) == [(9,)]

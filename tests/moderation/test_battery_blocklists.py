@@ -17,7 +17,7 @@ Maker = Callable[[int], Any]
 
 
 class _Lists:
-    """The site with the list that is fetched."""
+    """The holder of the site that serves the list."""
 
     site: ClassVar[Site]
 

@@ -150,7 +150,7 @@ def test_row_73_staff_approve_no_file_whose_description_changed_after_they_looke
 def test_row_73_no_file_is_published_that_changes_while_the_decision_is_carried_out(
     zoe: User, monkeypatch: pytest.MonkeyPatch, is_edit: bool
 ) -> None:
-    """Its author can make the decision take seconds, by mentioning an account on a slow server."""
+    """The author of a held post can make the decision take seconds, by mentioning an account on a slow server."""
     api, media = Api(make_token(zoe)), make_media(zoe.account)
     body = {"status": "a casino", "media_ids": [str(media.id)]}
     if is_edit:

@@ -152,7 +152,7 @@ def test_a_post_that_mentions_twenty_costs_as_many_queries_as_one_that_mentions_
         assert Notification.objects.filter(status_id=event.status_id).count() == count
         return len(caught)
 
-    cost(1)  # the first query of a connection prepares it
+    cost(1)  # the first query of a connection prepares the statement
     assert cost(2) == cost(20)
 
 

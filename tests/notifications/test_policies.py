@@ -150,7 +150,7 @@ def test_bots_that_one_does_not_follow_can_be_held(alice: Person, bob: Person, c
 
 @pytest.mark.parametrize("local", [True, False], ids=["here", "elsewhere"])
 def test_a_limited_sender_reaches_only_followers(alice: Person, local: bool) -> None:
-    """This is the default; other notifications by limited senders are held, too (contract, behaviours section 18)."""
+    """Holding limited senders is the default, for all types of notifications (contract, behaviours section 18)."""
     bob = Person("bob").user.account if local else make_remote("bob")
     follow(make_account("fan"), bob)
     Account.objects.filter(id=bob.id).update(limited_at=clock.now())
@@ -248,7 +248,7 @@ def test_what_is_held_is_in_no_group(alice: Person, bob: Person) -> None:
 
 @pytest.mark.parametrize("policy", ["default", "all held"])
 def test_a_post_that_mentions_fifty_costs_as_many_statements_as_one_that_mentions_two(policy: str) -> None:
-    """The number does not depend on policies either."""
+    """The number of queries does not depend on the recipients' policies either."""
     author = make_remote()
 
     def cost(count: int) -> int:
@@ -263,7 +263,7 @@ def test_a_post_that_mentions_fifty_costs_as_many_statements_as_one_that_mention
         assert Notification.objects.filter(status_id=post.id, filtered=True).count() == count
         return len(caught)
 
-    cost(1)  # the first query of a connection prepares it
+    cost(1)  # the first query of a connection prepares the statement
     assert cost(2) == cost(50) <= 15
 
 

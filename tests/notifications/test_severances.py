@@ -185,7 +185,7 @@ def test_ending_twenty_follows_costs_as_many_statements_as_ending_five(ann: User
         assert not Follow.objects.filter(account__domain=domain).exists()
         return len(caught)
 
-    cost(3)  # the first query of a connection prepares it
+    cost(3)  # the first query of a connection prepares the statement
     assert cost(5) == cost(20)
 
 

@@ -31,7 +31,7 @@ BEATS = (
     "import os, time; from social.kernel.liveness import tell_supervisor; print('pid', os.getpid())\n"
     "while True:\n tell_supervisor(); print('beat'); time.sleep(0.2)"
 )
-# Its main loop waits forever, while its other threads keep running.
+# A program whose main loop waits forever, while its other threads keep running.
 DEADLOCKS = (
     "import os, threading; from social.kernel.liveness import tell_supervisor; tell_supervisor()\n"
     "print('pid', os.getpid()); lock = threading.Lock(); lock.acquire(); lock.acquire()"

@@ -270,7 +270,7 @@ def test_row_13_a_suspended_signer_counts_as_unsigned(zoe: RemotePerson, alice: 
 def test_row_13_a_suspended_authors_post_comes_in_by_nobody(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
 ) -> None:
-    """It is refused when another account boosts, forwards or answers it."""
+    """The post is refused when another account boosts, forwards or answers it."""
     yan = elsewhere.person("yan", key=2)
     Account.objects.filter(id=fetch_actor(yan.uri).id).update(suspended_at=clock.now())
     follow(alice.account, fetch_actor(zoe.uri))
@@ -283,7 +283,7 @@ def test_row_13_a_suspended_authors_post_comes_in_by_nobody(
 
 
 def test_row_13_a_suspended_authors_post_is_boosted_by_nobody(zoe: RemotePerson, alice: Person) -> None:
-    """This includes a post that is older than the suspension."""
+    """The rule includes posts that are older than the suspension."""
     yan = make_remote("yan")
     old = make_remote_status(yan)
     Account.objects.filter(id=yan.id).update(suspended_at=clock.now())

@@ -106,7 +106,7 @@ def test_row_35_many_large_pictures_in_a_zip_are_refused_and_so_is_what_cannot_b
     with pytest.raises(UnreadablePack):
         list(read_archive(file.getvalue()))
     damaged = bytearray(file.getvalue())
-    damaged[damaged.index(b"PK\1\2") + 8] |= 1  # sets the flag "encrypted" in the central directory
+    damaged[damaged.index(b"PK\1\2") + 8] |= 1  # sets the flag "encrypted" in the archive's central directory
     for data in (bytes(damaged), b"", b"\x1f\x8b\0", b"BZh\0", b"\xfd7zXZ\0\0", b"PK\3\4", gzip.compress(b"x")[:-12]):
         with pytest.raises(UnreadablePack):
             list(read_archive(data))

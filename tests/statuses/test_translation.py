@@ -134,7 +134,7 @@ def test_only_what_everybody_may_read_leaves_this_server(alice: Account, bob: Ac
     assert translate(bob, near, code=403) == {"error": "This action is not allowed"}
     assert api_of(bob, "read:accounts").post(f"/api/v1/statuses/{unlisted.id}/translate").status_code == 403
     assert Api().post(f"/api/v1/statuses/{unlisted.id}/translate").status_code == 401
-    # The same language, one that the service does not support, and invalid ones.
+    # The cases: the same language, one that the service does not support, and invalid ones.
     for lang in ("de", "de-AT", "fr", "x" * 5000, "../en"):
         assert "error" in translate(bob, unlisted, lang, 403)
     assert "error" in translate(bob, make_status(alice, "saluton", language="eo"), code=403)
@@ -150,7 +150,7 @@ def test_a_translation_is_asked_for_once_for_each_version_and_language(
     assert [sent["target"] for sent in service.translations] == ["en", "ja"]
     edit(post, "hund", language="de")
     assert translate(bob, post)["content"] == "<p>HUND</p>"
-    assert len(service.asked) == 4  # three translations, and one request for the languages
+    assert len(service.asked) == 4  # the requests: three translations, and one for the list of languages
 
     settings.RATE_LIMITS = True
     (rule,) = limits.limited("translations")

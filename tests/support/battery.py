@@ -151,7 +151,7 @@ def what_is_foreign_is_not_found(row: Row, callers: Any, scene: Scene | None = N
     """An object that the caller cannot access gets 404 with the same body as an unknown id (security rows 19 and 20)."""
     scene = scene or row.scene(callers, _SIZES[0])
     if scene.foreign is None:
-        return  # the module of the endpoint gives the reason
+        return  # the test module of the endpoint gives the reason
     foreign = ask(
         row.method, fill(row.path, {**scene.ids, **scene.foreign}), scene.params, token=token_for(row, callers, scene)
     )
@@ -257,7 +257,7 @@ def _spelled(name: str, value: Any) -> dict[str, Any]:
 
 
 def may_be_repeated(row: Row, callers: Any) -> None:
-    """As `answers_with_its_entity`; a second, equal request (by a client without a response) gets 2xx or 4xx."""
+    """Run `answers_with_its_entity`, and check that a repeated request gets 2xx or 4xx."""
     scene = row.scene(callers, _SIZES[0])
     path, token = fill(row.path, scene.ids), token_for(row, callers, scene)
     first, second = (ask(row.method, path, scene.params, token=token) for _time in range(2))
@@ -280,7 +280,7 @@ def is_flat(row: Row, callers: Any) -> Scene:
         path, token = fill(row.path, scene.ids), token_for(row, callers, scene)
         params = {**scene.params, **({"limit": 40} if row.declared.paging is not None else {})}
         _is_as_declared(row, ask(row.method, path, scene.params, token=token))
-        ask(row.method, path, params, token=token)  # values that are loaded once per process do not count
+        ask(row.method, path, params, token=token)  # this request loads values that are cached per process
         with CaptureQueriesContext(connection) as captured:
             response = ask(row.method, path, params, token=token)
         assert 200 <= response.status_code < 300, seen(row, response)

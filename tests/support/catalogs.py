@@ -27,7 +27,7 @@ _SINGULAR = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 _PLURAL = {"ngettext", "ngettext_lazy"}
 _CONTEXT = {"pgettext", "pgettext_lazy"}
 _PLURAL_CONTEXT = {"npgettext", "npgettext_lazy"}
-Key = tuple[str | None, str, str | None]  # context, sentence, plural
+Key = tuple[str | None, str, str | None]  # a context, a sentence and its plural
 
 
 _CALL = re.compile(r"gettext|\b_\(")

@@ -27,7 +27,7 @@ def empty_tables() -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_filled())
         filled = [name for (name,) in cursor.fetchall()]
-        # This disables triggers: foreign keys, and triggers that forbid deletions.
+        # This setting disables triggers, both foreign keys and those that forbid deletions.
         cursor.execute("SET LOCAL session_replication_role = replica")
         for name in filled:
             cursor.execute(f"DELETE FROM {name}")

@@ -133,7 +133,7 @@ def check(name: str, body: Any) -> None:
         problems = sorted(found, key=lambda problem: list(map(str, problem.absolute_path)))
         places = [f"{'.'.join(map(str, problem.absolute_path)) or '(top)'}: {problem.message}" for problem in problems]
         raise AssertionError("\n  ".join((f"not the entity {name}, whose shape is in {_WHERE}:", *places[:20])))
-    if name != "OpenApi":  # its ids are schemas of ids
+    if name != "OpenApi":  # the document describes ids by schemas, and has no ids
         check_ids(body)
 
 
@@ -180,7 +180,7 @@ def check_ids(body: Any, place: str = "(top)") -> None:
         if key in _FOREIGN_IDS:
             continue
         if key == "id" and value == "" and "history" in body:
-            continue  # a hashtag that was not used yet (contract, entities "Tag")
+            continue  # a hashtag that was not used yet has no id (contract, entities "Tag")
         if key == "id" or key.endswith("_id"):
             assert value is None or _is_id(value), f"{here} is no id: {value!r}"
         elif key.endswith("_ids"):

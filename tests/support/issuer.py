@@ -30,7 +30,7 @@ from tests.factories.accounts import make_user
 from tests.support.site import answering, listening
 
 CLIENT = "social"
-SECRET = "a secret of the client"  # of a test
+SECRET = "a secret of the client"  # a secret for tests only
 #: The form values of a new user.
 NEW = {"username": "ann", "email": "ann@org.example", "agreement": "on"}
 

@@ -68,7 +68,7 @@ def keep(postgres: Postgres) -> None:
     for old in FOLDER.glob("*.sql"):
         if old != path:
             old.unlink(missing_ok=True)
-    made = path.with_suffix(f".{os.getpid()}")  # another worker may write it at the same time
+    made = path.with_suffix(f".{os.getpid()}")  # another process may write the cache at the same time
     name = str(connection.settings_dict["NAME"])
     _run(postgres, "pg_dump", "--no-owner", "-d", postgres.conninfo(name), "-f", str(made))
     made.replace(path)

@@ -183,7 +183,7 @@ async def test_a_user_disabled_while_an_earlier_change_is_looked_at_loses_the_st
     user = await in_thread(User.objects.get, id=identity.user_id)
     await in_thread(publish_user_state, user=user)
     await in_thread(work)
-    async with asyncio.timeout(30):  # the sweep comes after 60
+    async with asyncio.timeout(30):  # in seconds; the sweep would come after 60
         assert await asyncio.to_thread(was_read.wait, 60)
         await in_thread(User.objects.filter(id=user.id).update, disabled_at=clock.now())
         await in_thread(publish_user_state, user=user)

@@ -120,7 +120,7 @@ def live_a_life(seed: int, length: int) -> None:
     for _ in range(3):
         life.follow()
     for _ in range(length):
-        with contextlib.suppress(KernelError):  # the random action may not be permitted
+        with contextlib.suppress(KernelError):  # the randomly chosen action may not be permitted
             life.chance.choice(rare if life.chance.random() < 0.15 else common)()
     life.read()
 

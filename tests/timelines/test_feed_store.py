@@ -10,7 +10,7 @@ from timelines.stores import feed
 from timelines.stores.feed import FeedItem
 
 READER, OTHER = feed.home(7), feed.home(8)
-BASE = 117_000_000_000_000_000  # as large as real ids, beyond the precision of a double
+BASE = 117_000_000_000_000_000  # ids as large as real ones, beyond the precision of a double
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +92,7 @@ def test_a_removed_post_is_gone_and_what_is_not_there_is_no_error() -> None:
 
 def test_what_fan_out_adds_while_a_feed_is_built_is_in_it_afterwards() -> None:
     mark = feed.begin(READER)
-    feed.add({READER: [FeedItem(5)]})  # committed after the builder has read 1 to 3
+    feed.add({READER: [FeedItem(5)]})  # this post is committed after the builder has read 1 to 3
     assert feed.finish(READER, mark, [FeedItem(i) for i in (1, 2, 3)], complete=True)
     assert ids() == [5, 3, 2, 1]
 
@@ -107,7 +107,7 @@ def test_what_is_deleted_while_a_feed_is_built_does_not_come_back_from_the_side_
 
 def test_a_builder_whose_reading_is_out_of_date_stores_nothing() -> None:
     mark = feed.begin(READER)
-    feed.drop([READER])  # a block, after the builder has read the posts
+    feed.drop([READER])  # a block drops the feed after the builder has read the posts
     assert not feed.finish(READER, mark, [FeedItem(1)], complete=True)
     mark = feed.begin(READER)
     redis.client("feeds").flushall()
@@ -138,7 +138,8 @@ def test_a_feed_is_lengthened_only_under_the_lowest_item_the_builder_knew() -> N
 def test_a_late_post_that_falls_into_the_new_part_of_a_feed_is_not_lost() -> None:
     build(10, 11, complete=False)
     mark = feed.begin(READER)
-    feed.add({READER: [FeedItem(7)]})  # below the lowest item, so not in the feed yet; the builder has not seen it
+    # this post is below the lowest item, so not in the feed yet; the builder has not seen it
+    feed.add({READER: [FeedItem(7)]})
     feed.finish(READER, mark, [FeedItem(6), FeedItem(8)], below=FeedItem(10), complete=False)
     assert ids() == [11, 10, 8, 7, 6]
 

@@ -48,11 +48,11 @@ def blocks(account_id: int, cursor: Cursor) -> tuple[int, float, int]:
     assert len(queries) == 1
     plan: dict[str, Any] = {}
     with connection.cursor() as statement:
-        for _time in range(2):  # at the second time everything is in memory
+        for _time in range(2):  # at the second time all data is in memory
             statement.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {queries[0]['sql']}")
             (rows,) = statement.fetchone()
             plan = (json.loads(rows) if isinstance(rows, str) else rows)[0]
-    for _time in range(8):  # the query is then prepared, with a plan for any reader
+    for _time in range(8):  # after eight executions the query is prepared, with a plan for any reader
         began = time.perf_counter()
         list_home_items(account_id, cursor)
         print(f"  {1000 * (time.perf_counter() - began):.1f}", end="")

@@ -230,7 +230,7 @@ def test_feeds_are_not_written_for_people_who_have_been_away_a_week(reader: Pers
     before = posts(author, 1)
     work()
     assert cached(reader) == []
-    redis.client("feeds").flushall()  # a week later the feed has expired
+    redis.client("feeds").flushall()  # simulates the expired feed of a reader who returns after a week
     assert ids(reader) == before, "who comes back misses nothing"
     assert User.objects.get(id=reader.user.id).active_at > clock.now() - timedelta(minutes=1)
     after = posts(author, 1)

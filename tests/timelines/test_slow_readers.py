@@ -21,7 +21,7 @@ from timelines.stores.messages import Event, Message
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SIZE = 8 * 1024
-"""Bytes of an event: more than the buffers of a connection hold come with the events that may wait."""
+"""The size of an event in bytes: as many events as may wait exceed the buffers of a connection."""
 
 READERS_PER_ROUND = 32
 MANY = 16 * QUEUE_SIZE

@@ -126,7 +126,7 @@ def test_notifications_come_on_both_user_streams(server: StreamingServer, reader
 # clients.md, trap 43
 def test_streams_are_added_and_removed_over_one_socket(server: StreamingServer, author: Person) -> None:
     with open_socket(server, author) as socket:
-        for _ in range(2):  # the second one is ignored
+        for _ in range(2):  # the second subscription is ignored
             socket.say(type="subscribe", stream="hashtag", tag="Cats")
         socket.say(type="subscribe", stream="public:local")
         assert socket.is_silent(), "there is no acknowledgement"

@@ -231,7 +231,7 @@ def test_of_two_boosts_that_come_at_once_the_older_is_streamed_and_again_when_th
     original = make_status(author.account)
     with open_socket(server, reader, "user") as socket:
         first, second = (make_reblog(booster.account, original) for booster in boosters)
-        for _time in range(2):  # as after a crash between writing feeds and publishing
+        for _time in range(2):  # simulates a crash between writing feeds and publishing
             fan_out_posts([StatusPublished(status_id=id, account_id=0, local=True) for id in (second.id, first.id)])
             assert socket.update()["id"] == str(first.id)
             assert socket.is_silent()

@@ -100,9 +100,9 @@ def see_that_all_ways_agree(seed: int) -> None:
             for size in (1, 3):
                 assert step_by_step(reader, size, ascending=False) == sorted(by_sql, reverse=True), name
                 assert step_by_step(reader, size, ascending=True) == sorted(by_sql, reverse=True), name
-        feed.read(name, reader.id, ALL)  # a server without the scripts drops all feeds
+        feed.read(name, reader.id, ALL)  # a server without the scripts drops all feeds at the first call
         assert feed.finish(name, feed.begin(name), [], complete=True)
-    # One after the other, in the order of creation.
+    # The posts are fanned out one after the other, in the order of creation.
     for row in sorted(rows, key=lambda row: row.id):
         fan_out_posts([StatusPublished(status_id=row.id, account_id=row.account_id, local=row.local)])
     for name, (reader, _list) in found.items():

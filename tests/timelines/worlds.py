@@ -210,7 +210,7 @@ class Model:
         return not self._hides(author) and (author.limited_at is None or author.id in self.follows)
 
     def threads(self) -> dict[int, tuple[list[int], set[int]]]:
-        """By post: what is shown above it, the first of the thread first, and below it. Answers to a deleted post have left."""
+        """Return the posts shown above each post, from the start of its thread, and those shown below it."""
         posts = {post.id: post for post in _posts()}
         listed = {post.id for post in posts.values() if self.lists(post)}
         above: dict[int, list[int]] = {}

@@ -167,7 +167,7 @@ def test_the_setup_of_an_older_server_keeps_what_people_had(restored: Upgraded, 
 
 @pytest.mark.verify
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("restored", [*EARLIER[1:], LAST], indirect=True)  # the first release had no backups
+@pytest.mark.parametrize("restored", [*EARLIER[1:], LAST], indirect=True)  # the first release could not make backups
 def test_a_backup_of_an_older_server_is_restored_with_the_tables_of_its_release(
     restored: Upgraded, tmp_path: Path, django_db_blocker: Any
 ) -> None:

@@ -166,7 +166,7 @@ def test_fifty_calls_at_once_leave_the_counters_exact() -> None:
     assert AccountStat.objects.get(account=target).followers_count == sum(following.values())
     for account_id, count in following.items():
         assert AccountStat.objects.get(account_id=account_id).following_count == count
-    # Repeat the requests one after the other, so that each of them completes.
+    # Unfollow with every token in turn, so that no follow remains.
     for token in tokens:
         assert act(Api(token), target.id, "unfollow").status_code == 200
     assert AccountStat.objects.get(account=target).followers_count == 0

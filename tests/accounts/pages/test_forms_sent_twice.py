@@ -89,7 +89,8 @@ def test_a_form_that_is_sent_twice_creates_one_thing(path: str, model: Any, valu
     assert first["Location"] == second["Location"], "the second click leads to what the first has created"
     assert model.objects.count() == 1
     other = browser_of(make_user("bob", role=role))
-    theirs = {"name": "ours", "url": "https://example.org/ours"} if model is Blocklist else {}  # both are unique
+    # names and addresses of blocklists are unique
+    theirs = {"name": "ours", "url": "https://example.org/ours"} if model is Blocklist else {}
     assert other.post(path, {**values(), **theirs, **token}).status_code in (302, 303)
     assert model.objects.count() == 2, "a form is its person's"
 

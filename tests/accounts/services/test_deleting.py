@@ -129,7 +129,7 @@ def test_an_interrupted_deletion_of_a_user_is_resumed(somebody: User, monkeypatc
     work()
     delete_user(user=somebody)
     monkeypatch.setattr(erasing, "BATCH_SIZE", 2)
-    # This process stops after each batch.
+    # The process stops after each batch.
     monkeypatch.setattr(erasing, "TURN_SECONDS", 0.0)
     turns = 0
     while Account.objects.filter(id=somebody.account_id).exists():

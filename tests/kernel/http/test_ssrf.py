@@ -16,7 +16,7 @@ from tests.kernel.http.attacker import Attacker
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs all of 127.0.0.0/8")
 
 PUBLIC = "127.0.0.2"
-"""Stands for a public address in these tests: the policy makes an exception for it, and for it alone."""
+"""An address that counts as public in these tests, by an exception in the policy."""
 
 
 class Dns:

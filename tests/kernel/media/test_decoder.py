@@ -135,7 +135,7 @@ def test_so_many_files_at_most_as_the_settings_say_are_decoded_at_a_time(
 
 
 def test_each_process_has_a_decoder_of_its_own(request: pytest.FixtureRequest) -> None:
-    decoder = Decoder()  # the process runs until its child has finished
+    decoder = Decoder()  # the process only ends when its child has finished
     request.addfinalizer(decoder.close)
     _draw(decoder)
     ours = decoder.process_id

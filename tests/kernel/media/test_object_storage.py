@@ -42,7 +42,7 @@ def test_a_file_is_served_by_the_storage_with_its_type_and_for_ever(stored: Obje
 
 
 def test_a_file_of_any_length_comes_back_as_it_was(stored: ObjectServer) -> None:
-    data = bytes(range(256)) * 4096 * 12  # more than one part of an upload
+    data = bytes(range(256)) * 4096 * 12  # longer than one part of a multipart upload
     path = storage.store(io.BytesIO(data), folder="things", extension="mp4")
     with storage.open_stored(path) as file:
         assert file.read() == data

@@ -40,7 +40,7 @@ _WORDS = [
     *("👨‍👩‍👧", "🇩🇪", "🇩", "👍🏽", "e\u0301", "\u0301"),
 ]
 texts = st.lists(st.one_of(st.sampled_from(_WORDS), st.text(max_size=4)), max_size=40).map("".join).map(clean_input)
-"""Texts as they come to the scanner."""
+"""Texts for the scanner."""
 
 # fmt: off
 _TAGS = [
@@ -100,4 +100,4 @@ _end_tags = st.sampled_from(_TAGS).map("</{}>".format)
 tag_soups = st.lists(st.one_of(_start_tags, _end_tags, st.sampled_from(_PIECES), st.text(max_size=3)), max_size=40).map(
     "".join
 )
-"""HTML as no server writes it: any tags in any order, broken attributes, comments, references, raw elements."""
+"""Invalid HTML: any tags in any order, broken attributes, comments, references, raw elements."""

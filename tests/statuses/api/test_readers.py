@@ -132,7 +132,7 @@ def _agree(
                 Account.objects.filter(id=people[place].id).update(**{column: clock.now()})
         for place, viewer in enumerate((None, *people)):
             if place - 1 == suspended:
-                continue  # cannot sign in
+                continue  # a suspended user cannot sign in
             _compare(written, people, viewer, routes)
         transaction.set_rollback(True)
 

@@ -334,7 +334,7 @@ def test_pages_ask_the_database_eight_times_at_most(alice: Account, bob: Account
     assert _count(api, f"{STATUSES}/{posts[0].id}") <= 3
     assert _count(api, f"{STATUSES}/{posts[0].id}/context") <= 5
     redis.client("cache").flushdb()
-    api.get(f"{STATUSES}/1")  # caches the token
+    api.get(f"{STATUSES}/1")  # this request caches the token
     with CaptureQueriesContext(connection) as captured:
         assert len(api.get(f"{listing}40").json()) == 40
     assert len(captured.captured_queries) <= 8

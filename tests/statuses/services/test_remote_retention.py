@@ -106,7 +106,7 @@ def test_old_posts_go_with_all_that_belongs_to_them_and_what_somebody_here_needs
     for model in (StatusEdit, Poll, StatusCard, MediaAttachment, RemoteCopy, Favourite):
         assert not model.objects.exists(), model
     assert {model: model.objects.count() for model in others} == {**others, StatusStat: others[StatusStat] - 1}
-    # It does not count as deleted, so it can be fetched again.
+    # The removed post does not count as deleted, so it can be fetched again.
     again = make_remote_status(zoe, uri=gone.uri, created_at=gone.created_at)
     assert Api(alice.user).get(f"/api/v1/statuses/{again.id}").status_code == 200
     assert Api(alice.user).get(f"/api/v1/statuses/{gone.id}").status_code == 404

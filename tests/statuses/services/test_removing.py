@@ -91,7 +91,7 @@ def test_only_old_posts_of_other_servers_that_concern_nobody_here_are_removed(al
     assert {post.id for post in kept.values()} <= left
     assert AccountStat.objects.get(account=zoe).statuses_count == before - 3
     assert _run() == "0 removed"
-    # The post is removed together with another one that this account boosted, and with the boost.
+    # The option also removes a followed account's post, a post that such an account boosted, and the boost.
     assert _run("--of-followed", "--days", "50") == "3 removed"
     with pytest.raises(CommandError):
         call_command("remove_statuses", "--days", "0")

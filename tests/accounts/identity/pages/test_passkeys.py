@@ -64,7 +64,7 @@ def test_an_id_of_a_passkey_of_somebody_else_is_refused(browser: Client, person:
     show_again(other)
     copy = SoftwareKey(id=key.id)
     assert REFUSED in add(other, copy).content.decode()
-    # Neither under a credential id other than the signed one.
+    # The key cannot be added under a credential id other than the signed one either.
     options = options_on(other.get(ADD))
     renamed = json.loads(copy.create(options)) | {"id": "AAAA", "rawId": "AAAA"}
     assert REFUSED in other.post(ADD, {"name": "x", "credential": json.dumps(renamed)}).content.decode()
@@ -161,7 +161,7 @@ def test_row_26_the_challenge_of_a_second_factor_does_not_make_a_stolen_key_enou
     visitor.post("/auth/sign_in", {"login": "thief", "password": "correct horse"})
     options = options_on(visitor.get(SECOND))
     assert options["publicKey"]["userVerification"] == "preferred"
-    visitor.get("/auth/sign_up")  # aborts the sign-in that had begun; the challenge stays
+    visitor.get("/auth/sign_up")  # visiting this page aborts the sign-in that had begun; the challenge stays
     visitor.post(ALONE, {"credential": stolen.get(options)})
     assert not is_signed_in(visitor)
 
@@ -382,6 +382,6 @@ def test_the_page_of_factors_costs_the_same_for_any_number(
 ) -> None:
     for _time in range(5):
         add(browser, SoftwareKey())
-    # session, user with account, role and unread counts, factors, recovery codes
+    # Queries: session, user with account, role and unread counts, factors, recovery codes.
     with django_assert_num_queries(4):
         browser.get("/auth/second_factor")

@@ -76,7 +76,7 @@ def test_the_day_of_the_last_visit_is_noted_once_a_day(person: User, django_asse
         assert (seen.created_at.day, seen.last_seen_at.day, seen.ip) == (5, 8, "192.0.2.9")
         text = browser.get("/auth/sessions").content.decode()
         assert "signed in on Jan. 5, 2026 · last seen on Jan. 8, 2026" in text
-        # session, user with account, role and unread counts, home, suggestions and those of the staff
+        # queries: session, user with account, role and unread counts, home, suggestions and those of the staff
         with django_assert_num_queries(6):
             browser.get("/")
 
@@ -132,7 +132,7 @@ def test_the_list_costs_the_same_for_any_number_and_has_an_end(person: User, dja
     for number in range(120):
         Session.objects.create(session_key=f"key{number}", session_data="", expire_date=expires)
         UserSession.objects.create(user=person, ip="192.0.2.1", session_key=f"key{number}", user_agent="x")
-    with django_assert_num_queries(3):  # session, user with account and unread counts, the list
+    with django_assert_num_queries(3):  # queries: session, user with account and unread counts, the list
         assert len(shown(browser)) == 100
     browser.post("/auth/sessions")
     assert UserSession.objects.count() == Session.objects.count() == 1

@@ -172,7 +172,7 @@ def test_a_dead_mail_server_undoes_nothing_and_nobody_waits_for_it(
 def test_a_session_from_before_signing_in_is_worthless_afterwards(client: Client, person: User) -> None:
     client.get(
         "/auth/passkeys/sign_in", headers={"X-Requested-With": "XMLHttpRequest"}
-    )  # stores a challenge in the session
+    )  # this request stores a challenge in the session
     before = client.cookies[settings.SESSION_COOKIE_NAME].value
     client.post("/auth/sign_in", {"login": "ada", "password": "correct horse"})
     after = client.cookies[settings.SESSION_COOKIE_NAME].value
