@@ -9,12 +9,15 @@ from typing import Any
 from accounts.models import Account
 from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor
+from statuses.models import Quote, Status
 from tests.factories.statuses import follow
 from tests.federation.remote_server import RemotePerson
 from tests.support.work import work
 
 _SENT = count(1)
 PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
+#: The part of a note that allows everybody to quote it.
+QUOTABLE = {"interactionPolicy": {"canQuote": {"automaticApproval": [PUBLIC]}}}
 
 
 def remote(zoe: RemotePerson) -> Account:
@@ -57,3 +60,8 @@ def follow_of(someone: RemotePerson, target: Account) -> dict[str, Any]:
 def stored() -> int:
     """Return the number of stored activities."""
     return InboundActivity.objects.count()
+
+
+def quote_state(status: Status) -> str:
+    """Return the state of the quote that a post contains."""
+    return Quote.objects.get(status=status).state
