@@ -36,8 +36,8 @@ from statuses.services.moderating import remove_status
 
 EXCERPT = 160
 ID_LENGTH = 15
-# Number of newest posts in which staff can search for parts of words. A search reads each of these posts twice, once to list
-# and once to count the results; for a million posts that would take seconds.
+# Number of newest posts in which staff can search for parts of words. A search reads each of these posts twice, to list and to
+# count the results; for a million posts that would take seconds.
 POSTS_SEARCHED = 20_000
 VISIBILITIES: dict[Any, Any] = dict(
     zip(FOLLOWER_VISIBILITIES, (_("Public"), _("Unlisted"), _("Only followers")), strict=True)
@@ -83,10 +83,8 @@ def _page(status: Status) -> Any:
 
 
 def files_shown(files: Iterable[MediaAttachment]) -> Any:
-    """Return the HTML that shows stored pictures and lists other files by description and address.
-
-    Viewing the page must not cause a request to the file's server (docs/adr/0021).
-    """
+    """Return the HTML that shows stored pictures and lists other files by description and address."""
+    # Viewing the page must not cause a request to the file's server (docs/adr/0021).
     found = []
     for media in files:
         seen = media.preview or (media.file if media.type == MediaType.IMAGE else "")
@@ -103,7 +101,7 @@ def files_shown(files: Iterable[MediaAttachment]) -> Any:
 
 
 def _elsewhere(media: MediaAttachment, url: str) -> Any:
-    """Return the HTML for a file without a local copy: its type, description and address."""
+    # A file without a local copy.
     kind = FILE_KINDS.get(media.type) or media.content_type or gettext("File")
     said = format_html(" <bdi>{}</bdi>", media.description) if media.description else ""
     shown = '<p class="words">{}:{} <a href="{}" dir="ltr" rel="noreferrer">{}</a></p>'
@@ -197,15 +195,12 @@ class StatusAdmin(ActingAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Status]:
-        """Select only posts that everyone may read."""
         rows: QuerySet[Status] = super().get_queryset(request)
         rows = rows.filter(visibility__in=OPEN_VISIBILITIES, deleted_at=None, reblog_of=None)
         return rows.select_related("account", "application", "stat").prefetch_related("media")
 
     def find_rows(self, rows: QuerySet[Status], term: str) -> QuerySet[Status]:
-        """Find posts by author if the term begins with `@`, a single post if the term is an address or id, otherwise by
-        words.
-        """
+        """Find posts by author (`@`), by address or id, otherwise by words."""
         address = _ID_IN_ADDRESS.match(term)
         # A short number is searched as a word: ids contain the time and are never short.
         number = parse_id(address[1]) if address else parse_id(term) if len(term) >= ID_LENGTH else None

@@ -13,8 +13,8 @@ class TimelinesConfig(AppConfig):
 
     def ready(self) -> None:
         """Subscribe to events of lower apps, and use PostgreSQL for search unless another engine is plugged in. Register the
-        export and import of lists, the condition for exclusive lists, and the conditions that exempt posts of list members and
-        of conversations from removal.
+        export and import of lists, the condition for exclusive lists, and those that exempt posts of list members and of
+        conversations from removal.
         """
         from django.db.models import Exists, OuterRef
 

@@ -6,7 +6,7 @@ from social.kernel.events import Event
 
 
 class AuthorOutdated(Event, key="account:{account_id}"):
-    """A change affects so many posts of an account in the search index that their documents are written in several steps."""
+    """A change affects so many posts of an account in the search index that they are indexed in several steps."""
 
     account_id: int
 
@@ -18,9 +18,7 @@ class DocumentsOutdated(Event, key="search"):
 
 
 class ListChanged(Event, key="list:{list_id}"):
-    """The members or settings of a list of `account_id` changed, or it was deleted; `concerns_home` tells whether it is
-    or was exclusive.
-    """
+    """The members or settings of a list of `account_id` changed, or it was deleted; `concerns_home`: it is or was exclusive."""
 
     list_id: int
     account_id: int

@@ -20,9 +20,7 @@ LISTS_LIMIT = 50
 
 
 class RepliesPolicy(models.TextChoices):
-    """Replies to other accounts that a list shows: replies to members, replies to accounts that the owner follows, or
-    none.
-    """
+    """Replies to other accounts that a list shows: to its members, to accounts that the owner follows, or none."""
 
     LIST = "list"
     FOLLOWED = "followed"
@@ -30,10 +28,8 @@ class RepliesPolicy(models.TextChoices):
 
 
 class List(models.Model):
-    """A list of accounts, owned by `account`. If it is `exclusive`, posts of its members are not shown in the owner's
-    home timeline.
-
-    `absent` tells that the owner has not used this server for days (`timelines.services.presence`).
+    """A list of accounts, owned by `account`. The posts of the members of an `exclusive` list are not shown in the owner's home
+    timeline. `absent` tells that the owner has not used this server for days (`timelines.services.presence`).
     """
 
     id = SnowflakeField(primary_key=True)
@@ -59,10 +55,8 @@ class List(models.Model):
 
 
 class ListMember(models.Model):
-    """Membership of `account` in the list. The account's posts are shown only if the list's owner follows it, has
-    requested to follow it, or is the account itself.
-
-    `absent` is copied from the list, so that fan-out skips lists whose owners are absent.
+    """Membership of `account` in the list. The account's posts are shown only if the list's owner follows it, has requested to
+    follow it, or is the account itself. `absent` is copied from the list, so that fan-out skips lists of absent owners.
     """
 
     list = models.ForeignKey(List, on_delete=models.CASCADE, related_name="members", db_index=False)
@@ -79,10 +73,9 @@ class ListMember(models.Model):
 
 
 class Conversation(models.Model):
-    """Conversation of a local account, `account`: its direct posts in one thread with the same participants.
-
-    `participants` are the ids of the other accounts in ascending order, empty if the account wrote only to itself, and
-    `key` is derived from them. `last_status` is the newest post of the conversation.
+    """Conversation of a local account, `account`: its direct posts in one thread with the same participants. `participants`
+    are the ids of the other accounts in ascending order, empty if the account wrote only to itself, and `key` is derived from
+    them. `last_status` is the newest post of the conversation.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -147,9 +140,8 @@ class TrendKind(models.TextChoices):
 
 
 class Trend(models.Model):
-    """A hashtag, post or preview card that trends now, whether or not it may be shown. Trends are ordered by `score`.
-
-    `peak` is the highest score of the last days, reached at `peak_at`; the score then decays with a fixed half-life.
+    """A hashtag, post or preview card that trends now, even if it may not be shown. Trends are ordered by `score`. `peak` is
+    the highest score of the last days, reached at `peak_at`; the score then decays with a fixed half-life.
     """
 
     kind = models.TextField(choices=TrendKind.choices)
@@ -172,8 +164,8 @@ class Trend(models.Model):
 
 
 class TrendReview(models.Model):
-    """Decision of staff about a trending post, author or link; decisions about hashtags and publishers are columns of
-    their own rows.
+    """Decision of staff about a trending post, author or link; the rows of hashtags and publishers have their own columns for
+    it.
     """
 
     kind = models.TextField(choices=TrendKind.choices)
@@ -207,9 +199,7 @@ class LinkPublisher(models.Model):
 
 
 class SearchDocument(models.Model):
-    """Search document of a post: its words and facts, as `timelines.services.search_index` writes them. Boosts have no
-    document.
-    """
+    """Search document of a post that is no boost: its words and facts, as `timelines.services.search_index` writes them."""
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="+")
     words = SearchVectorField()

@@ -14,10 +14,9 @@ class RemoteObjects(Protocol):
     """Finds the object with a remote address, over the network."""
 
     def find_by_url(self, url: str) -> Account | Status | Collection | None:
-        """Return the account, post or collection of accounts whose id or page is `url`. Called outside of a transaction;
-        takes at most five seconds.
-
-        Returns None for anything else, and when the object cannot be fetched: errors of another server are never raised.
+        """Return the account, post or collection of accounts whose id or page is `url`; None for anything else, and when it
+        cannot be fetched: errors of another server are never raised. Called outside of a transaction; takes at most five
+        seconds.
         """
         ...
 

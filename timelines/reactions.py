@@ -8,10 +8,9 @@ from statuses import events as status_events
 from timelines.events import AuthorOutdated, ConversationChanged, DocumentsOutdated, ListChanged
 from timelines.services import fan_out, invalidation
 from timelines.services.conversations import leave_conversations, withdraw_from_conversations
-from timelines.services.encrypted_messages import broadcast_encrypted_messages
 from timelines.services.lists import leave_lists
 from timelines.services.search_index import index_posts, remove_posts, renew_documents, review_authors
-from timelines.tasks.streaming import stream_conversations
+from timelines.tasks.streaming import stream_conversations, stream_encrypted_messages
 
 _FEEDS_QUEUE = "feeds"
 _SEARCH_QUEUE = "search"
@@ -36,7 +35,7 @@ on(account_events.AccountUnblocked, invalidation.forget_both_feeds, queue=_FEEDS
 on(account_events.AccountMuted, invalidation.forget_own_feeds, queue=_FEEDS_QUEUE)
 on(account_events.AccountUnmuted, invalidation.forget_own_feeds, queue=_FEEDS_QUEUE)
 on(account_events.AccountUnsuspended, invalidation.forget_all_feeds, queue=_FEEDS_QUEUE)
-on(account_events.EncryptedMessageStored, broadcast_encrypted_messages, queue=_FEEDS_QUEUE)
+on(account_events.EncryptedMessageStored, stream_encrypted_messages, queue=_FEEDS_QUEUE)
 on(status_events.FiltersChanged, invalidation.publish_filters_changed, queue=_FEEDS_QUEUE)
 on(account_events.DomainBlocked, invalidation.forget_own_feeds, queue=_FEEDS_QUEUE)
 on(account_events.DomainUnblocked, invalidation.forget_own_feeds, queue=_FEEDS_QUEUE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from django import forms
@@ -67,6 +67,17 @@ class ServiceForm(forms.Form):
         for name, field in self.fields.items():
             if isinstance(field, OpenChoiceField):
                 field.offer(str(self[name].value() or ""))
+
+    def is_accepted_by(self, service: Callable[[], object]) -> bool:
+        """Tell whether the form is valid and the service accepts its values; its errors are shown beside their fields."""
+        if not self.is_valid():
+            return False
+        try:
+            service()
+        except Invalid as error:
+            self.add_details(error)
+            return False
+        return True
 
     def add_refusal(self, error: KernelError) -> None:
         """Show one of the REFUSALS of the service."""

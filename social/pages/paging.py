@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from social.kernel.cursors import Cursor
@@ -50,3 +51,15 @@ def links(request: HttpRequest, rows: Sequence[Any], cursor: Cursor, ids: Sequen
         "older": link("max_id", ids[-1]) if ids and (more or cursor.ascending) else "",
         "newest": "" if first_page else newest,
     }
+
+
+def read_page(
+    request: HttpRequest, rows: QuerySet[Any, T], column: str = "id", size: int = PAGE_SIZE
+) -> tuple[list[T], dict[str, str]]:
+    """Return the rows of the page that a request asks for, which are ordered by `column`, and the values of
+    `pages/paging.html`.
+    """
+    cursor = cursor_of(request, size)
+    found = cursor.cut(rows, column)
+    page = one_page(found, cursor)
+    return page, links(request, found, cursor, [getattr(row, column) for row in page])

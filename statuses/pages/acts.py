@@ -53,45 +53,34 @@ def _unboost(user: User, status_id: int) -> None:
     interactions.unreblog_status(account_id=user.account_id, status_id=status_id)
 
 
-def _pin(user: User, status_id: int) -> None:
-    pin_status(account_id=user.account_id, status=find_post(status_id, user.account_id))
+def _on_post(service: Callable[..., object]) -> Callable[[User, int], object]:
+    return lambda user, number: service(account_id=user.account_id, status=find_post(number, user.account_id))
 
 
-def _unpin(user: User, status_id: int) -> None:
-    unpin_status(account_id=user.account_id, status=find_post(status_id, user.account_id))
+def _undo(service: Callable[..., object]) -> Callable[[User, int], object]:
+    return lambda user, number: service(account_id=user.account_id, status_id=number)
 
 
-def _mute_author(user: User, status_id: int) -> None:
-    post = find_post(status_id, user.account_id).proper
-    mute_account(account=user.account, target=find_account(post.account_id))
+def _on_author(service: Callable[..., object]) -> Callable[[User, int], object]:
+    return lambda user, number: service(
+        account=user.account, target=find_account(find_post(number, user.account_id).proper.account_id)
+    )
 
 
-def _block_author(user: User, status_id: int) -> None:
-    post = find_post(status_id, user.account_id).proper
-    block_account(account=user.account, target=find_account(post.account_id))
-
-
-#: The function behind each button. Pressing a button twice has the same effect as pressing it once. A function returns True if
-#: the author of the post is asked first.
+#: What each button does; pressing it twice has the same effect as once. The result True means that the author is asked first.
 _ACTS: Final[dict[str, Callable[[User, int], object]]] = {
     "favourite": _favourite,
-    "unfavourite": lambda user, number: interactions.unfavourite_status(account_id=user.account_id, status_id=number),
+    "unfavourite": _undo(interactions.unfavourite_status),
     "boost": _boost,
     "unboost": _unboost,
-    "bookmark": lambda user, number: interactions.bookmark_status(
-        account_id=user.account_id, status=find_post(number, user.account_id)
-    ),
-    "unbookmark": lambda user, number: interactions.unbookmark_status(account_id=user.account_id, status_id=number),
-    "mute": lambda user, number: interactions.mute_conversation(
-        account_id=user.account_id, status=find_post(number, user.account_id)
-    ),
-    "unmute": lambda user, number: interactions.unmute_conversation(
-        account_id=user.account_id, status=find_post(number, user.account_id)
-    ),
-    "pin": _pin,
-    "unpin": _unpin,
-    "mute_author": _mute_author,
-    "block_author": _block_author,
+    "bookmark": _on_post(interactions.bookmark_status),
+    "unbookmark": _undo(interactions.unbookmark_status),
+    "mute": _on_post(interactions.mute_conversation),
+    "unmute": _on_post(interactions.unmute_conversation),
+    "pin": _on_post(pin_status),
+    "unpin": _on_post(unpin_status),
+    "mute_author": _on_author(mute_account),
+    "block_author": _on_author(block_account),
 }
 #: Messages shown after actions whose effect is not visible on the card.
 _DONE: Final[dict[str, str | Promise]] = {
@@ -107,7 +96,7 @@ _SECOND_TIME: Final = ("pin",)
 
 
 def counted_all(rules: tuple[limits.Rule, ...], user: User) -> None:
-    """Count an action of a user by several rules. Raises RateLimited when there are too many."""
+    """Count an action of a user by several rules. Raises RateLimited after too many actions."""
     for rule in rules:
         counted(rule, user)
 

@@ -33,9 +33,8 @@ ElementTree.register_namespace("media", _MEDIA)
 def show_feed(
     *, title: str, url: str, description: str, posts: Sequence[dict[str, Any]], image: str = ""
 ) -> HttpResponse:
-    """Return the feed of the page at `url`, with posts in the given order; `image` is an address or a path.
-
-    A content warning precedes the text of its post, and files of sensitive posts are rated as adult.
+    """Return the feed of the page at `url`, with posts in the given order; `image` is an address or a path. A content warning
+    precedes the text of its post, and files of sensitive posts are rated as adult.
     """
     rss = ElementTree.Element("rss", version="2.0")
     channel = ElementTree.SubElement(rss, "channel")
@@ -72,7 +71,6 @@ def _add_item(channel: ElementTree.Element, post: dict[str, Any]) -> None:
 
 
 def _text(post: dict[str, Any]) -> str:
-    """Return the HTML of an item: the content warning, the text, and the poll options."""
     parts = [str(post["content"])]
     if post["warning"]:
         parts.insert(0, f"<p><strong>{escape(_('Content warning'))}:</strong> {escape(post['warning'])}</p><hr>")

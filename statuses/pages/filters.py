@@ -1,6 +1,4 @@
-"""Pages on which a signed-in person lists filters, edits a filter and its keywords, lists the posts of a filter, and
-adds a post to one.
-"""
+"""Pages on which a signed-in person lists and edits filters with their keywords and posts, and adds a post to a filter."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import parse_id
 from social.pages.frame import show
 from social.pages.once import once
-from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
+from social.pages.paging import read_page
 from statuses.models import Filter, FilterAction, FilterContext, FilterKeyword
 from statuses.models.filter import KEYWORD_LIMIT, TITLE_LIMIT
 from statuses.pages.posts import load_shown, reader_of
@@ -55,7 +53,7 @@ _DURATIONS: Final = (
     ("604800", gettext_lazy("7 days")),
     ("2592000", gettext_lazy("1 month")),
 )
-#: Further keywords are on further pages, because the server accepts a limited number of form fields.
+#: Limit on one page, because the server accepts a limited number of form fields.
 _KEYWORDS_PER_PAGE: Final = 100
 _NEW_KEYWORDS: Final = ("new_1", "new_2", "new_3")
 #: Number of keywords that the list shows for each filter.
@@ -97,8 +95,8 @@ class FilterForm(ServiceForm):
         return [(self[f"keyword_{number}"], self[f"whole_{number}"]) for number in self.numbers]
 
     def parameters(self) -> dict[str, Any]:
-        """Return the values of a valid form as parameters of the client interface; an existing keyword whose text was
-        cleared is marked for deletion.
+        """Return the values of a valid form as parameters of the client API; an existing keyword whose text was cleared is
+        marked for deletion.
         """
         typed = self.cleaned_data
         values: dict[str, Any] = {
@@ -143,33 +141,30 @@ def _for_template(row: Filter) -> dict[str, Any]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def new_filter(request: HttpRequest) -> HttpResponse:
-    """`/filters/new`: a form for a new filter, which contains the post `post` if one is given. Raises NotFound for a
-    post that the reader may not see.
+    """`/filters/new`: a form for a new filter, which contains the post `post` if one is given. Raises NotFound for a post that
+    the reader may not see.
     """
     user = signed_in(request)
     number = parse_id(request.POST.get("post") or request.GET.get("post") or "")
     post = find_post(number, user.account_id).proper if number is not None else None
     initial = {"in_home": True, "in_public": True, "in_thread": True, "in_notifications": True}
     form = FilterForm(request.POST or None, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        try:
-            made = create_filter(account_id=user.account_id, draft=FilterInput.read_mapping(form.parameters()))
-            if post is not None:
-                add_status(found=made, status_id=post.id)
-        except Invalid as refusal:
-            form.add_details(refusal)
-        else:
-            messages.success(request, _("The filter has been created."))
-            return back(request, f"post-{post.id}") if post is not None else redirect("filters")
+
+    def save() -> None:
+        made = create_filter(account_id=user.account_id, draft=FilterInput.read_mapping(form.parameters()))
+        if post is not None:
+            add_status(found=made, status_id=post.id)
+
+    if request.method == "POST" and form.is_accepted_by(save):
+        messages.success(request, _("The filter has been created."))
+        return back(request, f"post-{post.id}") if post is not None else redirect("filters")
     context = {"form": form, "post_id": post.id if post is not None else "", "next": back_path(request)}
     return show(request, "statuses/filter_edit.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_filter(request: HttpRequest, id: int) -> HttpResponse:
-    """`/filters/:id`: the settings of a filter, and a page of its keywords, starting after the keyword `after`. Raises
-    NotFound.
-    """
+    """`/filters/:id`: the settings of a filter, and a page of its keywords, after the keyword `after`. Raises NotFound."""
     found = find_filter(id, signed_in(request).account_id)
     after = parse_id(request.GET.get("after", "")) or 0
     keywords = [row for row in found.keywords.all() if row.id > after]
@@ -185,14 +180,13 @@ def edit_filter(request: HttpRequest, id: int) -> HttpResponse:
         **{f"in_{context}": True for context in found.context},
     }
     form = FilterForm(request.POST or None, initial=initial, keywords=page, ends=ends)
-    if request.method == "POST" and form.is_valid():
-        try:
-            update_filter(found=found, draft=FilterInput.read_mapping(form.parameters()))
-        except Invalid as refusal:
-            form.add_details(refusal)
-        else:
-            messages.success(request, _("The filter has been saved."))
-            return redirect("filters")
+
+    def save() -> None:
+        update_filter(found=found, draft=FilterInput.read_mapping(form.parameters()))
+
+    if request.method == "POST" and form.is_accepted_by(save):
+        messages.success(request, _("The filter has been saved."))
+        return redirect("filters")
     context = {
         "form": form,
         "filter": _for_template(found),
@@ -215,8 +209,8 @@ def remove_filter(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def filter_posts(request: HttpRequest, id: int) -> HttpResponse:
-    """`/filters/:id/posts`: the posts that were added to a filter, the last added first. A POST request removes the
-    entry `remove` and redirects back (303); repeating it has no effect. Raises NotFound for another account's filter.
+    """`/filters/:id/posts`: the posts that were added to a filter, the last added first. A POST request removes the entry
+    `remove` and redirects back (303); repeating it has no effect. Raises NotFound for another account's filter.
     """
     user = signed_in(request)
     found = find_filter(id, user.account_id)
@@ -226,12 +220,10 @@ def filter_posts(request: HttpRequest, id: int) -> HttpResponse:
         except NotFound:
             messages.info(request, _("This was already done."))
         return back(request)
-    cursor = cursor_of(request, PAGE_SIZE)
-    read = cursor.cut(list_filtered_statuses(found))
-    rows = one_page(read, cursor)
+    rows, paging = read_page(request, list_filtered_statuses(found))
     posts = {post["number"]: post for post in load_shown([row.status_id for row in rows], reader_of(user, ""))}
     context = {
-        **links(request, read, cursor, [row.id for row in rows]),
+        **paging,
         "filter": found,
         "entries": [{"id": row.id, "post": posts.get(row.status_id)} for row in rows],
     }
@@ -240,8 +232,8 @@ def filter_posts(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def filter_post(request: HttpRequest, id: int) -> HttpResponse:
-    """`/statuses/:id/filter`: list the reader's filters, and add the post to the filter `filter`. Adding a post again
-    has no effect. Raises NotFound for a post that the reader may not see, and for another account's filter.
+    """`/statuses/:id/filter`: list the reader's filters, and add the post to the filter `filter`. Adding a post again has no
+    effect. Raises NotFound for a post that the reader may not see, and for another account's filter.
     """
     user = signed_in(request)
     post = find_post(id, user.account_id).proper

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.pages.settings import signed_in
 from social.pages.frame import show
-from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
+from social.pages.paging import read_page
 from statuses.pages.posts import load_shown, reader_of
 from statuses.queries.listings import list_bookmarks, list_favourites
 
@@ -31,11 +31,9 @@ def favourites(request: HttpRequest) -> HttpResponse:
 
 
 def _show(request: HttpRequest, queryset: QuerySet[Any], title: str, hint: str) -> HttpResponse:
-    cursor = cursor_of(request, PAGE_SIZE)
-    found = cursor.cut(queryset.only("id", "status_id"))
-    rows = one_page(found, cursor)
+    rows, paging = read_page(request, queryset.only("id", "status_id"))
     context = {
-        **links(request, found, cursor, [row.id for row in rows]),
+        **paging,
         "title": title,
         "hint": hint,
         "posts": load_shown([row.status_id for row in rows], reader_of(signed_in(request), "")),

@@ -62,9 +62,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,10}\Z")
 
 
 class PolicyField(OpenChoiceField):
-    """Field for a kind of interaction. A rule that an application has set and that is none of the choices is kept as its
-    number.
-    """
+    """Field for a kind of interaction. A rule of an application that is none of the choices is kept as its number."""
 
     def __init__(self, label: str | _StrPromise, kind: Interaction, *, blank: bool = True) -> None:
         titles: dict[Choice, str | Promise] = dict(_TITLES)
@@ -79,7 +77,7 @@ class PolicyField(OpenChoiceField):
 
 
 def rule_of(value: str, kind: Interaction) -> dict[str, list[str]]:
-    """Return the rule that the value of a field stands for, as a value of the client API."""
+    """Return the rule for which the value of a field stands, as a value of the client API."""
     groups = groups_of(_part_of(value, kind), kind)
     automatic, manual = (Group.PUBLIC, NO_GROUPS) if groups is None else groups
     return {"automatic_approval": [*words_of(automatic)] or ["author"], "manual_approval": [*words_of(manual)]}
@@ -94,7 +92,7 @@ def _value_of(policy: int, kind: Interaction) -> str:
 
 
 def chosen_rules(rules: Mapping[str, int] | None) -> dict[str, str | None]:
-    """Return the values of a draft by field; None for a kind of interaction about which the draft says nothing."""
+    """Return the values of a draft by field; None for a kind of interaction about which it says nothing."""
     return {
         name: _value_of(rules[kind], kind) if rules is not None and kind in rules else None
         for name, kind in POLICY_KINDS.items()
@@ -110,11 +108,10 @@ class PoliciesForm(ServiceForm):
     """Form for the policies of new posts, a choice for each visibility and kind of interaction."""
 
     def __init__(self, preferences: Mapping[str, Any], data: Any = None) -> None:
-        policies = {visibility: default_policy(preferences, visibility) for visibility in VISIBILITIES}
         initial = {
             _name(visibility, name): value
-            for visibility, policy in policies.items()
-            for name, value in rules_of_post(policy).items()
+            for visibility in VISIBILITIES
+            for name, value in rules_of_post(default_policy(preferences, visibility)).items()
         }
         super().__init__(data, initial=initial)
         labels = (_("Who may reply to them"), _("Who may boost them"), _("Who may favourite them"))
@@ -132,11 +129,9 @@ class PoliciesForm(ServiceForm):
 
     def policies(self) -> dict[str, int]:
         """Return the policies of a valid form, by visibility."""
+        values = {name: value or self.initial[name] for name, value in self.cleaned_data.items()}
         return {
-            visibility: sum(
-                _part_of(self.cleaned_data[_name(visibility, name)] or self.initial[_name(visibility, name)], kind)
-                for name, kind in POLICY_KINDS.items()
-            )
+            visibility: sum(_part_of(values[_name(visibility, name)], kind) for name, kind in POLICY_KINDS.items())
             for visibility in VISIBILITIES
         }
 

@@ -1,5 +1,5 @@
-"""The complete form for a post: text, content warning, visibility, quote policy, files, poll and time. Its values are
-parsed by the inputs of the client API, so that both reject the same values.
+"""The complete form for a post: text, content warning, visibility, quote policy, files, poll and time. The inputs of the
+client API parse its values, so that both reject the same values.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from social.kernel import clock
 from social.kernel.errors import Invalid, KernelError, NotFound
 from social.kernel.ids import parse_id
 from social.pages.frame import path_of
-from statuses.models import Interaction, MediaAttachment, ScheduledStatus
+from statuses.models import Interaction, MediaAttachment, Poll, ScheduledStatus
 from statuses.pages.policies import POLICY_KINDS, PolicyField, chosen_rules, rule_of
-from statuses.policies.polls import OPTION_COUNTS
+from statuses.policies.polls import OPTION_COUNTS, PollDraft
 from statuses.policies.posts import SHOWN_COLUMNS
 from statuses.policies.publishing import MARKDOWN, MEDIA_LIMIT, PLAIN_TEXT, TEXT_LIMIT, check_media_count
 from statuses.policies.visibility import LOCAL
@@ -118,8 +118,7 @@ class PostForm(ServiceForm):
     )
     multiple = check_field(_("Allow several choices"))
     expires_in = _DurationField(label=_("Duration of the poll"), required=False, choices=_DURATIONS, initial="86400")
-    # Set when a local-only post that is not public is redrafted. For a public local-only post the form has a visibility
-    # of its own (LOCAL), so this field is not set.
+    # Set when a local-only post that is not public is redrafted; a public one has a visibility of its own (LOCAL).
     local_only = forms.BooleanField(required=False, widget=_HIDDEN)
     hide_totals = forms.BooleanField(required=False, widget=_HIDDEN)
     # Ids of the accounts that an application allows the post to mention.
@@ -132,8 +131,7 @@ class PostForm(ServiceForm):
         self.media_files = list(files)
         self.changes: dict[int, MediaChange] = {}
         self._missing: list[str] = []
-        # Options beyond the maximum are shown too: the typed text is kept, and the service reports that there are too
-        # many.
+        # Options beyond the maximum are shown too: the typed text is kept, and the service reports that they are too many.
         given = {**self.initial, **self.data}
         more = sorted(name for name in given if _OPTION.match(name) and given[name] and name not in _OPTIONS)
         self._options = [*_OPTIONS, *more]
@@ -155,7 +153,7 @@ class PostForm(ServiceForm):
             del self.fields["visibility"], self.fields["scheduled_at"], self.fields["allowed_mentions"]
 
     def restore(self, values: Mapping[str, str]) -> None:
-        """Put values that this form had before into its hidden fields, all but the key, and offer those of its choices."""
+        """Put values that this form had before into its hidden fields, except the key, and offer those of its choices."""
         for name, field in self.fields.items():
             if name in values and self[name].is_hidden and name != "key":
                 self.initial[name] = field.to_python(values[name])
@@ -163,24 +161,20 @@ class PostForm(ServiceForm):
                 field.offer(values[name])
 
     def clean_scheduled_at(self) -> datetime | None:
-        """Return the time. Raises ValidationError for a time in the past, because the author did not intend to publish the
-        post at once.
-        """
+        # A post with a time in the past would be published at once, which its author did not intend.
         moment: datetime | None = self.cleaned_data["scheduled_at"]
         if moment is not None and moment <= clock.now():
             raise forms.ValidationError(_("Choose a time in the future."))
         return moment
 
     def take_files(self, user: User, sent: Any, uploads: MultiValueDict[str, UploadedFile]) -> None:
-        """Read the files that were uploaded earlier, with the submitted descriptions and focal points, and upload new
-        files. A file that is refused or empty, or that exceeds the number of files, adds an error to the form.
+        """Read the files that were uploaded earlier, with the submitted descriptions and focal points, and upload new files.
+        A file that is refused or empty, or that exceeds the number of files, adds an error to the form.
         """
         removed = {*sent.getlist("remove")}
         numbers = [parse_id(value) for value in sent.getlist("media") if value not in removed]
-        known = {
-            media.id: media for media in [*attachable(user.account_id).filter(id__one_of=[n for n in numbers if n])]
-        }
-        known = {media.id: media for media in self.media_files} | known
+        attached = attachable(user.account_id).filter(id__one_of=[number for number in numbers if number])
+        known = {media.id: media for media in [*self.media_files, *attached]}
         self.media_files = [known[number] for number in numbers if number in known]
         self._missing = [str(number) for number in numbers if number not in known]
         for name, files in uploads.lists():
@@ -191,9 +185,7 @@ class PostForm(ServiceForm):
             media.id: MediaChange(
                 description=sent.get(f"description_of_{media.id}"),
                 # The shown place is the nearest one: if no other is chosen, the focal point stays as it is.
-                focus=sent.get(f"focus_of_{media.id}")
-                if sent.get(f"focus_of_{media.id}") != _place_of(media)
-                else None,
+                focus=focus if (focus := sent.get(f"focus_of_{media.id}")) != _place_of(media) else None,
             )
             for media in self.media_files
             if f"description_of_{media.id}" in sent
@@ -211,8 +203,8 @@ class PostForm(ServiceForm):
             self.add_error(None, f"{file.name}: {refusal.message}")
 
     def change_files(self, user: User) -> None:
-        """Store the descriptions and focal points of files that are not attached yet; files that the same form, sent
-        twice, has attached meanwhile are not changed. Raises Invalid.
+        """Store the descriptions and focal points of files that are not attached yet; the same form, sent twice, may have
+        attached them. Raises Invalid.
         """
         for place, media in enumerate(self.media_files):
             if media.id in self.changes:
@@ -232,13 +224,12 @@ class PostForm(ServiceForm):
         return shown
 
     def free_places(self) -> range:
-        """Return a range with one number for each file that can still be added."""
+        """Return a range with one number for each file that may still be added."""
         return range(max(0, MEDIA_LIMIT - len(self.media_files)))
 
     def details(self) -> dict[str, dict[str, Any]]:
-        """Return the state of each part of the page that can be closed: the titles of the values that are `chosen` in it, to
-        be shown beside its name, and whether it is `open`. A part is open if it has errors, the poll also if it has options,
-        the files also on request.
+        """Return the state of each part of the page that can be closed: the titles of the values that are `chosen` in it, shown
+        beside its name, and whether it is `open`: if it has errors, the poll also if it has options, the files also on request.
         """
         wrong, sections = self.errors, self.sections()
         answers = sum(bool(self[name].value()) for name in self._options)
@@ -259,7 +250,7 @@ class PostForm(ServiceForm):
         }
 
     def _titles(self, usual: Mapping[str, str]) -> list[Any]:
-        """Return the titles of the choices in these fields; a field is left out if its value is the one in `usual`."""
+        # A field is left out if its value is the one in `usual`.
         texts = []
         for name, value in usual.items():
             field, chosen = self.fields[name], self[name].value()
@@ -291,7 +282,7 @@ class PostForm(ServiceForm):
         self.add_error(None, f"{text % {'people': ', '.join(people)}} {gettext('Send it again if you want that.')}")
 
     def parameters(self) -> dict[str, Any]:
-        """Return the values of a valid form as parameters of the client interface."""
+        """Return the values of a valid form as parameters of the client API."""
         typed = self.cleaned_data
         options = [typed[name] for name in self._options if typed[name].strip()]
         values: dict[str, Any] = {
@@ -323,9 +314,7 @@ class PostForm(ServiceForm):
         return values
 
     def values(self, **more: int | None) -> dict[str, list[str]]:
-        """Return the values that a browser would submit for this form: the initial values, the files, and the values in
-        `more` that are not None.
-        """
+        """Return the values that a browser would submit for this form: the initial values, the files, and those in `more`."""
         given = {name: "on" if it is True else str(it) for name, it in {**self.initial, **more}.items() if it}
         media = [str(media.id) for media in self.media_files]
         return {name: [value] for name, value in given.items() if name != "key"} | {"media": media}
@@ -354,9 +343,7 @@ def _place_of(media: MediaAttachment) -> str:
 
 
 def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[str, Any]:
-    """Return the initial values of a form; `visibility` is the parent's visibility, and a reply is by default not more
-    visible than its parent.
-    """
+    """Return the initial values of a form. A reply is at first not more visible than its parent, whose visibility is given."""
     own = default_visibility(user.default_privacy, locked=user.account.locked)
     widest = [name for name, _title in AUDIENCES]
     return {
@@ -369,8 +356,17 @@ def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[s
     }
 
 
+def initial_of_poll(poll: PollDraft | Poll | None) -> dict[str, Any]:
+    """Return the initial values of a form for its poll, without the duration."""
+    return {
+        "multiple": poll is not None and poll.multiple,
+        "hide_totals": poll is not None and poll.hide_totals,
+        **{f"option_{number}": title for number, title in enumerate(poll.options if poll else (), 1)},
+    }
+
+
 def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
-    """Return the initial values of a form for a draft; values that the draft does not have are those of a new post."""
+    """Return the initial values of a form for a draft; the values of a new post stand for those that it does not have."""
     draft = draft_of(scheduled)
     poll, allowed = draft.poll, draft.allowed_mentions
     written = {
@@ -387,8 +383,6 @@ def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
     return {
         **{name: value for name, value in written.items() if value is not None},
         "markdown": draft.content_type == MARKDOWN,
-        "multiple": poll.multiple if poll else False,
-        "hide_totals": poll.hide_totals if poll else False,
+        **initial_of_poll(poll),
         "expires_in": str(poll.expires_in) if poll and poll.expires_in else "86400",
-        **{f"option_{number}": title for number, title in enumerate(poll.options if poll else (), 1)},
     }

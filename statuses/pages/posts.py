@@ -1,5 +1,5 @@
-"""Prepares posts for web pages and feeds, from the same entities that clients get, and shows two pages: an account's
-posts with a hashtag, and a post in a frame on another site.
+"""Prepares posts for web pages and feeds, from the same entities that clients get, and shows two pages: an account's posts
+with a hashtag, and a post in a frame on another site.
 """
 
 from __future__ import annotations
@@ -49,9 +49,8 @@ _QUOTABLE: Final = (Permission.AUTOMATIC.value, Permission.MANUAL.value)
 
 @dataclass(frozen=True)
 class Reader:
-    """The signed-in reader of posts on a page: their account's id, the context of their filters (`home`, `public` ...),
-    and their display settings: whether posts with a content warning are expanded, and which files are covered
-    (`default`, `show_all`, `hide_all`).
+    """The signed-in reader of posts on a page: their account, the context of their filters (`home`, `public` ...), and their
+    settings: whether content warnings are expanded, and which files are covered (`default`, `show_all`, `hide_all`).
     """
 
     account: Account
@@ -61,7 +60,7 @@ class Reader:
 
 
 def reader_of(user: User, context: str) -> Reader:
-    """Return the reader, with the settings of the user."""
+    """Return the reader with the settings of the user."""
     kept = user.preferences
     return Reader(
         user.account, context, bool(kept.get("expand_spoilers", False)), str(kept.get("expand_media", "default"))
@@ -69,8 +68,8 @@ def reader_of(user: User, context: str) -> Reader:
 
 
 def load_shown(ids: Iterable[int], reader: Reader | None = None) -> list[dict[str, Any]]:
-    """Return the posts with these ids that the reader may read, in this order, as the `post` that `statuses/card.html`
-    expects; for a visitor, only public and unlisted posts.
+    """Return the posts with these ids that the reader may read, in this order, as the `post` that `statuses/card.html` expects;
+    for a visitor, only public and unlisted posts.
     """
     return posts_for_templates(hydrate(ids, reader.account.id if reader is not None else None), reader)
 
@@ -83,20 +82,14 @@ def newest_shown(
     max_id: int | None = None,
     reader: Reader | None = None,
 ) -> list[dict[str, Any]]:
-    """Return an account's posts that the reader may read, newest first; for a visitor, only public and unlisted
-    posts.
-    """
-    viewer_id = reader.account.id if reader is not None else None
-    found = load_account_statuses(account_id, viewer_id, post_filter, Cursor(limit, before=max_id))
-    return posts_for_templates(fill(found), reader)
+    """Return an account's newest posts that the reader may read; for a visitor, only public and unlisted posts."""
+    return load_account_page(account_id, post_filter, limit, max_id=max_id, reader=reader)[0]
 
 
 def load_account_page(
     account_id: int, post_filter: AccountStatusesFilter, size: int, *, max_id: int | None, reader: Reader | None
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """Return a page of an account's posts as `newest_shown` does, and the id below which the next page begins, if there is
-    one.
-    """
+    """Return a page of an account's posts as `newest_shown` does, and the id below which the next page begins, if any."""
     viewer_id = reader.account.id if reader is not None else None
     found = load_account_statuses(account_id, viewer_id, post_filter, Cursor(size + 1, before=max_id))
     older = found.rows[size - 1].id if len(found.rows) > size else None
@@ -105,8 +98,8 @@ def load_account_page(
 
 
 def posts_for_templates(page: PostPage, reader: Reader | None = None) -> list[dict[str, Any]]:
-    """Return the posts of a filled page, which was loaded for the reader (None for a visitor), as templates expect
-    them. Posts that a filter of the reader hides are left out.
+    """Return the posts of a filled page, which was loaded for the reader (None for a visitor), as templates expect them,
+    without those that a filter of the reader hides.
     """
     shown = present_by_id(page)
     if reader is None:
@@ -127,7 +120,7 @@ def action_of(entity: dict[str, Any], reader: Reader) -> FilterAction | None:
 
 
 def _with_acts(post: dict[str, Any], row: Post, page: PostPage, reader: Reader) -> dict[str, Any]:
-    """Add `acts`, the actions that the reader can take on a post: the template tag `acts` shows them as buttons."""
+    # The template tag `acts` shows these actions of the reader as buttons.
     mine = row.account_id == reader.account.id
 
     def may(kind: Interaction) -> bool:
@@ -147,17 +140,15 @@ def _with_acts(post: dict[str, Any], row: Post, page: PostPage, reader: Reader) 
 
 
 def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, around: str = "") -> dict[str, Any]:
-    """Return the entity with names and links that cannot be mistaken for others (security row 62), times as datetimes,
-    and paths instead of addresses of this server, because the page may be requested under another host name of this
-    server.
+    """Return the entity with names and links that cannot be mistaken for others (security row 62), times as datetimes, and
+    paths instead of addresses of this server, because the page may be requested under another host name of this server.
 
-    A boost is shown as the boosted post, with the boost's own `id` and the sentence `boosted`. `quoted` is the quoted
-    post, one level deep; `quote` without `quoted` means that the quoted post is not shown. `pictures` and `other_files`
-    together are its `files`. `cover` is the reason why the files are covered, `filter_title` the title of a filter that
-    covers the whole post. `rich` tells whether the post has more than its text: files, a poll, a quote or a preview.
-    `lang` is the HTML attribute with the language of the post; it is empty if `around`, the language of the page or of
-    the quoting post, is the same. `page_lang` is the attribute that switches back to the page's language, empty if
-    `lang` is.
+    A boost is shown as the boosted post, with the boost's own `id` and the sentence `boosted`. `quoted` is the quoted post,
+    one level deep; `quote` without `quoted` means that it is not shown. `pictures` and `other_files` together are its
+    `files`. `cover` is the reason why the files are covered, `filter_title` the title of a filter that covers the whole post.
+    `rich` tells whether the post has more than its text: files, a poll, a quote or a preview. `lang` is the HTML attribute
+    with the language of the post; it is empty if `around`, the language of the page or of the quoting post, is the same.
+    `page_lang` is the attribute that switches back to the page's language, empty if `lang` is.
     """
     if entity["reblog"] is not None:
         booster = shown_author(entity["account"], member=reader is not None)
@@ -198,9 +189,7 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, ar
 
 
 def _figures(entity: dict[str, Any], *, counted: bool) -> list[str]:
-    """Return the parts of a post's last line; with `counted`, also the counts that are otherwise shown on its
-    buttons.
-    """
+    """Return the parts of a post's last line; with `counted`, also the counts that are otherwise shown on its buttons."""
     found = [_("edited")] if entity["edited_at"] else []
     if (former := entity.get("imported_from")) is not None:
         found.append(_former_place(former))
@@ -214,9 +203,7 @@ def _figures(entity: dict[str, Any], *, counted: bool) -> list[str]:
 
 
 def _page_of(entity: dict[str, Any], reader: Reader | None) -> str:
-    """Return the path of a post's page; for a remote post its page on this server if a reader is signed in, else its
-    own address.
-    """
+    # The page of a remote post on this server is only for readers who are signed in.
     here = ""
     if reader is not None and "@" in entity["account"]["acct"]:
         here = frame.url_of("remote_post", acct=entity["account"]["acct"], id=int(entity["id"]))
@@ -224,8 +211,8 @@ def _page_of(entity: dict[str, Any], reader: Reader | None) -> str:
 
 
 def _covers(entity: dict[str, Any], reader: Reader | None) -> tuple[str, str]:
-    """Return the reason why the files are covered, and the title of the filter that covers the whole post; empty if not
-    covered.
+    """Return the reason why the files are covered, and the title of the filter that covers the whole post; empty without a
+    cover.
     """
     hidden, filter_title = "", ""
     media = reader.media if reader is not None else "default"
@@ -244,18 +231,14 @@ def _covers(entity: dict[str, Any], reader: Reader | None) -> tuple[str, str]:
 
 
 def _answered_address(entity: dict[str, Any]) -> str:
-    """Return the address of the account to which a post replies, if the post mentions that account; empty if the post
-    does not reply to another account.
-    """
+    """Return the address of another account to which a post replies, if the post mentions that account; otherwise empty."""
     number = entity["in_reply_to_account_id"]
     found = (f"@{mention['acct']}" for mention in entity["mentions"] if mention["id"] == number)
     return next(found, "") if number != entity["account"]["id"] else ""
 
 
 def _former_place(former: dict[str, Any]) -> str:
-    """Return HTML that names the former server of an imported post, with a link if the archive names the post's
-    address.
-    """
+    """Return HTML that names the former server of an imported post, with a link if the archive names its address."""
     if former["url"] is None:
         return _("imported from an archive")
     link = format_html(
@@ -283,9 +266,7 @@ def _file(file: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tenths(place: float | None) -> int:
-    """Convert a coordinate of a focal point, from -1 to 1, to tenths of the side: the style sheet has a class for each
-    tenth.
-    """
+    # From -1 to 1 in tenths of the side: the style sheet has a class for each tenth.
     return round(5 * (1 + max(-1.0, min(place or 0.0, 1.0))))
 
 
@@ -299,7 +280,7 @@ def shown_card(card: dict[str, Any]) -> dict[str, Any]:
 
 
 def _poll(poll: dict[str, Any]) -> dict[str, Any]:
-    """Add the percentage of votes of each option, None while the totals are hidden."""
+    # The share of an option is None while the totals are hidden.
     counts = [option["votes_count"] or 0 for option in poll["options"]]
     voters = poll["votes_count"] if poll["voters_count"] is None else poll["voters_count"]
     # With multiple choices each voter is counted once, so the percentages may add up to more than 100.
@@ -328,10 +309,8 @@ def summary_of(post: dict[str, Any]) -> str:
 
 
 def sharing_of(post: dict[str, Any]) -> frame.Sharing:
-    """Return the preview metadata of a post's page, without anything that its author has hidden behind a content warning
-    or marked as sensitive.
-
-    The picture is the post's first picture, otherwise the author's avatar, otherwise the server's picture.
+    """Return the preview metadata of a post's page, without anything that its author has hidden behind a content warning or
+    marked as sensitive. The picture is the post's first one, otherwise the author's avatar, otherwise the server's picture.
     """
     author, url = post["author"], frame.absolute(post["url"])
     pictures = (file for file in post["files"] if file["type"] == MediaType.IMAGE)
@@ -355,9 +334,8 @@ TAGGED_POSTS_LIMIT = 20
 
 @require_safe
 def tagged(request: HttpRequest, username: str, name: str) -> HttpResponse:
-    """`/@:username/tagged/:name`: the newest public and unlisted posts of an account with the hashtag.
-
-    Raises NotFound for an account that is unknown or suspended, and for an invalid hashtag.
+    """`/@:username/tagged/:name`: the newest public and unlisted posts of an account with the hashtag. Raises NotFound for an
+    account that is unknown or suspended, and for an invalid hashtag.
     """
     account = find_local(username)
     if account.suspended or not is_hashtag(name):
@@ -370,9 +348,8 @@ def tagged(request: HttpRequest, username: str, name: str) -> HttpResponse:
 
 @require_safe
 def embed(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/@:username/:id/embed` and `/users/:username/statuses/:id/embed`: one public or unlisted post.
-
-    The page's script only sends the page's height to the embedding page. Raises NotFound.
+    """`/@:username/:id/embed` and `/users/:username/statuses/:id/embed`: one public or unlisted post, with a script that only
+    sends the page's height to the embedding page. Raises NotFound.
     """
     for post in load_shown([find_embeddable(username, id).id]):
         context = {"post": post, "sharing": sharing_of(post)}

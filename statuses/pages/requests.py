@@ -20,7 +20,7 @@ from social.api import limits
 from social.kernel.errors import Forbidden, NotFound, require_found
 from social.kernel.ids import parse_id
 from social.pages.frame import show
-from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
+from social.pages.paging import read_page
 from statuses.models import Interaction
 from statuses.pages.posts import load_shown, reader_of
 from statuses.queries.requests import list_requests
@@ -54,9 +54,7 @@ def interaction_requests(request: HttpRequest) -> HttpResponse:
             messages.info(request, _("This was already done."))
         forget_waiting(user, "interaction_requests")
         return back(request)
-    cursor = cursor_of(request, PAGE_SIZE)
-    found = cursor.cut(list_requests(user.account_id))
-    rows = one_page(found, cursor)
+    rows, paging = read_page(request, list_requests(user.account_id))
     people = present_accounts([row.account_id for row in rows], user.account_id)
     numbers = {row.answer_id or row.status_id for row in rows}
     posts = {post["number"]: post for post in load_shown(sorted(numbers), reader_of(user, ""))}
@@ -70,5 +68,4 @@ def interaction_requests(request: HttpRequest) -> HttpResponse:
         for row in rows
         if row.account_id in people
     ]
-    context = {**links(request, found, cursor, [row.id for row in rows]), "requests": shown}
-    return show(request, "statuses/requests.html", context)
+    return show(request, "statuses/requests.html", {**paging, "requests": shown})

@@ -14,7 +14,6 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.pages.forms import ServiceForm, check_field
 from accounts.pages.settings import Entry, add_entry, signed_in
-from social.kernel.errors import Invalid
 from social.pages.frame import show
 from statuses.services.retention import AGES, COUNT_LIMIT, RetentionDraft, change_retention, find_retention
 
@@ -56,10 +55,6 @@ class RetentionForm(ServiceForm):
     min_favourites = _number(gettext_lazy("Keep posts with at least this many favourites"))
     min_reblogs = _number(gettext_lazy("Keep posts with at least this many boosts"))
 
-    @property
-    def draft(self) -> RetentionDraft:
-        return RetentionDraft(**self.cleaned_data)
-
     def exceptions(self) -> list[forms.BoundField]:
         """Return the fields for exceptions from deletion."""
         return [self[name] for name in self.fields if name.startswith(("keep_", "min_favourites", "min_reblogs"))]
@@ -69,18 +64,15 @@ class RetentionForm(ServiceForm):
 def retention(request: HttpRequest) -> HttpResponse:
     """`/settings/old_posts`."""
     account_id = signed_in(request).account_id
-    if request.method != "POST":
-        return show(request, "statuses/retention.html", {"form": RetentionForm(initial=find_retention(account_id))})
-    form = RetentionForm(request.POST)
-    if form.is_valid():
-        try:
-            change_retention(account_id=account_id, draft=form.draft)
-        except Invalid as refusal:
-            form.add_details(refusal)
-        else:
-            messages.success(request, _("Your choice has been saved."))
-            return redirect("settings_old_posts")
-    return show(request, "statuses/retention.html", {"form": form}, status=422)
+    form = RetentionForm(request.POST or None, initial=find_retention(account_id))
+
+    def save() -> None:
+        change_retention(account_id=account_id, draft=RetentionDraft(**form.cleaned_data))
+
+    if request.method == "POST" and form.is_accepted_by(save):
+        messages.success(request, _("Your choice has been saved."))
+        return redirect("settings_old_posts")
+    return show(request, "statuses/retention.html", {"form": form}, status=422 if form.errors else 200)
 
 
 def register_entry() -> None:

@@ -1,6 +1,4 @@
-"""Pages that list a signed-in person's scheduled posts and drafts, where scheduled posts are rescheduled and both are
-deleted.
-"""
+"""Pages that list a signed-in person's scheduled posts and drafts, reschedule scheduled posts, and delete both."""
 
 from __future__ import annotations
 
@@ -63,9 +61,7 @@ def _show(request: HttpRequest, template: str, rows: QuerySet[ScheduledStatus]) 
 
 
 def _for_template(rows: Sequence[ScheduledStatus], user: User) -> list[dict[str, Any]]:
-    """Return the scheduled posts as the template expects them, with the addresses of the posts that they reply to or
-    quote.
-    """
+    """Return the scheduled posts for the template, with the addresses of the posts that they reply to or quote."""
     entities = ScheduledStatusSerializer(rows, many=True).data
     titles, late = dict(AUDIENCES), clock.now() - _LATE
     numbers = {

@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy
 
 from accounts.models import User
-from accounts.pages.forms import REFUSALS, ServiceForm
+from accounts.pages.forms import REFUSALS, ServiceForm, text_field
 from social.kernel.text.names import clean_input
 from statuses.pages.post_form import AUDIENCES
 from statuses.policies.interactions import is_pending
@@ -21,9 +21,7 @@ class ShortPostForm(ServiceForm):
     text = forms.CharField(
         label=gettext_lazy("Text"), widget=forms.Textarea({"rows": 6, "dir": "auto", "data-limit": TEXT_LIMIT})
     )
-    spoiler_text = forms.CharField(
-        label=gettext_lazy("Content warning"), required=False, widget=forms.TextInput({"dir": "auto"})
-    )
+    spoiler_text = text_field(gettext_lazy("Content warning"))
     visibility = forms.ChoiceField(label=gettext_lazy("Who may read it"), choices=AUDIENCES)
     #: Whether the published reply waits for approval.
     waits = False

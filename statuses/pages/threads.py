@@ -1,6 +1,4 @@
-"""The page of a post for signed-in people: its thread as a tree, its counts, and the accounts that boosted or
-favourited it.
-"""
+"""The page of a post for signed-in people: its thread as a tree, its counts, and the accounts that boosted or favourited it."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ from accounts.serializers.account import present_accounts
 from social.kernel.errors import require_found
 from social.kernel.ids import parse_id
 from social.pages.frame import show
-from social.pages.paging import cursor_of, links, one_page
+from social.pages.paging import read_page
 from statuses.pages.posts import load_shown, posts_for_templates, reader_of
 from statuses.policies.posts import Post
 from statuses.ports import refresh_thread
@@ -40,8 +38,8 @@ _PEOPLE_PER_PAGE: Final = 40
 
 
 def show_thread(request: HttpRequest, user: User, row: Post) -> HttpResponse:
-    """Show a post that the user may read, between its ancestors and its replies. If the thread has remote posts,
-    missing parts of it are fetched in the background. Raises NotFound for a post deleted meanwhile.
+    """Show a post that the user may read, between its ancestors and its replies. Missing remote posts of the thread are
+    fetched in the background. Raises NotFound for a post deleted meanwhile.
     """
     after = parse_id(request.GET.get("after", ""))
     thread = load_context(row, user.account_id, after=after)
@@ -56,16 +54,13 @@ def show_thread(request: HttpRequest, user: User, row: Post) -> HttpResponse:
         "older": f"?after={thread.more_after}" if thread.more_after is not None else "",
         "newest": request.path if after is not None else "",
         "fetching": fetching is not None and fetching.running,
-        "boosts_url": reverse("post_people", kwargs={"id": row.id, "kind": "boosts"}),
-        "favourites_url": reverse("post_people", kwargs={"id": row.id, "kind": "favourites"}),
+        **{f"{kind}_url": reverse("post_people", kwargs={"id": row.id, "kind": kind}) for kind in _PEOPLE},
     }
     return show(request, "statuses/thread.html", context)
 
 
 def _tree(root: Post, thread: Context, posts: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the replies in the order of the tree, each with its `depth`; `deeper` marks a post whose replies are left
-    out because of _DEPTH_LIMIT.
-    """
+    """Return the replies in the order of the tree, each with its `depth`; the replies to a `deeper` post are left out."""
     depths = {root.id: 0}
     shown: dict[int, dict[str, Any]] = {}
     for reply in thread.descendants:
@@ -90,17 +85,16 @@ def numbered(request: HttpRequest, id: str) -> HttpResponse:
 
 @require_safe
 def people(request: HttpRequest, id: int, kind: str) -> HttpResponse:
-    """`/statuses/:id/boosts` and `/favourites`: the accounts that boosted or favourited a post. Raises NotFound for a
-    post that the reader may not see.
+    """`/statuses/:id/boosts` and `/favourites`: the accounts that boosted or favourited a post. Raises NotFound for a post
+    that the reader may not see.
     """
     user = signed_in(request)
     post = find_post(id, user.account_id).proper
-    cursor = cursor_of(request, _PEOPLE_PER_PAGE)
-    rows = cursor.cut(_PEOPLE[kind](post.id, user.account_id).only("id", "account_id"))
-    found = one_page(rows, cursor)
+    marks = _PEOPLE[kind](post.id, user.account_id).only("id", "account_id")
+    found, paging = read_page(request, marks, size=_PEOPLE_PER_PAGE)
     entities = present_accounts([row.account_id for row in found], user.account_id)
     context = {
-        **links(request, rows, cursor, [row.id for row in found]),
+        **paging,
         "title": _("Boosted by") if kind == "boosts" else _("Favourited by"),
         "people": [shown_author(entity, member=True) for entity in entities.values()],
         "posts": load_shown([post.id], reader_of(user, "")),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
@@ -12,13 +11,14 @@ from django.utils.translation import get_language, get_language_info
 from django.views.decorators.http import require_safe
 
 from accounts.emojis.pages import with_emojis
-from accounts.pages.settings import counted, signed_in
+from accounts.pages.settings import signed_in
 from social.api import limits
 from social.kernel.errors import require_found
 from social.kernel.text.languages import LANGUAGE_NAMES
 from social.kernel.text.names import visible_text
 from social.pages.frame import show
 from social.pages.text import shown_html
+from statuses.pages.acts import counted_all
 from statuses.pages.posts import load_shown, reader_of
 from statuses.policies.translations import Translation
 from statuses.services.translating import translate_post
@@ -28,13 +28,11 @@ _FILES: Final = ("files", "pictures", "other_files")
 
 @require_safe
 def translation(request: HttpRequest, id: int) -> HttpResponse:
-    """`/statuses/:id/translation`: a public or unlisted post, translated into the language of the page.
-
-    Raises NotFound, Forbidden and Unavailable in the same cases as the service.
+    """`/statuses/:id/translation`: a public or unlisted post, translated into the language of the page. Raises NotFound,
+    Forbidden and Unavailable in the same cases as the service.
     """
     user = signed_in(request)
-    for rule in limits.limited("translations"):
-        counted(rule, user)
+    counted_all(limits.limited("translations"), user)
     found, _body, translated = translate_post(account_id=user.account_id, status_id=id, language=get_language() or "")
     post = require_found(next(iter(load_shown([found.id], reader_of(user, ""))), None))
     context = {
@@ -47,9 +45,11 @@ def translation(request: HttpRequest, id: int) -> HttpResponse:
 
 
 def _translated_post(post: dict[str, Any], translated: Translation) -> dict[str, Any]:
-    """Return a post for templates with its texts translated."""
     warning = visible_text(translated.spoiler_text)
-    described = {kind: [_with_description(file, translated.descriptions) for file in post[kind]] for kind in _FILES}
+    described = {
+        kind: [file | {"description": translated.descriptions.get(file["id"], "")} for file in post[kind]]
+        for kind in _FILES
+    }
     changed = post | described | {
         "content": with_emojis(shown_html(translated.content), post["emojis"]),
         "warning": warning,
@@ -68,18 +68,12 @@ def _translated_post(post: dict[str, Any], translated: Translation) -> dict[str,
 
 
 def _languages(post: dict[str, Any], language: str) -> dict[str, Any]:
-    """Return the values for the `lang` attributes of a post that was translated into `language`, and of the post that
-    it quotes.
-    """
+    """Return the `lang` attributes of a post that was translated into `language`, and of the post that it quotes."""
     attribute = SafeString("") if language == get_language() else format_html(' lang="{}"', language)
     quoted = post["quoted"]
     if quoted is not None and not quoted["lang"]:
         quoted = quoted | {"lang": post["lang"]}
     return {"lang": attribute, "page_lang": post["page_lang"] if attribute else "", "quoted": quoted}
-
-
-def _with_description(file: dict[str, Any], descriptions: Mapping[str, str]) -> dict[str, Any]:
-    return file | {"description": descriptions.get(file["id"], "")}
 
 
 def _name_of(code: str) -> str:

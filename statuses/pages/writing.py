@@ -30,7 +30,7 @@ from social.pages.typed import store_values, values_of, with_key
 from statuses.models import ScheduledStatus
 from statuses.pages.acts import counted_all
 from statuses.pages.policies import REPLY_WAITS, rules_of_post
-from statuses.pages.post_form import FOCUSES, PostForm, initial_of, initial_of_draft
+from statuses.pages.post_form import FOCUSES, PostForm, initial_of, initial_of_draft, initial_of_poll
 from statuses.pages.posts import load_shown, reader_of
 from statuses.policies.interactions import is_pending
 from statuses.policies.media import IMAGE_SIZE_LIMIT, VIDEO_SIZE_LIMIT
@@ -66,8 +66,8 @@ def write(request: HttpRequest) -> HttpResponse:
     """`/write`: the form, also for a reply (`reply_to`) or a quote (`quote`), and with a saved draft (`draft`). Raises
     NotFound for a post that the reader may not see, and for a draft that is no longer there.
 
-    The button `draft` saves a draft, `attach` uploads the chosen files and shows the form again; after an error (422)
-    the form keeps the typed text and the uploaded files.
+    The button `draft` saves a draft, `attach` uploads the chosen files and shows the form again. After an error (422) the form
+    keeps the typed text and the uploaded files.
     """
     user = signed_in(request)
     values = request.POST if request.method == "POST" else values_of(request)
@@ -115,8 +115,8 @@ def _publish(
     quoted: dict[str, Any] | None,
     saved: ScheduledStatus | None,
 ) -> bool:
-    """Publish or schedule the post of a valid form, or save it as a draft, and return whether that succeeded. `saved` is
-    the saved draft from which the form was filled: it is updated first, so that nothing is lost if the post is refused.
+    """Publish or schedule the post of a valid form, or save it as a draft, and return whether that succeeded. The saved draft
+    (`saved`) from which the form was filled is updated first, so that nothing is lost if the post is refused.
     """
     parameters = form.parameters()
     if parent is not None:
@@ -148,10 +148,8 @@ def _publish(
             if is_pending(status.interaction_policy):
                 messages.info(request, str(REPLY_WAITS))
             else:
-                messages.success(
-                    request,
-                    _("Your reply has been published.") if parent is not None else _("Your post has been published."),
-                )
+                text = _("Your reply has been published.") if parent is not None else _("Your post has been published.")
+                messages.success(request, text)
     except HeldForReview as held:
         messages.warning(request, held.message)
     except REFUSALS as refusal:
@@ -181,29 +179,28 @@ def edit(request: HttpRequest, id: int) -> HttpResponse:
     form = PostForm(request.POST, initial=initial, files=files, editing=True)
     form.take_files(user, request.POST, request.FILES)
     if request.POST.get("act") != "attach" and form.is_valid():
-        parameters = form.parameters() | {"media_attributes": form.changed_files()}
         try:
             counted_all(limits.family("statuses"), user)
-            draft = EditInput.read_mapping(parameters)
+            draft = EditInput.read_mapping(form.parameters() | {"media_attributes": form.changed_files()})
             if draft.poll is not None and not form.cleaned_data["expires_in"]:
                 draft = replace(draft, poll=replace(draft.poll, keeps_end=True))
             edit_status(author=find_author(user.account_id), status_id=status.id, draft=draft)
         except EditHeldForReview as held:
             messages.warning(request, held.message)
-            return back(request, f"post-{status.id}")
         except REFUSALS as refusal:
             form.add_refusal(refusal)
+            return _show(request, form, edited=status)
         else:
             messages.success(request, _("Your post has been changed."))
-            return back(request, f"post-{status.id}")
+        return back(request, f"post-{status.id}")
     return _show(request, form, edited=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def delete(request: HttpRequest, id: int) -> HttpResponse:
-    """`/statuses/:id/delete`: ask for confirmation, then delete the reader's own post. With the button `redraft`,
-    redirect to the form, filled with the deleted post. Raises NotFound for other posts.
+    """`/statuses/:id/delete`: ask for confirmation, then delete the reader's own post. With the button `redraft`, redirect to
+    the form, filled with the deleted post. Raises NotFound for other posts.
     """
     user = signed_in(request)
     status = find_own_status(id, user.account_id)
@@ -224,10 +221,8 @@ def delete(request: HttpRequest, id: int) -> HttpResponse:
         delete_status(status_id=status.id)
         messages.success(request, _("Your post has been deleted. Write it again, then publish it."))
         form = PostForm(initial=initial, files=files)
-        key = store_values(
-            request, reverse("write"), form.values(reply_to=post.in_reply_to_id, quote=post.quoted_status_id)
-        )
-        if key:
+        values = form.values(reply_to=post.in_reply_to_id, quote=post.quoted_status_id)
+        if key := store_values(request, reverse("write"), values):
             return redirect(with_key(reverse("write"), key))
         return _show(request, form, parent=parent, quoted=quoted)
     delete_status(status_id=status.id)
@@ -236,11 +231,9 @@ def delete(request: HttpRequest, id: int) -> HttpResponse:
 
 
 def _source(status_id: int) -> tuple[dict[str, Any], list[Any]]:
-    """Return the initial values of the form for an existing post, and the post's files."""
     (post,) = load_posts([status_id])
     body = load_bodies([status_id])[status_id]
     poll = load_polls([status_id] if post.poll_id is not None else []).get(status_id)
-    options = {f"option_{number}": title for number, title in enumerate(poll.options if poll else (), 1)}
     initial = {
         **body.author_columns,
         "sensitive": post.sensitive,
@@ -248,11 +241,9 @@ def _source(status_id: int) -> tuple[dict[str, Any], list[Any]]:
         "quote_policy": word_of_policy(post.quote_policy),
         **rules_of_post(post.interaction_policy),
         "markdown": body.content_type == MARKDOWN,
-        "multiple": poll.multiple if poll else False,
-        "hide_totals": poll.hide_totals if poll else False,
+        **initial_of_poll(poll),
         "expires_in": "" if poll else "86400",
         "key": secrets.token_urlsafe(16),
-        **options,
     }
     return initial, body.media
 
@@ -268,9 +259,7 @@ def _find_draft_or_none(number: str, user: User) -> ScheduledStatus | None:
 
 
 def _mentions(parent: dict[str, Any], user: User) -> str:
-    """Return the mentions with which a reply begins: the author of the parent, and the accounts that the parent
-    mentions.
-    """
+    # A reply begins with the mentions of its parent's author, and of the accounts that the parent mentions.
     people = [parent["account"]["acct"], *(mention["acct"] for mention in parent["mentions"])]
     own = user.account.acct
     return "".join(f"@{acct} " for acct in dict.fromkeys(people) if acct != own)

@@ -1,5 +1,5 @@
-"""Template tag for the actions of a signed-in reader on a post. The HTML is built in Python, because a page has twenty
-cards with a dozen buttons each, and a template took most of the page's time.
+"""Template tag for the actions of a signed-in reader on a post. The HTML is built in Python, because a page has twenty cards
+with a dozen buttons each, and a template took most of the page's time.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def acts(context: Context, post: Mapping[str, Any]) -> SafeString:
-    """Return the form of a post: labelled buttons, and a menu with more buttons and links. Ids, action names, counts,
-    this program's own sentences and paths built from these are inserted unescaped; everything else is escaped.
+    """Return the form of a post: labelled buttons, and a menu with more buttons and links. Ids, action names, counts, this
+    program's own sentences and paths built from these are inserted unescaped; everything else is escaped.
     """
     number, page_lang = post["number"], post["page_lang"]
     username, _at, domain = post["account"]["acct"].partition("@")
@@ -138,5 +138,5 @@ def _fixed_path(url_name: str) -> str:
 
 
 def _path(url_name: str, number: int | None = None) -> str:
-    """Return the path of a page, or of a post's page, from a cache: `reverse` searches all URLs each time."""
+    # From a cache, because `reverse` searches all URLs each time.
     return _fixed_path(url_name) if number is None else _pattern(url_name) % number

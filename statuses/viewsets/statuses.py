@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -15,7 +16,7 @@ from accounts.serializers.account import present_accounts
 from social.api.access import any_token, optional_user, user
 from social.api.declarations import EMPTY, Endpoint
 from social.api.limits import family, limited
-from social.api.pagination import ByCursor, Limit, ListPage
+from social.api.pagination import ByCursor, Limit
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
@@ -130,7 +131,7 @@ class StatusesViewSet(ApiViewSet):
         return present_status(published, self.account_id)
 
     def list(self, request: Request) -> Any:
-        """`GET /api/v1/statuses?id[]=`: several posts, newest id first; posts that the viewer may not read are left out."""
+        """`GET /api/v1/statuses?id[]=`: several posts, newest id first, without those that the viewer may not read."""
         requested_ids = set(statuses.IdsInput.read(request).id)
         if len(requested_ids) > IDS_LIMIT:
             raise Invalid.sentence(_("At most %(count)d posts can be read at once") % {"count": IDS_LIMIT})
@@ -169,10 +170,8 @@ class StatusesViewSet(ApiViewSet):
         return TranslationSerializer(found).data
 
     def context(self, request: Request, id: int) -> HttpResponse:
-        """`GET /api/v1/statuses/:id/context`: the known ancestors and descendants of the post.
-
-        For a signed-in viewer, missing remote posts of the thread are fetched in the background, and a response header
-        reports that.
+        """`GET /api/v1/statuses/:id/context`: the known ancestors and descendants of the post. For a signed-in viewer, missing
+        remote posts of the thread are fetched in the background, which a response header reports.
         """
         post = find_post(id, self.viewer_id)
         context = load_context(post, self.viewer_id)
@@ -185,17 +184,17 @@ class StatusesViewSet(ApiViewSet):
 
     def favourited_by(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/favourited_by`."""
-        target = find_post(id, self.viewer_id).proper
-        favourites = listings.list_favourites_of(target.id, self.viewer_id).only("id", "account_id")
-        page = self.paginate(favourites)
-        return _respond_with_accounts(page, [favourite.account_id for favourite in page.items], self.viewer_id)
+        return self._list_accounts(id, listings.list_favourites_of)
 
     def reblogged_by(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/reblogged_by`."""
+        return self._list_accounts(id, listings.list_reblogs_of)
+
+    def _list_accounts(self, id: int, list_marks: Callable[[int, int | None], QuerySet[Any]]) -> HttpResponse:
         target = find_post(id, self.viewer_id).proper
-        reblogs = listings.list_reblogs_of(target.id, self.viewer_id).only("id", "account_id")
-        page = self.paginate(reblogs)
-        return _respond_with_accounts(page, [reblog.account_id for reblog in page.items], self.viewer_id)
+        page = self.paginate(list_marks(target.id, self.viewer_id).only("id", "account_id"))
+        accounts = present_accounts([mark.account_id for mark in page.items], self.viewer_id)
+        return page.respond(list(accounts.values()))
 
     def favourite(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/favourite`."""
@@ -212,9 +211,7 @@ class StatusesViewSet(ApiViewSet):
         return present_acted_on(target, self.account_id)
 
     def reblog(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/reblog`: the boost, with the boosted post in it; the post itself if its author has to
-        approve the boost first.
-        """
+        """`POST /api/v1/statuses/:id/reblog`: the boost with the boosted post in it; the post itself if its author is asked."""
         post, relations = find_post_and_relations(id, self.account_id)
         reblog_id = interactions.reblog_status(
             account=find_author(self.account_id),
@@ -262,8 +259,7 @@ class StatusesViewSet(ApiViewSet):
     def quotes(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/quotes`: posts that quote the post, the newest quote first.
 
-        Only the author of the quoted post also sees quotes that THREAD hides, such as those by accounts that the author
-        blocks or mutes.
+        Only the quoted author also sees quotes that THREAD hides, such as those by accounts that the author blocks or mutes.
         """
         target = find_post(id, self.viewer_id).proper
         page = self.paginate(listings.list_quotes_of(target.id, self.viewer_id).only("id", "status_id"))
@@ -272,7 +268,6 @@ class StatusesViewSet(ApiViewSet):
 
     def revoke(self, request: Request, id: int, quoting_status_id: int) -> Any:
         """`POST /api/v1/statuses/:id/quotes/:quoting_status_id/revoke`: the quoting post, without the caller's post in it.
-
         404 if the caller may not read the quoting post (any more), although the quote is revoked.
         """
         status = find_post(id, self.account_id)
@@ -280,9 +275,7 @@ class StatusesViewSet(ApiViewSet):
         return present_status(quoting_id, self.account_id)
 
     def interaction_policy(self, request: Request, id: int) -> Any:
-        """`PUT /api/v1/statuses/:id/interaction_policy`: changes who may quote, favourite, reply to and boost the caller's own
-        post.
-        """
+        """`PUT /api/v1/statuses/:id/interaction_policy`: changes who may interact with the caller's own post."""
         policies = statuses.InteractionPolicyInput.read(request)
         change_policies(
             author=find_author(self.account_id),
@@ -322,9 +315,7 @@ class AccountStatusesViewSet(ApiViewSet):
 
 
 class OwnMarksViewSet(ApiViewSet):
-    """`/api/v1/favourites` and `/api/v1/bookmarks`: the posts that the caller has favourited or bookmarked, newest mark
-    first.
-    """
+    """`/api/v1/favourites` and `/api/v1/bookmarks`: the posts that the caller has marked, newest mark first."""
 
     endpoints = {
         "favourites": Endpoint(user("read:favourites"), "Status", many=True, paging=ByCursor(Limit(20, 40))),
@@ -340,10 +331,6 @@ class OwnMarksViewSet(ApiViewSet):
         """`GET /api/v1/bookmarks`."""
         page = self.paginate(listings.list_bookmarks(self.account_id).only("id", "status_id"))
         return page.respond(present_statuses([row.status_id for row in page.items], self.account_id))
-
-
-def _respond_with_accounts(page: ListPage[Any], account_ids: Sequence[int], viewer_id: int | None) -> HttpResponse:
-    return page.respond(list(present_accounts(account_ids, viewer_id).values()))
 
 
 class ScheduledStatusesViewSet(ApiViewSet):

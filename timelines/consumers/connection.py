@@ -46,8 +46,7 @@ _COMMANDS_AT_ONCE: Final = 150
 _COMMANDS_A_SECOND: Final = 2.0
 TOO_MANY_STREAMS: Final = "Too many streams on one connection"
 
-# An event for a stream, an error to send, or the end of the connection: True if the client is too slow, False
-# otherwise.
+# An event for a stream, an error to send, or the end of the connection: True if the client is too slow, False otherwise.
 _Item = tuple[Stream, Message] | StreamError | bool
 
 
@@ -65,9 +64,9 @@ class Connection:
     """Connection of a client, WebSocket or event stream.
 
     `send` writes one event, `report_error` an error about a command, `close` ends the transport (True: the client was too
-    slow, False: its token is no longer valid). All three are called only from the connection's own task, in the order of
-    the events. `write` sends the frame of a WebSocket at once, without the task, or returns False when the client is
-    behind; it is called only while the queue is empty. `abort` ends the transport soon, whether or not the client reads.
+    slow, False: its token is no longer valid). All three are called only from the connection's own task, in the order of the
+    events. `write` sends the frame of a WebSocket at once, without the task, or returns False when the client is behind; it
+    is called only while the queue is empty. `abort` ends the transport soon, even if the client does not read.
     """
 
     def __init__(
@@ -103,22 +102,20 @@ class Connection:
         self._user_changes = 0
 
     async def open(self) -> bool:
-        """Subscribe to the revocation of the token; return False if it has already been revoked.
-
-        Raises StreamError (429) when too many connections are open with the token, account or address.
+        """Subscribe to the revocation of the token; return False if it has already been revoked. Raises StreamError (429)
+        when too many connections are open with the token, account or address.
         """
         self._registry.start()
         self._registry.enter(self)
         self._registry.listen(channels.token(self.token_id), self._on_token)
         self._registry.listen(channels.user(self.user_id), self._on_user)
         await self._registry.settle(channels.HOMES, channels.token(self.token_id), channels.user(self.user_id))
-        # This query runs after the subscription: it sees an earlier revocation, and a later revocation arrives as a
-        # message.
+        # This query runs after the subscription: it sees an earlier revocation, and a later one arrives as a message.
         return self.token_id in await in_thread(list_valid_tokens, [self.token_id])
 
     async def subscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
-        """Subscribe to a stream; a repeated subscription is ignored. Raises StreamError. Does nothing if the connection
-        has ended.
+        """Subscribe to a stream; a repeated subscription is ignored. Raises StreamError. Does nothing if the connection has
+        ended.
         """
         if self.has_ended():
             return
@@ -141,35 +138,38 @@ class Connection:
             self._listen(key, stream)
             await self._registry.settle(*stream.channels)
             if has_feed:
-                # Repeated after subscribing, because a process that dropped the feed meanwhile builds it again only if it has
-                # counted this subscriber.
+                # Repeated after subscribing: a process that dropped the feed meanwhile builds it again only for a subscriber
+                # that it has counted.
                 await in_thread(build_open_feed, self.account_id, list_id)
 
     def take_command(self) -> None:
-        """Count a message of the client. Raises StreamError (429) when there were too many messages on this connection or
-        of the account.
+        """Count a message of the client. Raises StreamError (429) after too many messages on this connection or of the
+        account.
         """
         if not self._commands.take(None):
             raise StreamError(429, TOO_MANY_COMMANDS)
         self._registry.take_command(self.account_id)
 
     def has_ended(self) -> bool:
-        """Tell whether the connection has ended, or is about to be closed."""
+        """Tell whether the connection has ended or is about to be closed."""
         return self._ended
 
     async def _watch(self) -> None:
         watched = self._watched = self._registry.viewers.take(self.account_id)
         self._registry.listen(channels.relations(self.account_id), watched.forget)
-        # The viewer is loaded now, and not at the first event, for which thousands of connections may wait at once. It is
-        # loaded after the subscription, so that no change is missed.
+        # The viewer is loaded now, and not at the first event, for which thousands of connections may wait at once, and after
+        # the subscription, so that no change is missed.
         await self._registry.settle(channels.relations(self.account_id))
         await watched.get()
 
     async def _stream(self, name: str, tag: str | None, named_list: str | None = None) -> Stream:
-        kind = HASHTAG if name.startswith("hashtag") else LIVE
         origins: tuple[bool, bool] | None = (True, True)
-        if kind == HASHTAG or name.startswith("public"):
+        if name.startswith(("hashtag", "public")):
+            kind = HASHTAG if name.startswith("hashtag") else LIVE
             origins = await in_thread(load_origins, kind, self.account_id, local=True, remote=True)
+        list_id = parse_id(named_list) if name == "list" else None
+        if list_id is not None and not await in_thread(owns_list, self.account_id, list_id):
+            list_id = None
         return open_stream(
             name,
             account_id=self.account_id,
@@ -179,13 +179,8 @@ class Connection:
             normalised_tag=_normalised(tag),
             origins=origins or (False, False),
             named_list=named_list,
-            own_list_id=await self._own_list(named_list) if name == "list" else None,
+            own_list_id=list_id,
         )
-
-    async def _own_list(self, named_list: str | None) -> int | None:
-        list_id = parse_id(named_list)
-        owned = list_id is not None and await in_thread(owns_list, self.account_id, list_id)
-        return list_id if owned else None
 
     def _listen(self, key: tuple[str, str], stream: Stream) -> None:
         listener = partial(self.enqueue, stream)
@@ -194,7 +189,7 @@ class Connection:
             self._registry.listen(channel, listener)
 
     async def review_access(self) -> None:
-        """Restrict or extend the public streams to the origins that the viewer may see by the server's current setting."""
+        """Restrict or extend the public streams to the origins that the viewer may see by the server's present setting."""
         for key, (stream, listener) in list(self._streams.items()):
             if not stream.filtered:
                 continue
@@ -205,9 +200,7 @@ class Connection:
                 self._listen(key, renewed)
 
     def unsubscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
-        """End the subscription to a stream, whatever the spelling of its hashtag; does nothing if there is no such
-        subscription.
-
+        """End the subscription to a stream, whatever the spelling of its hashtag; does nothing without such a subscription.
         Raises StreamError for a name or hashtag that is too long.
         """
         check_name(name, tag)
@@ -220,8 +213,8 @@ class Connection:
             self._registry.unlisten(channel, listener)
 
     def enqueue(self, stream: Stream, message: Message) -> None:
-        """Send the client an event, or queue it. When too many events are queued, the connection ends: no event is ever
-        dropped silently.
+        """Send the client an event, or queue it. If too many are queued, the connection ends: no event is ever dropped
+        silently.
         """
         if message.withdrawn is not None and not has_shown(stream, message.withdrawn):
             return
@@ -229,9 +222,8 @@ class Connection:
             self._put((stream, message))
 
     def _write_directly(self, stream: Stream, message: Message) -> bool:
-        """Send or filter out an event at once, if possible, and return whether this was possible. With thousands of
-        listeners, this avoids waking a task for each.
-        """
+        # Sends or filters out an event at once, if possible, and returns whether it was: with thousands of listeners, this
+        # avoids waking a task for each.
         if self._write is None or not self._waits or self._ended or not self._queue.empty():
             return False
         watched = self._watched
@@ -268,7 +260,7 @@ class Connection:
         while not self._queue.empty():
             self._queue.get_nowait()
         self._queue.put_nowait(too_slow)
-        # The connection is released now, because its task may be waiting for a client that never reads.
+        # Released now, because the connection's task may be waiting for a client that never reads.
         self.leave()
         if self._abort is not None:
             self._abort()

@@ -1,16 +1,17 @@
 """Parses requests of streaming clients, and refuses them (contract, behaviours section 16).
 
-Refused upgrades and client errors are kept out of the error log. For Uvicorn a handshake is complete only once it is
-accepted or closed. It logs an upgrade that is refused with an HTTP response (ASGI's "WebSocket Denial Response") as
-unanswered, and logs a traceback for every client message that is not UTF-8.
+Refused upgrades and client errors are kept out of the error log. For Uvicorn a handshake is complete only once it is accepted
+or closed: it logs an upgrade that is refused with an HTTP response (ASGI's "WebSocket Denial Response") as unanswered, and
+logs a traceback for every client message that is not UTF-8.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -35,7 +36,7 @@ class ConnectionRequest:
     """Request of a streaming client, from an ASGI scope.
 
     `path` is the part after `/api/v1/streaming`, `address` the client's IP address in canonical form (security row 25).
-    `session` is the key of a browser's session. It is set only for a WebSocket without a token that a page of this server has
+    `session` is the key of a browser's session, set only for a WebSocket without a token that a page of this server has
     opened, as the header Origin shows: browsers send the cookie for pages of other sites too, but no page can change the
     header Origin (adr/0038).
     """
@@ -54,8 +55,7 @@ class ConnectionRequest:
         """
         raw = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True, errors="replace")
         query = {name: values[-1] for name, values in raw.items()}
-        protocols: Iterable[str] = scope.get("subprotocols") or ()
-        protocol = next(iter(protocols), None)
+        protocol = next(iter(scope.get("subprotocols") or ()), None)
         header = _header(scope, b"authorization")
         kind, _space, bearer = header.partition(" ")
         token = bearer.strip() if kind.lower() == "bearer" else ""
@@ -74,14 +74,13 @@ class ConnectionRequest:
             raise StreamError(403, REFUSED)
 
     async def identify(self) -> Identity:
-        """Return the identity of the token or the session. Raises StreamError (401) if there is neither a token nor a
-        session, or if it belongs to no account.
+        """Return the identity of the token or the session. Raises StreamError (401) if there is neither, or if it belongs to
+        no account.
         """
         if not self.token and not self.session:
             raise StreamError(401, MISSING_TOKEN)
-        identity = await (
-            in_thread(_find, self.token) if self.token else in_thread(find_session_identity, self.session)
-        )
+        work = partial(_find, self.token) if self.token else partial(find_session_identity, self.session)
+        identity = await in_thread(work)
         if identity is None or identity.account_id is None:
             raise StreamError(401, INVALID_TOKEN)
         await in_thread(record_arrival, identity.account_id)
@@ -134,9 +133,8 @@ _refused: ContextVar[bool] = ContextVar("refused", default=False)
 
 
 async def refuse(scope: Mapping[str, Any], send: Callable[[Any], Awaitable[None]], error: StreamError) -> None:
-    """Refuse an upgrade with the error: its status, and its text as JSON and in the header `X-Error-Message`.
-
-    Under a server without the ASGI extension for this, the socket is closed.
+    """Refuse an upgrade with the error: its status, and its text as JSON and in the header `X-Error-Message`. Under a server
+    without the ASGI extension for this, the socket is closed.
     """
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": POLICY_VIOLATION})
@@ -166,7 +164,7 @@ _FILTER: Final = _RefusalFilter()
 
 
 def keep_refusals_quiet() -> None:
-    """Filter the messages in `_CLIENT_FAULTS` out of the log, and the message about incomplete handshakes for upgrades
-    that this module has refused. Idempotent.
+    """Filter the messages in `_CLIENT_FAULTS` out of the log, and the message about incomplete handshakes for refused upgrades.
+    Idempotent.
     """
     logging.getLogger(_LOGGER).addFilter(_FILTER)

@@ -1,6 +1,5 @@
-"""Registry of the connections of this process, which delivers the messages of each channel to its listeners.
-
-The kernel's hub holds one subscription per channel, however many connections listen; a message is decoded once.
+"""Registry of the connections of this process, which delivers the messages of each channel to its listeners. The kernel's hub
+holds one subscription per channel, however many connections listen; a message is decoded once.
 """
 
 from __future__ import annotations
@@ -61,14 +60,10 @@ class Listening(Protocol):
     """Interface of a connection for the registry."""
 
     @property
-    def token_id(self) -> int:
-        """Id of the token with which the connection was opened."""
-        ...
+    def token_id(self) -> int: ...
 
     @property
-    def account_id(self) -> int:
-        """Id of the token's account."""
-        ...
+    def account_id(self) -> int: ...
 
     @property
     def address(self) -> str: ...
@@ -90,7 +85,7 @@ _BOUNDS: Final = (
 
 
 def _keys_of(connection: Listening) -> dict[str, Hashable]:
-    """Return the keys by which a connection is counted, by the kinds of _BOUNDS."""
+    # By the kinds of _BOUNDS.
     keys: dict[str, Hashable] = {"token": connection.token_id, "account": connection.account_id}
     address = addresses.connection_key(connection.address)
     return keys if address is None else keys | {"address": address}
@@ -131,8 +126,8 @@ class ConnectionRegistry:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # On Python 3.11 a write that ends at the same moment can swallow the hub's cancellation. In that case the hub is
-        # cancelled again when the event loop ends.
+        # On Python 3.11 a write that ends at the same moment can swallow the hub's cancellation: it is then cancelled again
+        # when the event loop ends.
         await asyncio.wait([asyncio.create_task(self._hub.stop())], timeout=STOP_SECONDS)
 
     @property
@@ -140,10 +135,8 @@ class ConnectionRegistry:
         return len(self._connections)
 
     def enter(self, connection: Listening) -> None:
-        """Register a connection, whose token is checked from now on.
-
-        Raises StreamError (429) when too many connections have the same token, account or address, and when the account
-        has opened too many in a short time.
+        """Register a connection, whose token is checked from now on. Raises StreamError (429) when too many connections have
+        the same token, account or address, and when the account has opened too many in a short time.
         """
         keys = _keys_of(connection)
         for kind, most, reason in _BOUNDS:
@@ -154,9 +147,7 @@ class ConnectionRegistry:
         self._connections[connection] = time.monotonic()
 
     def take_command(self, account_id: int) -> None:
-        """Count a command of an account, on any of its connections. Raises StreamError (429) when there were too many
-        commands.
-        """
+        """Count a command of an account, on any of its connections. Raises StreamError (429) after too many commands."""
         if not self._commands.take(account_id):
             raise streams.StreamError(429, streams.TOO_MANY_COMMANDS)
 
@@ -223,7 +214,7 @@ class ConnectionRegistry:
 
     async def watch(self) -> None:
         """End the connections from networks that are now refused; after a change of the access setting, adjust the public
-        streams of all other connections.
+        streams of all others.
         """
         if not self._connections:
             return
@@ -239,9 +230,7 @@ class ConnectionRegistry:
             self._access = access
 
     async def sweep(self) -> None:
-        """End the connections whose tokens are no longer valid, and mark users who have been connected for a long time as
-        active.
-        """
+        """End the connections whose tokens are no longer valid, and mark users who have been connected for long as active."""
         connections = list(self._connections)
         if not connections:
             return

@@ -30,7 +30,7 @@ _CACHE_CONTROL: Final = (b"cache-control", b"private, no-store")
 
 
 class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has no types
-    """Consumer of a request: an event stream until one side ends it, or an error as JSON. Also serves the health check."""
+    """Consumer of a request: an event stream until one side ends it, or an error as JSON; also the health check."""
 
     def __init__(self, registry: ConnectionRegistry) -> None:
         self.registry = registry
@@ -45,7 +45,7 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has n
             await self.http_request()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the request, and always release its tasks and connection at the end."""
+        """Serve the request, and release its tasks and connection at the end."""
         try:
             await super().__call__(scope, receive, send)
         finally:

@@ -1,9 +1,9 @@
-"""Subclasses of Uvicorn's protocols that add direct writes to the network, and time-outs for clients that send no
-request or stop reading.
+"""Subclasses of Uvicorn's protocols that add direct writes to the network, and time-outs for clients that send no request or
+stop reading.
 
-With ASGI alone, a message to thousands of clients needs a coroutine for each client, which frames and encodes the
-message again; and a connection cannot be ended if its client reads nothing, not even the close frame. A consumer finds
-both operations in its scope, as the extension EXTENSION; under another server it works without them.
+With ASGI alone, a message to thousands of clients needs a coroutine for each client, which frames and encodes the message
+again; and a connection cannot be ended if its client reads nothing, not even the close frame. A consumer finds both
+operations in its scope, as the extension EXTENSION; under another server it works without them.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ EXTENSION: Final = "social.transport"
 #: Seconds that a client has to read queued data before its connection is aborted.
 ABORT_SECONDS = 5.0
 
-# Security row 70: limits of frames of each socket, higher than the commands that a client may send (`registry`) plus its
-# pongs.
+# Security row 70: limits of frames of each socket, higher than the commands that a client may send (`registry`) plus its pongs.
 _FRAMES_AT_ONCE: Final = 600
 _FRAMES_A_SECOND: Final = 12.0
 _PIECE_BYTES: Final = 4096
@@ -50,10 +49,9 @@ def refusal(status: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """Operations that a connection offers in addition to ASGI. Both must be called in the event loop.
-
-    `write` sends a whole frame at once, or returns False when it cannot: the client is behind, or the connection is ending.
-    `abort` ends the connection after ABORT_SECONDS at the latest, whether or not the client reads.
+    """Operations that a connection offers in addition to ASGI, to be called in the event loop. `write` sends a whole frame at
+    once, or returns False when it cannot: the client is behind, or the connection is ending. `abort` ends the connection
+    after ABORT_SECONDS at the latest, even if the client does not read.
     """
 
     abort: Callable[[], None]
@@ -72,20 +70,20 @@ def offer(scope: MutableMapping[str, Any], direct: Direct) -> None:
 
 
 def abort_soon(loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) -> None:
-    """End a connection after ABORT_SECONDS; a normal close waits for the client without limit while data is queued."""
+    """End a connection after ABORT_SECONDS; a normal close waits for the client without limit while data are queued."""
     loop.call_later(ABORT_SECONDS, transport.abort)
 
 
 class DirectWebSocket(WebSocketsSansIOProtocol):
-    """WebSocket protocol that offers EXTENSION. It drops a client that sends too many frames, and a client that answers no
-    ping, even if the client reads nothing.
+    """WebSocket protocol that offers EXTENSION. It drops a client that sends too many frames, or answers no ping, even if the
+    client reads nothing.
     """
 
     _ended = False
     """True after too many frames were received."""
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """Limit the operating system's send buffer for the client."""
+        # The operating system's send buffer is limited.
         super().connection_made(transport)
         limit_send_buffer(transport)
         self._allowance = Allowances(_FRAMES_AT_ONCE, _FRAMES_A_SECOND)
@@ -93,9 +91,9 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         """Refuse a request whose lines or number of headers exceed the limits of `websockets`.
 
-        Uvicorn passes on the whole request at once, so that a request without a complete handshake would keep its
-        connection open forever without a response. Later data is passed on in pieces: given everything at once, the
-        parser would process it all before the limit on frames could end the connection.
+        Uvicorn passes on the whole request at once, so that a request without a complete handshake would keep its connection
+        open forever without a response. Later data is passed on in pieces: the parser would process it all before the limit
+        on frames ends the connection.
         """
         if self.handshake_initiated:
             for start in range(0, len(data), _PIECE_BYTES):
@@ -109,14 +107,13 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
             self.transport.close()
 
     def handle_events(self) -> None:
-        """Close the connection after too many frames: Uvicorn itself answers pings and collects fragments without limit."""
+        """Close the connection after too many frames: Uvicorn answers pings and collects fragments without limit."""
         if self.handshake_initiated and not self._allowance.take(None, len(self.conn.events)):
             if self.conn.state is State.OPEN:
                 self.conn.send_close(POLICY_VIOLATION)
             self.queue.put_nowait({"type": "websocket.disconnect", "code": POLICY_VIOLATION})
             self.close_sent = self._ended = True
-            # Closing a socket with unread bytes sends a reset, and the close code is lost: further input is therefore read
-            # and discarded.
+            # Closing a socket with unread bytes sends a reset, and the close code is lost: further input is read and discarded.
             self.transport.resume_reading()
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.transport.write_eof()
@@ -129,18 +126,16 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
         await super().run_asgi()
 
     def write(self, frame: bytes) -> bool:
-        """Send a frame, or return False; see `Direct`."""
         if not self.writable.is_set() or self.close_sent or self.disconnected or self.conn.state is not State.OPEN:
             return False
         self.transport.write(frame)
         return True
 
     def abort(self) -> None:
-        """End the connection soon; see `Direct`."""
         abort_soon(self.loop, self.transport)
 
     def keepalive_timeout(self) -> None:
-        """Close the connection after an unanswered ping; Uvicorn would wait until the client has read the queued data."""
+        # Uvicorn would wait until the client has read the queued data.
         super().keepalive_timeout()
         self.abort()
 
@@ -155,10 +150,8 @@ _HEADER_LIMIT: Final = 100
 
 class SingleRequest(HttpToolsProtocol):
     """HTTP protocol for one well-formed request (`social.api.heads`), complete within REQUEST_SECONDS, that closes after its
-    response.
-
-    Uvicorn itself waits without limit for a first request and for its body, reads headers without limit, and sends the error
-    for a malformed request into the middle of another response.
+    response. Uvicorn itself waits without limit for a first request and for its body, reads headers without limit, and sends
+    the error for a malformed request into the middle of another response.
     """
 
     _timer: asyncio.TimerHandle | None = None
@@ -171,7 +164,7 @@ class SingleRequest(HttpToolsProtocol):
         self._timer = self.loop.call_later(REQUEST_SECONDS, transport.close)
 
     def data_received(self, data: bytes) -> None:
-        """Read the next bytes, and ignore bytes after the request."""
+        # Bytes after the request are ignored.
         if self._timer is None or self.transport.is_closing():
             return
         self._received += len(data)
@@ -182,7 +175,7 @@ class SingleRequest(HttpToolsProtocol):
             super().data_received(data)
 
     def on_headers_complete(self) -> None:
-        """Check the headers of the request. An exception raised here makes the parser refuse it."""
+        # An exception raised here makes the parser refuse the request.
         values: dict[bytes, str] = {}
         for name, value in self.headers:
             values[name] = f"{values[name]},{value.decode('latin-1')}" if name in values else value.decode("latin-1")
@@ -203,18 +196,18 @@ class SingleRequest(HttpToolsProtocol):
         offer(cast(Any, self.scope), Direct(partial(abort_soon, self.loop, self.transport)))
 
     def on_message_complete(self) -> None:
-        """Stop the time-out when the request is complete with its body."""
+        # The request is complete with its body.
         super().on_message_complete()
         if self.cycle is not None:
             self._stop()
 
     def handle_websocket_upgrade(self) -> None:
-        """Stop the time-out, because the connection becomes a WebSocket."""
+        # The connection becomes a WebSocket.
         self._stop()
         super().handle_websocket_upgrade()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse the request in JSON, in place of Uvicorn's message, unless a response has begun, and close the connection."""
+        # In JSON, in place of Uvicorn's message, unless a response has begun.
         if self.cycle is None or not self.cycle.response_started:
             self.transport.write(refusal(self._refusal))
         if self.cycle is not None:

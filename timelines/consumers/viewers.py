@@ -1,5 +1,5 @@
-"""Viewers of public streams in this process: their blocks and mutes, cached until they change, and posts with the
-viewers' filters applied. Filters are applied outside of the event loop (security row 67).
+"""Viewers of public streams in this process: their blocks and mutes, cached until they change, and posts with the viewers'
+filters applied, outside of the event loop (security row 67).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Watched:
 
     @property
     def age(self) -> float:
-        """Seconds since the viewer was loaded; 0 while it is not cached, because it is then loaded before the next event."""
+        """Seconds since the viewer was loaded; 0 if it is not cached, because it is then loaded before the next event."""
         return 0.0 if self._viewer is None else time.monotonic() - self._read_at
 
     @property
@@ -60,9 +60,7 @@ class Watched:
             return self._viewer
 
     async def renew(self) -> None:
-        """Load the viewer again. The result is discarded if the relations changed meanwhile, because it may
-        be the old state.
-        """
+        """Load the viewer again; the result may be outdated and is discarded if the relations changed meanwhile."""
         generation = self._generation
         viewer = await in_thread(load_viewer, self.account_id)
         if generation == self._generation:
@@ -114,8 +112,8 @@ class FilteredEvents:
             message.filtered[viewer.account_id] = viewer, result
             self._requests.append((message, viewer, moment, result))
             if len(self._requests) == 1:
-                # All listeners of the event add their requests before this task starts, so that one thread handles the
-                # requests together.
+                # All listeners of the event add their requests before this task starts, so that one thread handles them
+                # together.
                 task = asyncio.create_task(self._make())
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)

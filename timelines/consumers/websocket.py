@@ -39,7 +39,7 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
         self.writer: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the socket until one side ends it, and always release its task and connection at the end."""
+        """Serve the socket until one side ends it, and release its task and connection at the end."""
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -76,13 +76,10 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
         await self.accept(connection_request.protocol)
         self.writer = asyncio.create_task(connection.serve())
         try:
-            name = connection_request.query.get("stream") or (
-                stream_of_path(connection_request.path) if connection_request.path else None
-            )
+            query, path = connection_request.query, connection_request.path
+            name = query.get("stream") or (stream_of_path(path) if path else None)
             if name is not None:
-                await connection.subscribe(
-                    name, connection_request.query.get("tag"), connection_request.query.get("list")
-                )
+                await connection.subscribe(name, query.get("tag"), query.get("list"))
         except StreamError as error:
             connection.report_error(error)
 

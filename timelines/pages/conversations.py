@@ -18,7 +18,7 @@ from accounts.services.tags import follow_tag, unfollow_tag
 from social.kernel.errors import NotFound
 from social.kernel.text.names import clean_input
 from social.pages.frame import show
-from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
+from social.pages.paging import read_page
 from statuses.pages.posts import load_shown, reader_of
 from statuses.queries.tags import find_tag
 from timelines.queries.lists import list_conversations
@@ -29,19 +29,14 @@ from timelines.services.conversations import mark_conversation, remove_conversat
 def conversations(request: HttpRequest) -> HttpResponse:
     """`/conversations`: the reader's conversations as `GET /api/v1/conversations` lists them, each with its last post."""
     user = signed_in(request)
-    cursor = cursor_of(request, PAGE_SIZE)
-    found = cursor.cut(list_conversations(user.account_id), "last_status_id")
-    rows = one_page(found, cursor)
+    rows, paging = read_page(request, list_conversations(user.account_id), "last_status_id")
     names = {number for row in rows for number in (row.participants or [row.account_id])}
-    people = {
-        number: shown_author(entity, member=True)
-        for number, entity in present_accounts(sorted(names), user.account_id).items()
-    }
-    posts = {
-        post["number"]: post for post in load_shown([row.last_status_id for row in rows], reader_of(user, "thread"))
-    }
+    entities = present_accounts(sorted(names), user.account_id)
+    people = {number: shown_author(entity, member=True) for number, entity in entities.items()}
+    shown = load_shown([row.last_status_id for row in rows], reader_of(user, "thread"))
+    posts = {post["number"]: post for post in shown}
     context: dict[str, Any] = {
-        **links(request, found, cursor, [row.last_status_id for row in rows]),
+        **paging,
         "conversations": [
             {
                 "id": row.id,
@@ -88,10 +83,6 @@ def followed_tags(request: HttpRequest) -> HttpResponse:
         except NotFound:
             refuse(request, _("A hashtag consists of letters, digits and underscores."))
         return back(request)
-    cursor = cursor_of(request, PAGE_SIZE)
-    found = cursor.cut(list_followed_tags(account_id))
-    rows = one_page(found, cursor)
-    paging = links(request, found, cursor, [row.id for row in rows])
-    return show(
-        request, "timelines/followed_tags.html", {**paging, "tags": [row.tag for row in rows], "of_others": True}
-    )
+    rows, paging = read_page(request, list_followed_tags(account_id))
+    context = {**paging, "tags": [row.tag for row in rows], "of_others": True}
+    return show(request, "timelines/followed_tags.html", context)

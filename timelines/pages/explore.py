@@ -36,12 +36,12 @@ PEOPLE_LIMIT: Final = 40
 
 @require_safe
 def explore(request: HttpRequest, kind: str = "") -> HttpResponse:
-    """`/explore`, `/explore/tags`, `/explore/links` and `/explore/people`, for everyone (contract, endpoints).
-
-    Shows the trending posts, hashtags and links that staff allow, highest score first, and discoverable accounts, the one
-    that posted last first.
+    """`/explore`, `/explore/tags`, `/explore/links` and `/explore/people`, for everyone (contract, endpoints): the trending
+    posts, hashtags and links that staff allow, highest score first, and discoverable accounts, the one that posted last
+    first.
     """
     viewer = viewer_of(request)
+    titles = {"": _("Posts"), "tags": _("Hashtags"), "links": _("Links"), "people": _("People")}
     context: dict[str, Any] = {
         "kind": kind,
         "tabs": [
@@ -50,7 +50,7 @@ def explore(request: HttpRequest, kind: str = "") -> HttpResponse:
                 "url": reverse("explore", kwargs={"kind": name} if name else None),
                 "current": name == kind,
             }
-            for name, title in _titles().items()
+            for name, title in titles.items()
         ],
         "public_url": public_url(viewer=viewer),
         "local_url": public_url("local", viewer) if viewer is not None else "",
@@ -58,10 +58,6 @@ def explore(request: HttpRequest, kind: str = "") -> HttpResponse:
         **_LISTS[kind](viewer),
     }
     return allow_caching(show(request, "timelines/explore.html", context))
-
-
-def _titles() -> dict[str, str]:
-    return {"": _("Posts"), "tags": _("Hashtags"), "links": _("Links"), "people": _("People")}
 
 
 def explored_posts(limit: int, viewer: User | None = None, *, trends: bool = True) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Pages to which other servers send visitors who want to follow an account, interact with a post, or share a text. WebFinger
-gives their addresses (contract, federation section 13; FEP-3b86). Remote addresses are looked up only for signed-in users, at
-the rate that `limits.INTERACTIONS` allows.
+"""Pages to which other servers send visitors who want to follow an account, interact with a post, or share a text, as
+WebFinger says (contract, federation section 13; FEP-3b86). Remote addresses are looked up only for signed-in users, at the
+rate of `limits.INTERACTIONS`.
 """
 
 from __future__ import annotations
@@ -46,10 +46,9 @@ _LOOKS: Final = 5
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def interact(request: HttpRequest) -> HttpResponse:
-    """`/authorize_interaction?uri=`: follow an account or interact with a post of any server.
-
-    `uri`, or `acct` in older links, is an address (with or without `acct:`), or the id or page of an account or post.
-    Raises NotFound for any other value, and for a post that the signed-in user may not read.
+    """`/authorize_interaction?uri=`: follow an account or interact with a post of any server. `uri`, or `acct` in older
+    links, is an address (with or without `acct:`), or the id or page of an account or post. Raises NotFound for any other
+    value, and for a post that the signed-in user may not read.
     """
     user = find_user(signed_in(request).pk)
     counted(limits.INTERACTIONS, user)

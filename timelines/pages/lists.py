@@ -26,11 +26,10 @@ from social.kernel.ids import parse_id
 from social.kernel.text.names import clean_input
 from social.pages.frame import show
 from social.pages.once import once
-from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
+from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page, read_page
 from statuses.pages.posts import posts_for_templates, reader_of
 from statuses.queries.page import fill
 from timelines.models import List, RepliesPolicy
-from timelines.policies.lists import may_be_listed
 from timelines.queries.lists import find_list, list_lists, list_lists_with, list_members
 from timelines.services.home import load_list_page
 from timelines.services.lists import (
@@ -95,7 +94,7 @@ def list_posts(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_list(request: HttpRequest, id: int) -> HttpResponse:
-    """`/lists/:id/edit`: the settings of a list, and its members. A POST request removes the member `remove`, or changes the
+    """`/lists/:id/edit`: the settings and members of a list. A POST request removes the member `remove`, or changes the
     settings. Raises NotFound.
     """
     account_id = signed_in(request).account_id
@@ -106,32 +105,26 @@ def edit_list(request: HttpRequest, id: int) -> HttpResponse:
         return back(request)
     initial = {"title": found.title, "replies_policy": found.replies_policy, "exclusive": found.exclusive}
     form = ListForm(request.POST or None, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        try:
-            update_list(found=found, draft=form.draft())
-            return redirect("list", id=found.id)
-        except Invalid as refusal:
-            form.add_details(refusal)
+    if request.method == "POST" and form.is_accepted_by(lambda: update_list(found=found, draft=form.draft())):
+        return redirect("list", id=found.id)
     context: dict[str, Any] = {"form": form, "list": found, **_members(request, found, account_id)}
     return show(request, "timelines/list_edit.html", context, status=422 if form.errors else 200)
 
 
 def _members(request: HttpRequest, found: List, account_id: int) -> dict[str, Any]:
-    """Return a page of the members, highest account id first."""
-    cursor = cursor_of(request, PAGE_SIZE)
-    read = cursor.cut(list_members(found), "person_id")
-    rows = one_page(read, cursor)
+    # The highest account id comes first.
+    rows, paging = read_page(request, list_members(found), "person_id")
     entities = present_accounts([row.account_id for row in rows], account_id)
     people = [{"id": entity["id"], "person": shown_author(entity, member=True)} for entity in entities.values()]
-    paging = links(request, read, cursor, [row.account_id for row in rows])
     return {"people": people, "of_others": True, **paging}
 
 
 def lists_with(user: User, person: Account, relation: Mapping[str, Any] | None) -> list[dict[str, Any]] | None:
     """Return the user's lists for a profile, each with whether it contains the person; None for a person who may not be in a
-    list. `relation` is the entity "Relationship". Two queries.
+    list: only accounts that the user follows or has requested to follow (contract, behaviours section 14). `relation` is the
+    entity "Relationship". Two queries.
     """
-    if relation is None or not may_be_listed(relation):
+    if relation is None or not (relation["following"] or relation["requested"]):
         return None
     inside = {found.id for found in list_lists_with(user.account_id, person.id)}
     return [

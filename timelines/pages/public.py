@@ -42,14 +42,12 @@ _ORIGINS: Final = {"": (True, True), "local": (True, False), "remote": (False, T
 @require_safe
 def tag(request: HttpRequest, name: str) -> HttpResponse:
     """`/tags/:name`: public posts with the hashtag, newest first, for everyone (contract, behaviours section 11). Signed-in
-    people follow the hashtag here, and feature it on their profile.
-
-    Raises NotFound for an invalid hashtag. The page has no posts for an unused hashtag, and for visitors if these timelines
-    require signing in.
+    people follow the hashtag here, and feature it on their profile. Raises NotFound for an invalid hashtag. The page has no
+    posts for an unused hashtag, and for visitors if these timelines require signing in.
     """
     hashtag, viewer = named_tag(name), viewer_of(request)
     viewer_id = viewer.account_id if viewer is not None else None
-    public_filter = _open(HASHTAG, viewer_id, *_ORIGINS[""])
+    public_filter = _open(HASHTAG, viewer)
     name = hashtag.display_name
     context: dict[str, Any] = {"name": name, "title": f"#{name}", "closed": public_filter is None}
     if viewer is not None:
@@ -68,14 +66,11 @@ def tag(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def tag_feed(request: HttpRequest, name: str) -> HttpResponse:
-    """`/tags/:name.rss`: the first page of the hashtag as a feed.
-
-    Raises NotFound for an invalid hashtag, and if these timelines require signing in.
+    """`/tags/:name.rss`: the first page of the hashtag as a feed. Raises NotFound for an invalid hashtag, and if these
+    timelines require signing in.
     """
-    hashtag, public_filter = named_tag(name), _open(HASHTAG, None, *_ORIGINS[""])
+    hashtag, public_filter = named_tag(name), require_found(_open(HASHTAG, None))
     name = hashtag.display_name
-    if public_filter is None:
-        raise NotFound
     ids = list_tagged_ids(None, Cursor(PAGE_SIZE), public_filter, TagFilter(hashtag.name))
     return show_feed(
         title=f"#{name}",
@@ -87,13 +82,12 @@ def tag_feed(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def public(request: HttpRequest, origin: str = "") -> HttpResponse:
-    """`/public`, `/public/local`, `/public/remote`: the public timelines, newest first, for everyone.
-
-    Raises NotFound for a timeline that requires signing in, or is disabled.
+    """`/public`, `/public/local`, `/public/remote`: the public timelines, newest first, for everyone. Raises NotFound for a
+    timeline that requires signing in, or is disabled.
     """
     viewer = viewer_of(request)
     viewer_id = viewer.account_id if viewer is not None else None
-    filters = {name: _open(LIVE, viewer_id, *_ORIGINS[name]) for name in _ORIGINS}
+    filters = {name: _open(LIVE, viewer, name) for name in _ORIGINS}
     public_filter = require_found(filters[origin])
     titles = {
         "": _("All public posts"),
@@ -140,7 +134,7 @@ def act_on_tag(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def tags_for_templates(tags: Sequence[Tag], viewer_id: int | None) -> list[dict[str, Any]]:
-    """Return the entities of hashtags for `timelines/tags.html`, each with the number of `people` who have used it lately."""
+    """Return the entities of hashtags for `timelines/tags.html`, each with the number of `people` who used it lately."""
     entities = present_tags([*tags], view_tags(tags, viewer_id)) if tags else []
     return [{**entity, "url": path_of(entity["url"]), "people": people_of(entity)} for entity in entities]
 
@@ -151,7 +145,6 @@ def people_of(entity: Mapping[str, Any]) -> int:
 
 
 def _posts(request: HttpRequest, viewer: User | None, list_ids: Callable[[Cursor], list[int]]) -> dict[str, Any]:
-    """Return a page of posts, with links to other pages."""
     if viewer is not None:
         cursor = cursor_of(request, PAGE_SIZE)
         found = list_ids(cursor)
@@ -168,19 +161,16 @@ def _posts(request: HttpRequest, viewer: User | None, list_ids: Callable[[Cursor
 
 def public_url(origin: str = "", viewer: User | None = None) -> str:
     """Return the path of a public timeline's page; empty if the viewer (None for a visitor) may not read that timeline."""
-    return (
-        ""
-        if _open(LIVE, viewer.account_id if viewer is not None else None, *_ORIGINS[origin]) is None
-        else _url(origin)
-    )
+    return "" if _open(LIVE, viewer, origin) is None else _url(origin)
 
 
 def _url(origin: str) -> str:
     return reverse("public_timeline", kwargs={"origin": origin} if origin else None)
 
 
-def _open(kind: str, viewer_id: int | None, local: bool, remote: bool) -> PublicFilter | None:
-    """Return a filter for the requested origins that the viewer (None for a visitor) may see; None if there are none."""
+def _open(kind: str, viewer: User | None, origin: str = "") -> PublicFilter | None:
+    """Return a filter for the posts of this origin that the viewer (None for a visitor) may see; None if there are none."""
+    viewer_id, (local, remote) = viewer.account_id if viewer is not None else None, _ORIGINS[origin]
     for local_too, remote_too in ((local, remote), (local, False), (False, remote)):
         origins = load_origins(kind, viewer_id, local=local_too, remote=remote_too)
         if origins is not None and any(origins):

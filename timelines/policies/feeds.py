@@ -1,13 +1,13 @@
 """Decides which posts belong to a home or list timeline, and which boosts repeat a nearby item.
 
-The rules of home and list timelines exist in two forms: for a post in memory, and in SQL; property tests compare both.
-Source: contract, behaviours section 11, "Home", "List timeline" and "Reblogs are aggregated". Fan-out applies the form
-in memory before it writes to a feed, and readers apply it again when they load the feed; the SQL form finds the posts
-that a feed does not contain.
+The rules of home and list timelines exist in two forms: for a post in memory, and in SQL; property tests compare both
+(contract, behaviours section 11, "Home", "List timeline" and "Reblogs are aggregated"). Fan-out applies the form in memory
+before it writes to a feed, and readers apply it again when they load the feed. The SQL form finds the posts that a feed does
+not contain.
 
-The authors of a list's posts are those of its members whom the owner follows, and the owner if the owner is a member.
-Replies to other accounts must pass the list's replies policy first, then the rule of the home timeline; hashtags and
-exclusive lists are not considered. Posts that only addressed accounts may read are in no list.
+The authors of a list's posts are those of its members whom the owner follows, and the owner if the owner is a member. Replies
+to other accounts must pass the list's replies policy first, then the rule of the home timeline; hashtags and exclusive lists
+are not considered. Posts that only addressed accounts may read are in no list.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def home_verdict(
 ) -> FeedReason:
     """Return why the post is in the home timeline of `relations.viewer_id`, or why it is not.
 
-    `relations` must include `involved_ids(post)`. Direct and limited posts reach followers that they mention, except
-    followers who have ended a mute of the author since; private posts reach all followers. A post is hidden if the
-    viewer blocks or mutes the author, the boosted author or any account that the post or the boosted post mentions.
-    `tagged` contains the posts with a hashtag that the viewer followed before they were written, and is queried only
-    for posts that are not delivered otherwise. A public post in `tagged` is delivered whether or not the viewer follows
-    its author, even if it is a reply or its author is in an exclusive list. `is_readable` tells that
-    `relations.viewer_id` is already known to be allowed to read the post.
+    `relations` must include `involved_ids(post)`. Direct and limited posts reach followers that they mention, except those
+    who have ended a mute of the author since; private posts reach all followers. A post is hidden if the viewer blocks or
+    mutes the author, the boosted author or any account that the post or the boosted post mentions. `tagged` contains the
+    posts with a hashtag that the viewer followed before they were written, and is queried only for posts that are not
+    delivered otherwise. A public post in `tagged` is delivered even if the viewer does not follow its author, if it is a
+    reply or if its author is in an exclusive list. `is_readable` tells that the viewer is known to be allowed to read the
+    post.
     """
     verdict = people_verdict(post, relations, is_readable=is_readable)
     if verdict is FeedReason.DELIVER:
@@ -85,9 +85,7 @@ def home_verdict(
 
 
 def people_verdict(post: Post, relations: Relations, *, is_readable: bool = False) -> FeedReason:
-    """Return the reason as `home_verdict` does, but without considering hashtags and exclusive lists; used for lists as
-    well.
-    """
+    """Return the reason as `home_verdict` does, but without hashtags and exclusive lists; lists use it as well."""
     viewer_id, original = relations.viewer_id, post.original
     addressed = post.addressed_ids if original is None else original.addressed_ids
     if viewer_id is None or not (is_readable or can_see(post, viewer_id, relations, addressed)):
@@ -121,8 +119,8 @@ def is_followable_by_hashtag(post: Post) -> bool:
 
 
 def is_broken_reply(post: Post) -> bool:
-    """Tell whether the post replies to a post that this server never knew. If the parent was deleted, the replied-to
-    account is still known.
+    """Tell whether the post replies to a post that this server never knew. The account to which it replies is still known if
+    the parent was deleted.
     """
     return post.is_orphan and post.in_reply_to_id is None and post.in_reply_to_account_id is None
 
@@ -134,8 +132,8 @@ def _why_unreadable(post: Post, relations: Relations) -> FeedReason:
 
 _EXCLUSIVE_LISTS: Final = "SELECT l.id FROM timelines_list l WHERE l.account_id = %(viewer)s AND l.exclusive"
 
-# Most users have no exclusive list. The first condition, which is evaluated once per query, then saves the second,
-# which depends on the account.
+# Most users have no exclusive list. The first condition, evaluated once per query, then saves the second, which depends on the
+# account.
 EXCLUSIVE_LIST_CONDITION: Final = f"""
 EXISTS ({_EXCLUSIVE_LISTS})
   AND EXISTS (SELECT 1 FROM timelines_listmember m WHERE m.account_id = a.id AND m.list_id IN ({_EXCLUSIVE_LISTS}))
@@ -152,9 +150,7 @@ AUTHORS: Final = f"""
     SELECT %(viewer)s
   )
 """  # noqa: S608 (constants)
-"""SQL, to be placed after VIEWER_SETS: the authors whose posts may be in the home timeline; posts by others can only be
-included by a hashtag.
-"""
+"""SQL, to be placed after VIEWER_SETS: the authors whose posts may be in the home timeline without a followed hashtag."""
 
 
 INCLUSIVE_CONDITION: Final = f"""NOT (EXISTS ({_EXCLUSIVE_LISTS}) AND EXISTS (
@@ -192,11 +188,9 @@ HOME_CONDITION: Final = f"{PEOPLE_CONDITION} AND (s.account_id = %(viewer)s OR {
 def list_verdict(
     post: Post, relations: Relations, replies_policy: str, members: Collection[int], *, is_readable: bool = False
 ) -> FeedReason:
-    """Return why the post is in the list of `relations.viewer_id` with this replies policy, or why it is not;
-    `is_readable` as for `home_verdict`.
-
-    `relations` must include `involved_ids(post)`. `members` are the members of the list; it must include the author and the
-    replied-to account if they are in the list.
+    """Return why the post is in the list of `relations.viewer_id` with this replies policy, or why it is not; `is_readable`
+    as for `home_verdict`. `relations` must include `involved_ids(post)`. `members` are the members of the list, including the
+    author and the replied-to account if they are in the list.
     """
     if post.account_id not in members:
         return FeedReason.NOT_FOLLOWED
@@ -238,17 +232,17 @@ def list_condition(replies_policy: RepliesPolicy) -> str:
 
 
 BOOST_WINDOW: Final = 40
-"""Number of next older items, shown or not, with which a boost is compared: it is left out if they contain the boosted
-post or another boost of it.
+"""Number of next older items, shown or not, with which a boost is compared: it is left out if they contain the boosted post or
+another boost of it.
 """
 
 Item = TypeVar("Item", bound=tuple[int, int])
 
 
 def repeated_items(items: Sequence[Item]) -> list[Item | None]:
-    """Return for each item of a timeline (id, boosted post's id or 0; oldest first, without gaps) the item that it
-    repeats, or None if it is shown. Items before the first one are unknown, so the first `BOOST_WINDOW` items are
-    compared with fewer items than the rule requires.
+    """Return for each item of a timeline (id, boosted post's id or 0; oldest first, without gaps) the item that it repeats,
+    or None if it is shown. The first `BOOST_WINDOW` items are compared with fewer items than the rule requires, because
+    earlier items are unknown.
     """
     found: list[Item | None] = [None] * len(items)
     last_places: dict[int, int] = {}

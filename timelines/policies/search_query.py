@@ -23,7 +23,7 @@ PARTS_LIMIT: Final = 32
 
 class Scope(StrEnum):
     """Posts to search. The library are the posts that the viewer wrote, favourited, boosted, bookmarked, voted in or is
-    mentioned in. `ALL` are posts that are in the library or public, `BOTH` posts that are in the library and public.
+    mentioned in. `ALL` are posts in the library or public posts, `BOTH` public posts in the library.
     """
 
     LIBRARY = "library"
@@ -33,9 +33,7 @@ class Scope(StrEnum):
 
 
 class Fact(StrEnum):
-    """Properties of a post that can be searched for besides its words; the values are those of the operators `has:` and
-    `is:`.
-    """
+    """Properties of a post that can be searched for; the values are those of the operators `has:` and `is:`."""
 
     MEDIA = "media"
     IMAGE = "image"
@@ -69,10 +67,8 @@ class Sides:
 
 @dataclass(frozen=True)
 class StatusQuery:
-    """Parsed query for posts. `texts` are words and phrases; `authors` are addresses as written in the query, or `me` for
-    the viewer.
-
-    `since` is the first day (UTC) and `until` the day after the last day. `impossible` tells that no post can match.
+    """Parsed query for posts. `texts` are words and phrases; `authors` are addresses as in the query, or `me` for the viewer.
+    `since` is the first day (UTC), `until` the day after the last one. `impossible` tells that no post can match.
     """
 
     texts: Sides = field(default_factory=Sides)
@@ -127,22 +123,20 @@ def parse_query(text: str) -> StatusQuery:
 
 
 def _read(operator: str, value: str, text: str) -> tuple[str, str | None]:
-    """Return the kind and value of a part; None as value if no post can match."""
+    # The value is None if no post can match.
     match operator:
         case "from":
             return "authors", value.removeprefix("@") or None
         case "has" | "is":
-            facts: dict[str, Fact] = {
-                fact.value: fact for fact in (_CONTENT_VALUES if operator == "has" else _PROPERTY_VALUES)
-            }
-            return "facts", facts.get(value.lower())
+            values = _CONTENT_VALUES if operator == "has" else _PROPERTY_VALUES
+            return "facts", value.lower() if value.lower() in values else None
         case "language":
             return "languages", known_language(value)
     return "texts", text
 
 
 def _scope(places: Sides) -> Scope | None:
-    """Return the scope of the search; None if no post can match. Excluding one of the two places means searching the other."""
+    # None if no post can match. Excluding one of the two places means searching the other.
     one_place = {Scope.LIBRARY, Scope.PUBLIC}
     excluded = one_place.intersection(places.excluded)
     if Scope.ALL in places.excluded or excluded == one_place or not {*Scope}.issuperset(places.wanted):

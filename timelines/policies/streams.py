@@ -1,6 +1,5 @@
-"""Streams of the streaming API: their names, who may subscribe, and which posts are left out for a viewer.
-
-Source: contract, behaviours section 16.
+"""Streams of the streaming API: their names, who may subscribe, and which posts are left out for a viewer (contract, behaviours
+section 16).
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ NOTIFICATION_SCOPES: Final = frozenset({"read", "read:notifications"})
 NAME_LIMIT: Final = 32
 """Limit of characters of a stream's name, higher than the length of any existing name."""
 TAG_LIMIT: Final = 500
-"""Limit of characters of a hashtag as a client writes it: as long as a post. Longer hashtags are refused before they are
-normalised.
-"""
+"""Limit of characters of a hashtag as a client writes it: as long as a post. It applies before normalisation."""
 
 MISSING_TOKEN: Final = "Missing access token"  # noqa: S105  # a sentence
 INVALID_TOKEN: Final = "Invalid access token"  # noqa: S105  # a sentence
@@ -58,7 +55,7 @@ _PUBLIC: Final = ("public", "public:local", "public:remote")
 
 
 class StreamError(Exception):
-    """Error for a subscription: `status` is 400, 401, 403, 404, 429 or 503, the text is sent to the client."""
+    """Error for a subscription: `status` is 400, 401, 403, 404, 429 or 503, `text` is sent to the client."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -68,10 +65,9 @@ class StreamError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream to which a connection subscribes.
-
-    `label` is included in every message (`["hashtag", "x"]`). `filtered` tells that events are the same for all
-    listeners, so that each event must be checked for the viewer; events of other streams were created for the account.
+    """A stream to which a connection subscribes. Every message contains the `label` (`["hashtag", "x"]`). The events of a
+    `filtered` stream are the same for all listeners, so that each must be checked for the viewer; other events are made for
+    the account.
     """
 
     label: tuple[str, ...]
@@ -100,9 +96,8 @@ def stream_of_path(path: str, *, only_media: bool = False) -> str:
 
 
 def check_name(name: str, tag: str | None) -> None:
-    """Raise StreamError (400) for a name or hashtag that is too long. Call it before name and hashtag are processed.
-
-    Normalisation may expand one character to eighteen, so that a client's input could block the streams of all clients
+    """Raise StreamError (400) for a name or hashtag that is too long. Call it before name and hashtag are processed:
+    normalisation may expand one character to eighteen, so that a client's input could block the streams of all clients
     (security row 65).
     """
     if len(name) > NAME_LIMIT:
@@ -180,10 +175,10 @@ def _require(scopes: frozenset[str], sufficient_scopes: frozenset[str]) -> None:
 def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: datetime) -> bool:
     """Tell whether a viewer does not get a public post that other listeners of the stream get.
 
-    The post is hidden if the viewer blocks or mutes the author, a mentioned account or the quoted author; if the author
-    or the quoted author blocks the viewer or is on a domain that the viewer blocks; if it is in none of the viewer's
-    chosen languages; or if it does not belong to the stream. The viewer's own posts are hidden only if the quoted author
-    blocks the viewer, whichever accounts they mention or quote.
+    The post is hidden if the viewer blocks or mutes the author, a mentioned account or the quoted author; if the author or
+    the quoted author blocks the viewer or is on a domain that the viewer blocks; if it is in none of the viewer's chosen
+    languages; or if it does not belong to the stream. The viewer's own posts are hidden only if the quoted author blocks the
+    viewer.
     """
     if (stream.only_media and not facts.has_media) or (stream.only_local and not facts.local):
         return True
@@ -196,8 +191,8 @@ def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: 
         domains[facts.quoted_id] = facts.quoted_domain
     relations = viewer.hidden.relations(viewer.account_id, domains, moment)
     if facts.quoted_id is not None:
-        # Quotes in the viewer's own posts are checked, too: an event contains the quoted post, and is the same for all
-        # listeners, even for a viewer whom the quoted author blocks.
+        # Also checked in the viewer's own posts: an event contains the quoted post and is the same for all listeners, even
+        # for a viewer whom the quoted author blocks.
         quoted = UNHIDDEN if facts.author_id != viewer.account_id else PRESENT
         if not quoted.shows(facts.quoted_id, relations):
             return True
@@ -205,5 +200,5 @@ def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: 
 
 
 def has_shown(stream: Stream, withdrawn: Withdrawn) -> bool:
-    """Tell whether a public stream can have shown a post that is now deleted, to any of its listeners."""
+    """Tell whether any listener of a public stream can have seen a post that is now deleted."""
     return (withdrawn.local or not stream.only_local) and (withdrawn.had_files or not stream.only_media)

@@ -26,8 +26,7 @@ SELECT u.account_id, u.account_id, NULL, NULL, NULL, NULL
   FROM accounts_user u WHERE u.account_id = ANY(%(authors)s)
 """
 
-# Followers of hashtags are read separately; a hashtag follow applies only to posts whose id is higher than the follow's
-# id.
+# Followers of hashtags are read separately; a hashtag follow applies only to posts whose id is higher than its own.
 _HASHTAG_FOLLOWERS: Final = """
 SELECT DISTINCT t.status_id, f.account_id
   FROM statuses_statustag t
@@ -50,9 +49,7 @@ _NO_ACCOUNTS: Final[frozenset[int]] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class ReadList:
-    """A list to which posts are delivered: its owner, its replies policy, and the requested accounts that are its
-    members.
-    """
+    """A list to which posts are delivered, with its owner and replies policy; `members` are those of the requested accounts."""
 
     id: int
     owner_id: int
@@ -63,8 +60,8 @@ class ReadList:
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Accounts that may get some posts: recently active local followers of their authors, the authors themselves, followers
-    of their hashtags, and lists that contain the authors.
+    """Accounts that may get some posts: recently active local followers of their authors, the authors, followers of their
+    hashtags, and lists that contain the authors.
     """
 
     # Readers of each author, with the options of their follow; None in place of options for the author.
@@ -76,8 +73,8 @@ class Readers:
     lists: Mapping[int, Sequence[ReadList]] = field(default_factory=dict)
     # Members of the exclusive lists of each owner.
     exclusive: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    # Readers of each author who follow without options and have no relations to the other requested accounts. The verdict on a
-    # post is the same for all of them, except for readers whom the post involves.
+    # Readers of each author who follow without options and have no relations to the other requested accounts: the verdict on
+    # a post is the same for all of them, except for readers whom the post involves.
     alike: Mapping[int, Set[int]] = field(default_factory=dict)
 
     def of(self, author_id: int) -> Mapping[int, FollowOptions | None]:
@@ -105,12 +102,12 @@ def load_readers(
     """Return the readers of these authors, and the followers of hashtags of the posts `tagged`, with their relations to
     `people`: three queries, four with `tagged`.
 
-    `people` are all accounts involved in the posts. Among them, besides the authors, `followable` are the accounts for
-    which it matters whether a reader follows them (replied-to or boosted authors), and `answered_ids` those for which
-    it matters whether a list contains them.
+    `people` are all accounts involved in the posts. Among them, besides the authors, `followable` are the accounts for which
+    it matters whether a reader follows them (replied-to or boosted authors), and `answered_ids` those for which it matters
+    whether a list contains them.
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
-    by_hashtag: dict[int, set[int]] = defaultdict(set)
+    by_hashtag: Mapping[int, Collection[int]] = {}
     since = absent_before(clock.now())
     for author, reader, show_reblogs, notify, languages, direct_since in rows_of(
         _READERS, {"authors": list(author_ids)}
@@ -124,11 +121,10 @@ def load_readers(
             by_author[author][reader] = FollowOptions(show_reblogs, notify, chosen_languages, direct_since)
     lists, exclusive = _lists(rows_of(_LISTS, {"people": [*author_ids, *answered_ids], "since": since}))
     if tagged:
-        for status_id, reader in rows_of(_HASHTAG_FOLLOWERS, {"posts": list(tagged), "since": since}):
-            by_hashtag[status_id].add(reader)
+        by_hashtag = load_hashtag_followers(tagged)
     readers = {reader for found in (*by_author.values(), *by_hashtag.values()) for reader in found}
-    # Relations to all `people` are loaded for every reader: a reader who gets one post because of its hashtag may also
-    # follow the author of another post.
+    # All readers get relations to all `people`: a reader who gets one post because of its hashtag may also follow the author of
+    # another post.
     stored = load_relations_of(readers, people, followable=followable)
     apart = stored.keys() | exclusive.keys()
     alike = {
@@ -154,29 +150,19 @@ def _lists(
 
 
 def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
-    """Return, for each post, the local accounts that have followed one of its hashtags since before it was written, and
-    may have a feed.
-
-    One query; posts without such accounts are left out.
+    """Return, for each post, the local accounts that have followed one of its hashtags since before it was written, and may
+    have a feed. One query; posts without such accounts are left out.
     """
     found: dict[int, set[int]] = defaultdict(set)
     if ids := list(status_ids):
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT t.status_id, f.account_id FROM statuses_statustag t"
-                " JOIN accounts_tagfollow f ON f.tag_id = t.tag_id AND NOT f.absent AND f.id < t.status_id"
-                " JOIN accounts_user u ON u.account_id = f.account_id"
-                " WHERE t.status_id = ANY(%s) AND COALESCE(u.active_at, u.created_at) > %s",
-                [ids, absent_before(clock.now())],
-            )
-            for status_id, reader in cursor.fetchall():
-                found[status_id].add(reader)
+        for status_id, reader in rows_of(_HASHTAG_FOLLOWERS, {"posts": ids, "since": absent_before(clock.now())}):
+            found[status_id].add(reader)
     return found
 
 
 def load_mentioned_readers(posts: Sequence[Post]) -> dict[int, list[int]]:
-    """Return, for each post, the local accounts that it mentions by name, except where the account or the author blocks
-    or mutes the other: two queries.
+    """Return, for each post, the local accounts that it mentions by name, except where the account or the author blocks or
+    mutes the other. Two queries.
     """
     mentions = Mention.objects.filter(status_id__one_of=[post.id for post in posts], silent=False, account__domain=None)
     found = list(mentions.values_list("status_id", "account_id"))

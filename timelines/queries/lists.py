@@ -58,8 +58,8 @@ def list_lists_with(account_id: int, member_id: int) -> QuerySet[List]:
 
 
 def list_members(user_list: List) -> QuerySet[ListMember]:
-    """Select the members of a list, except suspended accounts (contract, behaviours section 14) and accounts just
-    unfollowed, which are removed from the list in the background.
+    """Select the members of a list, except suspended accounts (contract, behaviours section 14) and accounts just unfollowed,
+    which a reaction removes from the list.
     """
     rows = ListMember.objects.filter(_may_be_member(user_list.account_id), is_present("account"), list_id=user_list.id)
     return rows.annotate(person_id=F("account_id"))
@@ -82,9 +82,7 @@ def list_list_items(user_list: List, cursor: Cursor) -> list[FeedItem]:
 
 
 def load_concerned_members(list_id: int, status_ids: Sequence[int]) -> set[int]:
-    """Return the members of a list who wrote one of these posts, or to whom one of these posts replies. One query, none
-    for no posts.
-    """
+    """Return the members of a list who wrote one of these posts, or to whom one replies. One query, none for no posts."""
     if not status_ids:
         return set()
     return {account_id for (account_id,) in rows_of(_MEMBERS, {"list": list_id, "ids": list(status_ids)})}
@@ -96,8 +94,8 @@ def load_list_ids(account_ids: Collection[int]) -> list[int]:
 
 
 def load_lists_of_members(account_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
-    """Return, for each account, the lists that contain it and may have a feed, each with its owner. One query; accounts
-    in no such list are left out.
+    """Return, for each account, the lists that contain it and may have a feed, each with its owner; accounts in no such list
+    are left out. One query.
     """
     found: dict[int, list[tuple[int, int]]] = {}
     rows = ListMember.objects.filter(account_id__one_of=list(account_ids), absent=False)
@@ -112,5 +110,5 @@ def list_conversations(account_id: int) -> QuerySet[Conversation]:
 
 
 def load_markers(account_id: int, timelines: Sequence[str]) -> list[Marker]:
-    """Return the account's markers of these timelines (`home` and `notifications`); unknown names are ignored."""
+    """Return the account's markers of these timelines (`home` and `notifications`), without unknown names."""
     return list(Marker.objects.filter(account_id=account_id, timeline__one_of=timelines).order_by("timeline"))

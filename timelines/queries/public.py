@@ -34,7 +34,7 @@ def load_access(kind: str) -> FeedAccess:
 
 
 def load_accesses() -> tuple[FeedAccess, ...]:
-    """Return the access settings of live and hashtag feeds. Two results are equal as long as the settings have not changed."""
+    """Return the access settings of live and hashtag feeds. Equal results mean unchanged settings."""
     return tuple(load_access(kind) for kind in (LIVE, HASHTAG))
 
 
@@ -45,10 +45,8 @@ def forget_access() -> None:
 
 
 def load_origins(kind: str, viewer_id: int | None, *, local: bool, remote: bool) -> tuple[bool, bool] | None:
-    """Return which of the requested origins the viewer may see, as (local, remote); None for an anonymous viewer if a
-    user is required.
-
-    Takes one more query when a feed is disabled, because the viewer's role may allow it (`view_feeds`).
+    """Return which of the requested origins the viewer may see, as (local, remote); None for an anonymous viewer if a user is
+    required. Takes one more query when a feed is disabled, because the viewer's role may allow it (`view_feeds`).
     """
     access = load_access(kind)
     if viewer_id is None and access.wants_user(local=local, remote=remote):
@@ -72,7 +70,7 @@ chosen AS MATERIALIZED (
 _DISCOVERABLE_AUTHOR: Final = """
   AND (SELECT a.discoverable FROM accounts_account a WHERE a.id = s.account_id)
 """
-# Without chosen languages, all posts are read by id. Otherwise the posts in each chosen language, and the posts without a
+# Without chosen languages, all posts are read by id. Otherwise the posts in each chosen language, and those without a
 # language, are read separately for local and remote posts, through an index that begins with both columns, so that a rare
 # language costs no more than a common one.
 _CHOSEN_LANGUAGE_POSTS: Final = """
@@ -101,8 +99,8 @@ SELECT s.id, EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id 
   FROM statuses_status s WHERE s.id = ANY((SELECT %(ids)s)::bigint[])
 """
 _MEDIA_CONDITION: Final = " AND EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id)"
-# Conditions on a row `t` of a hashtag are evaluated before those on its post, through the indexes that begin with the
-# post. The conditions use count instead of EXISTS, for which the planner may read all rows of the other hashtags.
+# Conditions on a row `t` of a hashtag are evaluated before those on its post, through the indexes that begin with the post.
+# They use count instead of EXISTS, for which the planner may read all rows of the other hashtags.
 _TAGS_OF_ROW: Final = """(
   SELECT count(*) FROM statuses_statustag x JOIN accounts_tag g ON g.id = x.tag_id
    WHERE x.status_id = t.status_id AND g.name = ANY({names}) {more})"""
@@ -116,8 +114,7 @@ _NO_TAGS_CONDITION: Final = f" AND {_TAGS_OF_ROW.format(names='%(none)s', more='
 _TAGGED_MEDIA_CONDITION: Final = """
   AND (SELECT count(*) FROM statuses_mediaattachment m WHERE m.status_id = t.status_id) > 0
 """
-# If posts must have several hashtags, the posts of the rarest hashtag are read. To find the rarest one, up to 1,000 posts
-# of each hashtag are counted.
+# If posts must have several hashtags, the posts of the rarest one are read. To find it, up to 1,000 posts of each are counted.
 _WANTED_TAGS: Final = "SELECT g.id FROM accounts_tag g WHERE g.name = ANY(%(any)s) AND g.name <> ALL(%(none)s)"
 _RAREST_TAG: Final = f"""
 SELECT g.id FROM accounts_tag g
@@ -133,8 +130,8 @@ POSTS_LOOKED_AT: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class PublicFilter:
-    """Filter of public posts. `local`: only local (True) or remote (False) posts, None for both; `only_media`: only posts
-    with files; `discoverable`: only posts of discoverable accounts.
+    """Filter of public posts. `local`: only local (True) or remote (False) posts, None for both; `only_media`: only posts with
+    files; `discoverable`: only posts of discoverable accounts.
     """
 
     local: bool | None = None
@@ -144,9 +141,7 @@ class PublicFilter:
 
 @dataclass(frozen=True, slots=True)
 class TagFilter:
-    """Filter of posts that have the hashtag `name` or one of `any`, all of `all`, and none of `none`; the names are
-    normalised.
-    """
+    """Filter of posts that have the hashtag `name` or one of `any`, all of `all`, and none of `none`, all normalised."""
 
     name: str
     any: Sequence[str] = ()
@@ -176,12 +171,10 @@ def list_public_ids(viewer_id: int | None, cursor: Cursor, public_filter: Public
 def list_tagged_ids(viewer_id: int | None, cursor: Cursor, public_filter: PublicFilter, tags: TagFilter) -> list[int]:
     """Return posts of a hashtag's timeline, newest first; none for an unused hashtag.
 
-    Hashtags in `all` and `none` that nobody has used are ignored (contract, parameters). A hashtag that is used only in
-    posts that are neither public nor unlisted is treated as unused, and for visitors one of local-only posts as well.
-
-    The query uses the index (tag, status) for each wanted hashtag, or for the rarest hashtag that all posts must have, so
-    that a rare hashtag costs no more than a common one. For each hashtag, at most POSTS_LOOKED_AT posts from the cursor
-    on are read.
+    Hashtags in `all` and `none` that nobody has used are ignored (contract, parameters). A hashtag without a public or
+    unlisted post is treated as unused, and for visitors one of local-only posts as well. The query uses the index (tag,
+    status) for each wanted hashtag, or for the rarest one that all posts must have, so that a rare hashtag costs no more than
+    a common one. For each hashtag, at most POSTS_LOOKED_AT posts from the cursor on are read.
     """
     condition = _condition(HASHTAG_TIMELINE, viewer_id, public_filter)
     on_tags = (
@@ -221,8 +214,8 @@ def list_linking_ids(viewer_id: int | None, cursor: Cursor, public_filter: Publi
     return _ids(sql, _values(viewer_id, cursor) | {"card": card_id}, cursor)
 
 
-# Conditions that are not requested are left out of the SQL instead of being switched off by a parameter: PostgreSQL keeps
-# one plan for a statement, and a plan that suits all values is slow for each.
+# Conditions that are not requested are left out of the SQL instead of being switched off by a parameter: PostgreSQL has one
+# plan for a statement, and a plan that suits all values is slow for each.
 
 
 def _condition(audience: Audience, viewer_id: int | None, public_filter: PublicFilter) -> str:

@@ -33,9 +33,8 @@ def load_viewer(account_id: int) -> Viewer:
 
 def list_valid_tokens(token_ids: Collection[int]) -> set[int]:
     """Return the ids of the tokens that still exist and whose user may use the API: enabled, approved, confirmed, neither
-    suspended nor moved. Negative ids are those of browser sessions (`find_session_identity`).
-
-    One query for each kind; the conditions are the same as for an API request (contract, behaviours section 3).
+    suspended nor moved, as for an API request (contract, behaviours section 3). Negative ids are those of browser sessions
+    (`find_session_identity`). One query for each kind.
     """
     confirmed = EmailAddress.objects.filter(user_id=OuterRef("user_id"), primary=True, verified=True)
     usable = (
@@ -49,7 +48,6 @@ def list_valid_tokens(token_ids: Collection[int]) -> set[int]:
         found = AccessToken.objects.filter(*usable, id__one_of=tokens, expires__gt=clock.now())
         good |= set(found.values_list("id", flat=True))
     if browsers := [-number for number in token_ids if number < 0]:
-        good |= {
-            -number for number in all_live_sessions().filter(*usable, id__one_of=browsers).values_list("id", flat=True)
-        }
+        sessions = all_live_sessions().filter(*usable, id__one_of=browsers)
+        good |= {-number for number in sessions.values_list("id", flat=True)}
     return good

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.db import connection
-from django.db.models import Case, F, OuterRef, QuerySet, Subquery, TextField, Value, When
+from django.db.models import Case, F, Model, OuterRef, QuerySet, Subquery, TextField, Value, When
 from django.db.models.functions import Coalesce, Concat
 
 from accounts.models import SiteSetting, Tag
@@ -21,6 +21,7 @@ from statuses.policies.visibility import FEDERATED_POST, LIVE_POST, PUBLIC_POST
 from statuses.queries.cards import find_card
 from timelines.models import LinkPublisher, Trend, TrendKind, TrendReview
 
+M = TypeVar("M", bound=Model)
 TRENDS_SETTING: Final = "trends"
 """Site setting that switches trends off when it is False."""
 
@@ -30,7 +31,7 @@ UNREVIEWED_TRENDS_SETTING: Final = "site_trends_without_review"
 
 @dataclass(frozen=True, slots=True)
 class Trending:
-    """Trend with its review. `allowed` tells whether staff allow it to be shown; None if they have not decided."""
+    """Trend with its review: `allowed` tells whether staff allow it to be shown; None if they have not decided."""
 
     object_id: int
     allowed: bool | None
@@ -75,9 +76,8 @@ def list_trending(kind: str) -> list[Trending]:
 
 
 def list_trends_with_names() -> QuerySet[Any]:
-    """Select the trends of all kinds that can be shown, in one query. Each has its `name` (the text of a post, the
-    title of a page, a hashtag), its `source` (an account's address, a site, None) and `trendable`, the applicable
-    decision of staff.
+    """Select the trends of all kinds that can be shown, in one query. Each has its `name` (the text of a post, the title of a
+    page, a hashtag), its `source` (an account's address, a site, None) and `trendable`, the applicable decision of staff.
     """
     row = OuterRef("object_id")
     post = Status.objects.filter(pk=row, deleted_at=None)
@@ -110,14 +110,13 @@ def list_trends_with_names() -> QuerySet[Any]:
 
 
 def _by_kind(tag: Any, status: Any, link: Any) -> Case:
-    """Return an expression that selects, by the trend's kind, the given column of its object."""
     found = ((TrendKind.TAG, tag), (TrendKind.STATUS, status), (TrendKind.LINK, link))
     return Case(*(When(kind=kind, then=Subquery(rows)) for kind, rows in found if rows is not None))
 
 
 def list_allowed_ids(kind: str) -> list[int]:
-    """Return the ids of trends that may be shown: trends that staff have allowed or, if the site shows trends without
-    review, have not rejected; none when trends are switched off.
+    """Return the ids of trends that may be shown: those that staff have allowed or, if the site shows trends without review,
+    have not rejected; none when trends are switched off.
     """
     shown, unreviewed = _settings()
     if not shown:
@@ -135,16 +134,18 @@ def find_trending_link(url: str) -> int:
 
 def load_tags(tag_ids: Iterable[int]) -> list[Tag]:
     """Return hashtags, in the order of the given ids."""
-    ids = list(tag_ids)
-    tags_by_id = {tag.id: tag for tag in Tag.objects.filter(id__one_of=ids)}
-    return [tags_by_id[number] for number in ids if number in tags_by_id]
+    return _in_order(Tag.objects.all(), tag_ids)
 
 
 def load_cards(card_ids: Iterable[int]) -> list[PreviewCard]:
     """Return preview cards, in the order of the given ids."""
-    ids = list(card_ids)
-    cards_by_id = {card.id: card for card in PreviewCard.objects.filter(id__one_of=ids)}
-    return [cards_by_id[number] for number in ids if number in cards_by_id]
+    return _in_order(PreviewCard.objects.all(), card_ids)
+
+
+def _in_order(rows: QuerySet[M], ids: Iterable[int]) -> list[M]:
+    ids = list(ids)
+    found = {row.pk: row for row in rows.filter(pk__one_of=ids)}
+    return [found[number] for number in ids if number in found]
 
 
 def load_link_histories(card_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:

@@ -21,7 +21,7 @@ from timelines.queries.trends import load_link_histories
 
 class ConversationSerializer(EntitySerializer):
     """Conversation, with the other participants, or with the viewer if there are none. The context has the entities
-    `accounts` and `statuses`, by id; accounts and posts that are missing there may not be shown.
+    `accounts` and `statuses` that may be shown, by id.
     """
 
     def to_representation(self, instance: Conversation) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from timelines.stores.messages import Event, Message
 
 def with_filters(message: Message, filters: Filters, moment: datetime) -> Message:
     """Return an event of a public stream for a viewer with these filters: the member `filtered` of its post lists the
-    filters that match.
+    matching ones.
 
-    The message is returned unchanged if no filter matches, or if it contains no post. Posts on public streams are never
-    boosts. Reading a long post takes a while: never call this in an event loop.
+    The message is returned unchanged if no filter matches or if it contains no post; posts on public streams are never boosts.
+    Reading a long post takes a while: never call this in an event loop.
     """
     if message.payload is None or message.event not in (Event.UPDATE, Event.STATUS_UPDATE):
         return message

@@ -1,7 +1,5 @@
-"""Publishes to streams: posts, deletions, and messages that make streaming processes reload or close connections.
-
-As with PUBLISH of Redis, delivery is best effort: a client that is not connected misses the messages, and reads the
-timeline instead.
+"""Publishes to streams: posts, deletions, and messages that make streaming processes reload or close connections. Delivery is
+best effort, as with PUBLISH of Redis: a client that is not connected misses the messages, and reads the timeline instead.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ import orjson
 from accounts.policies.relations import NO_RELATIONS
 from accounts.queries.relations import load_hiding, load_relations_of
 from social.kernel import clock, streams
+from social.kernel.batches import in_batches
 from statuses.policies.audience import HASHTAG_TIMELINE, HOME, PUBLIC_TIMELINE
 from statuses.policies.posts import Post
 from statuses.queries.marks import Marks, load_marks
@@ -33,8 +32,8 @@ _NO_MARKS: Final = Marks()
 _RECIPIENTS_PER_MESSAGE: Final = 500
 
 STREAMED_AGE: Final = timedelta(hours=6)
-"""Maximum age of posts that are published to streams, which excludes fetched threads or posts that waited long for a worker;
-edits of older ones are published.
+"""Maximum age of new posts that are streamed, which excludes fetched threads and posts that waited long for a worker; edits
+of older posts are streamed.
 """
 
 
@@ -46,12 +45,12 @@ def broadcast_posts(
     lists: Mapping[int, Collection[tuple[int, int]]] | None = None,
     to_public: bool = True,
 ) -> None:
-    """Publish posts to streams: the home streams of `readers` (account ids by post id), the streams of `lists` (by post
-    id, pairs of a list and its owner) and, with `to_public`, the public streams to which the posts belong.
+    """Publish posts to streams: the home streams of `readers` (account ids by post id), the streams of `lists` (by post id,
+    pairs of a list and its owner) and, with `to_public`, the public streams to which the posts belong.
 
-    Subscriptions are read first; a post without subscribers is not encoded. A post is encoded once for all ordinary
-    readers, and separately for its author and for the few readers who see it differently, such as those who have
-    favourited or bookmarked it. New posts older than STREAMED_AGE are left out.
+    Subscriptions are read first; a post without subscribers is not encoded. A post is encoded once for all ordinary readers,
+    and separately for its author and for the few readers who see it differently, such as those who have favourited or
+    bookmarked it. New posts older than STREAMED_AGE are left out.
     """
     live_since = (clock.now() - STREAMED_AGE).timestamp() * 1000
     posts = [post for post in posts if event is not Event.UPDATE or post.created_ms >= live_since]
@@ -109,8 +108,8 @@ def broadcast_to_mentioned(posts: Sequence[Post], readers: Mapping[int, Collecti
 
 
 class _Bodies:
-    """Encoded entities of posts: one for all ordinary readers, and separate ones for readers who have marks on the post
-    (such as a favourite or a vote) or filters, wrote it, or have relations that change its presentation.
+    """Encoded entities of posts: one for all ordinary readers, and separate ones for readers who have marks on the post (such
+    as a favourite or a vote) or filters, wrote it, or have relations that change its presentation.
     """
 
     def __init__(self, posts: Sequence[Post], readers: Collection[int]) -> None:
@@ -149,8 +148,7 @@ def _publish_to_homes(post: Post, accounts: Iterable[int], bodies: _Bodies, even
             ordinary.append(account)
         else:
             streams.publish(channels.home(account), status_event(event, special).encode())
-    for start in range(0, len(ordinary), _RECIPIENTS_PER_MESSAGE):
-        recipients = ordinary[start : start + _RECIPIENTS_PER_MESSAGE]
+    for recipients in in_batches(ordinary, _RECIPIENTS_PER_MESSAGE):
         streams.publish(channels.HOMES, status_event(event, bodies.common(post), recipients=recipients).encode())
 
 
@@ -179,8 +177,8 @@ def broadcast_deletions(
     public: Mapping[int, Withdrawn],
     lists: Mapping[int, Collection[int]] | None = None,
 ) -> None:
-    """Publish deletions to streams: the home streams of `readers` (account ids by post id), the streams of `lists` (list
-    ids by post id), and every public and hashtag stream that may have shown the posts in `public`.
+    """Publish deletions to streams: the home streams of `readers` (account ids by post id), the streams of `lists` (list ids
+    by post id), and every public and hashtag stream that may have shown the posts in `public`.
     """
     tags = {status_id: found for status_id, (_media, found) in load_public_facts(list(public)).items()}
     homes = {account: channels.home(account) for found in readers.values() for account in found}
@@ -196,10 +194,9 @@ def broadcast_deletions(
         other_channels.setdefault(status_id, []).extend(names)
     subscribed = subscribed_channels([*homes.values(), *{name for found in other_channels.values() for name in found}])
     for status_id, accounts in readers.items():
-        recipients = [account for account in accounts if homes[account] in subscribed]
-        for start in range(0, len(recipients), _RECIPIENTS_PER_MESSAGE):
-            message = deletion(status_id, recipients=recipients[start : start + _RECIPIENTS_PER_MESSAGE])
-            streams.publish(channels.HOMES, message.encode())
+        listening = (account for account in accounts if homes[account] in subscribed)
+        for recipients in in_batches(listening, _RECIPIENTS_PER_MESSAGE):
+            streams.publish(channels.HOMES, deletion(status_id, recipients=recipients).encode())
     for status_id, names in other_channels.items():
         for name in names:
             if name in subscribed:
@@ -222,9 +219,7 @@ def broadcast_notification(account_id: int, payload: bytes, event: Event = Event
 
 
 def listeners(account_ids: Iterable[int]) -> list[int]:
-    """Return the accounts among these whose notifications are being streamed. Called before entities are encoded, so that none
-    is encoded in vain.
-    """
+    """Return the accounts among these whose notifications are being streamed, so that entities are encoded only for them."""
     names = {account_id: channels.notifications(account_id) for account_id in account_ids}
     subscribed = subscribed_channels(names.values())
     return [account_id for account_id, name in names.items() if name in subscribed]
@@ -248,10 +243,8 @@ def review_user(user_id: int) -> None:
 
 def withdraw_hidden_posts(reader_id: int, status_ids: Collection[int], *, list_id: int | None = None) -> None:
     """Publish deletions on the reader's home stream, or on the stream of the list `list_id`, for posts that involve an
-    account which the reader blocks or mutes, or which blocks the reader.
-
-    Call it after removing posts from a feed to which they no longer belong. Without a subscriber nothing is read from the
-    database.
+    account which the reader blocks or mutes, or which blocks the reader. Call it after removing these posts from a feed.
+    Without a subscriber, nothing is read from the database.
     """
     channel = channels.home(reader_id) if list_id is None else channels.of_list(list_id)
     if not status_ids or not subscribed_channels([channel]):

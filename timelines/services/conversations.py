@@ -46,8 +46,8 @@ UPDATE timelines_conversation c
   FROM newest n WHERE c.id = n.conversation_id
 RETURNING c.id, c.account_id
 """
-# Conversations of deleted posts, and those with blocked accounts, are locked before they are changed: a post that is
-# added at the same time then either waits or is seen by the change.
+# Conversations of deleted posts, and those with blocked accounts, are locked before they are changed: a post that is added at
+# the same time then either waits or is seen by the change.
 _LOCK_OF_POSTS: Final = """
 SELECT id FROM timelines_conversation
  WHERE id IN (SELECT conversation_id FROM timelines_conversationpost WHERE status_id = ANY(%(posts)s))
@@ -83,12 +83,11 @@ DELETE FROM timelines_conversation WHERE id IN (SELECT id FROM ended)
 
 
 def add_posts(readers: Collection[tuple[int, int]]) -> None:
-    """Add direct posts to conversations: `readers` are pairs of a local account (the author or one mentioned) and a post's
-    id.
+    """Add direct posts to conversations: `readers` are pairs of a local account (the author or one mentioned) and a post's id.
 
-    A post by another account makes the conversation unread, a post by the owner makes it read. Posts that are not direct
-    are skipped, and a post that is already in the conversation changes nothing. Runs in its own transaction or the
-    caller's; publishes ConversationChanged. Runs four statements, whatever the number of posts and readers.
+    A post by another account makes the conversation unread, a post by the owner makes it read. Posts that are not direct are
+    skipped, and a post that is already in the conversation changes nothing. Runs in its own transaction or the caller's, with
+    four statements for any number of posts and readers. Publishes ConversationChanged.
     """
     statuses = (
         Status.objects.filter(id__one_of={status for _account, status in readers}, deleted_at=None) if readers else ()
@@ -116,7 +115,7 @@ def add_posts(readers: Collection[tuple[int, int]]) -> None:
 
 
 def _ensure(keys: dict[tuple[int, int], _Key]) -> dict[_Key, int]:
-    """Return the ids of the conversations, creating missing ones."""
+    # Creates missing conversations.
     newest: dict[_Key, int] = {}
     for (_account, status_id), key in keys.items():
         newest[key] = max(status_id, newest.get(key, 0))
@@ -135,9 +134,8 @@ def _ensure(keys: dict[tuple[int, int], _Key]) -> dict[_Key, int]:
 
 
 def _add_to_conversations(posts: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int]]:
-    """Add posts (conversation id, post id, whether the conversation's owner wrote the post) to conversations, and return
-    the ids and owners of the conversations that changed.
-    """
+    # Posts are (conversation id, post id, whether the conversation's owner wrote the post). Returns the ids and owners of the
+    # conversations that changed.
     values: dict[str, Any] = {
         "ids": [number for number, _post, _own in posts],
         "posts": [post for _number, post, _own in posts],

@@ -1,9 +1,7 @@
 """Adds posts to streams and to the feeds of home timelines and lists, and removes them: many posts at once, in a constant
-number of queries.
-
-Feeds are written for users who were active in the last seven days: local followers of authors and hashtags, authors, and
-owners of lists; streams are written for subscribers. `timelines.policies.feeds.home_verdict` decides for each reader,
-`timelines.policies.feeds.list_verdict` for each list.
+number of queries. Feeds are written for users who were active in the last seven days: local followers of authors and
+hashtags, authors, and owners of lists; streams are written for subscribers. `timelines.policies.feeds.home_verdict` decides
+for each reader, `timelines.policies.feeds.list_verdict` for each list.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from social.kernel.batches import in_batches
 from statuses import events as status_events
@@ -60,7 +58,7 @@ class Recipients:
         }
 
     def without(self, names: Collection[str]) -> Recipients:
-        """Return the recipients without the feeds of these names."""
+        """Return the recipients without these feeds."""
         return Recipients(
             [account for account in self.homes if feed.home(account) not in names],
             [found for found in self.lists if feed.of_list(found[0]) not in names],
@@ -68,14 +66,14 @@ class Recipients:
 
 
 def fan_out_posts(events: Sequence[status_events.StatusPublished]) -> None:
-    """Add new posts to the feeds of their readers, and publish them to streams, except for repeated boosts. Direct posts
-    are added to their author's conversations (`notifications` adds them to the conversations of the mentioned accounts,
-    where they may be filtered).
+    """Add new posts to the feeds of their readers, and publish them to streams, except for repeated boosts. Direct posts are
+    added to their author's conversations (`notifications` adds them to those of the mentioned accounts, where they may be
+    filtered).
 
     Idempotent for feeds; a repeated call publishes to streams again. Posts deleted meanwhile are left out. Raises RedisError
     when feeds cannot be written: the outbox retries.
     """
-    posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
+    posts = _load_posts(events)
     add_posts([(post.account_id, post.id) for post in posts if post.local and is_conversational(post.visibility)])
     recipients = find_recipients(posts)
     repeated = find_repeated(posts, recipients)
@@ -87,21 +85,17 @@ def fan_out_posts(events: Sequence[status_events.StatusPublished]) -> None:
 
 def add_fetched(events: Sequence[status_events.StatusFetched]) -> None:
     """Add old posts that were fetched from other servers to the feeds of their readers, because a feed must contain every
-    post that SQL would return. They are not streamed.
-
-    Idempotent. Raises RedisError when feeds cannot be written: the outbox retries.
+    post that SQL would return. They are not streamed. Idempotent. Raises RedisError like `fan_out_posts`.
     """
-    posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
+    posts = _load_posts(events)
     write_feeds(posts, find_recipients(posts))
 
 
 def fan_out_joined(events: Sequence[status_events.StatusJoinedThread]) -> None:
-    """Add to feeds and home streams the replies that could not be shown as long as their parent was unknown.
-
-    Idempotent for feeds; a repeated call publishes to streams again. Raises RedisError when feeds cannot be written: the
-    outbox retries.
+    """Add to feeds and home streams the replies that could not be shown as long as their parent was unknown. Idempotent, and
+    raises RedisError, like `fan_out_posts`.
     """
-    posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
+    posts = _load_posts(events)
     recipients = find_recipients(posts)
     write_feeds(posts, recipients)
     _broadcast(posts, recipients, to_public=False)
@@ -111,13 +105,10 @@ def fan_out_edits(
     events: Sequence[status_events.StatusEdited | status_events.QuotePolicyChanged | status_events.QuoteSettled],
 ) -> None:
     """Publish changed posts to streams as `status.update`: to the home and list streams of their readers, to public and
-    hashtag streams, and to the notification streams of mentioned accounts. Because feeds contain only ids, only posts
-    with new hashtags or mentions are added to feeds.
-
-    Idempotent for feeds; a repeated call publishes to streams again. Posts deleted meanwhile are left out. Raises RedisError
-    when feeds cannot be written: the outbox retries.
+    hashtag streams, and to the notification streams of mentioned accounts. Because feeds contain only ids, only posts with
+    new hashtags or mentions are added to feeds. Idempotent, and raises RedisError, like `fan_out_posts`.
     """
-    posts = [post for post in load_posts({event.status_id for event in events}) if not post.is_deleted]
+    posts = _load_posts(events)
     recipients = find_recipients(posts)
     write_feeds(posts, recipients)
     _broadcast(posts, recipients, Event.STATUS_UPDATE)
@@ -126,8 +117,12 @@ def fan_out_edits(
 
 def show_cards(events: Sequence[status_events.CardAttached]) -> None:
     """Publish posts to streams again after the preview of their link was attached. Feeds contain ids and do not change."""
-    posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
+    posts = _load_posts(events)
     _broadcast(posts, find_recipients(posts), Event.STATUS_UPDATE)
+
+
+def _load_posts(events: Sequence[Any]) -> list[Post]:
+    return [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
 
 
 def _broadcast(
@@ -195,8 +190,8 @@ def _is_home_post(post: Post, account: int, readers: fan_out.Readers) -> bool:
 
 
 def find_repeated(posts: Sequence[Post], recipients: Mapping[int, Recipients]) -> dict[int, set[str]]:
-    """Map each boost to the names of the feeds that have an open stream and whose newest items already contained the
-    boosted post, or another boost of it, before this boost. Queries Redis for boosts only. Raises RedisError.
+    """Map each boost to the names of the feeds that have an open stream and whose newest items already contained the boosted
+    post, or another boost of it, before this boost. Queries Redis for boosts only. Raises RedisError.
     """
     boosts = [post for post in posts if post.reblog_of_id is not None]
     streams = {name: channel for post in boosts for name, channel in recipients[post.id].channels.items()}
@@ -235,9 +230,8 @@ def write_feeds(rows: Sequence[Post], recipients: Mapping[int, Recipients]) -> N
 def withdraw_posts(events: Sequence[status_events.StatusDeleted]) -> None:
     """Remove deleted posts, and every boost of them, from feeds, and publish the deletions to streams.
 
-    Runs in batches, because a post may have tens of thousands of boosts. Raises RedisError when feeds cannot be
-    reached: the outbox retries. Readers who have unfollowed the author are not considered: their feeds were dropped
-    when they did so.
+    Runs in batches, because a post may have tens of thousands of boosts. Raises RedisError when feeds cannot be reached: the
+    outbox retries. Readers who have unfollowed the author need no deletion: their feeds were dropped when they did so.
     """
     deleted = [
         _Deleted(event.status_id, event.account_id, event.reblog_of_id or 0, event.had_files) for event in events
@@ -257,7 +251,6 @@ class _Deleted(NamedTuple):
 
 
 def _withdraw(posts: Sequence[_Deleted]) -> None:
-    """Remove a batch of posts from the feeds of their readers and publish the deletions to streams."""
     authors = {post.account_id for post in posts}
     followers, lists = fan_out.list_active_followers(authors), load_lists_of_members(authors)
     rows = {row.id: row for row in load_posts(post.id for post in posts if not post.original)}

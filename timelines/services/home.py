@@ -1,11 +1,9 @@
-"""Loads home and list timelines: from the feed if possible, otherwise completely from SQL, filling the feed at the same
-time.
+"""Loads home and list timelines: from the feed if possible, otherwise completely from SQL, filling the feed at the same time.
 
 A feed that is missing (never built, not read for a week, FLUSHALL) or too short never causes an error or a partial page
 (contract, seed-coverage D-10). Every post is checked again when it is read, by the same rule that added it to the feed: a
-block, a mute or a deletion takes effect at once, whether or not the feed has been updated. Feeds of open streams are
-kept, because they record which posts a stream has shown, and therefore which posts a mute or a block must withdraw from
-it.
+block, a mute or a deletion takes effect at once, even if the feed has not been updated. Feeds of open streams are kept,
+because they record which posts a stream has shown, and therefore which posts a mute or a block must withdraw from it.
 """
 
 from __future__ import annotations
@@ -38,21 +36,18 @@ STREAM_POSTS: Final = 80
 """Number of posts in a feed that is built for a stream: two pages of maximum length."""
 
 FIRST_PAGE_MARGIN: Final = 60
-"""Number of additional posts with which a new feed starts: beyond the first page and the posts that decide about its
-boosts.
-"""
+"""Number of posts with which a new feed starts beyond the first page and the posts that decide about its boosts."""
 
 NEXT_PAGES_MARGIN: Final = 280
-"""Number of posts read additionally at the end of a feed. A reader who gets there usually continues: with these posts in
-the feed, the next fourteen pages of twenty posts are found without SQL queries, each of which would cost as much as the
-page itself (docs/adr/0025).
+"""Number of posts read additionally at the end of a feed. A reader who gets there usually continues: the next fourteen pages
+of twenty posts then need no SQL query, each of which would cost as much as the page itself (docs/adr/0025).
 """
 
 
 @dataclass(frozen=True, slots=True)
 class FeedSource:
     """Source of a timeline's posts: the name of its feed, the query that lists them from SQL, and `load_filter`, which
-    decides which of the posts found are shown.
+    decides which of them are shown.
     """
 
     name: str
@@ -71,17 +66,14 @@ class FeedSource:
 def load_home_page(viewer_id: int, cursor: Cursor) -> PostPage:
     """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough posts.
 
-    A page from a feed takes two queries, three with posts included by hashtag; a page from SQL one or two more.
-    `statuses.queries.page.fill` adds everything that presenting them needs. Works without Redis. Also marks the viewer as
-    active, about twice a day.
+    A page from a feed takes two queries, three with posts included by hashtag; a page from SQL one or two more. The page is
+    not filled. Works without Redis. Also marks the viewer as active, about twice a day.
     """
     return _load(home_feed(viewer_id), cursor)
 
 
 def load_list_page(user_list: List, cursor: Cursor) -> PostPage:
-    """Return the posts of a list at the cursor, newest first: a full page if there are enough posts. Takes one query more
-    than `load_home_page`.
-    """
+    """Return the posts of a list at the cursor, as `load_home_page` does, with one query more."""
     return _load(list_feed(user_list), cursor)
 
 
@@ -108,7 +100,7 @@ def list_feed(user_list: List) -> FeedSource:
 
 
 def load_held_ids(source: FeedSource) -> list[int]:
-    """Return the ids in the feed, whether or not the posts may be shown. One Redis command."""
+    """Return the ids in the feed, also of posts that may not be shown. One Redis command."""
     feed_slice: Slice | None = None
     with redis.best_effort("read a feed"):
         feed_slice = feed.read(source.name, source.reader_id, Cursor(feed.MAX_ITEMS))
@@ -122,9 +114,7 @@ def load_lost_ids(source: FeedSource, status_ids: Sequence[int]) -> list[int]:
 
 
 def rebuild(source: FeedSource) -> None:
-    """Build a missing feed from the newest posts, which clients may be displaying. Four queries at most, none when the
-    feed exists.
-    """
+    """Build a missing feed from the newest posts, which clients may be displaying. Four queries at most, none if it exists."""
     cursor = Cursor(STREAM_POSTS)
     found, feed_slice = _from_feed(source, cursor)
     if found is not None or feed_slice is None:
@@ -137,8 +127,8 @@ def rebuild(source: FeedSource) -> None:
 def _load(source: FeedSource, cursor: Cursor) -> PostPage:
     found, feed_slice = _from_feed(source, cursor)
     if feed_slice is not None and not feed_slice.present:
-        # The user is marked as active before the feed is built, because fan-out skips other users, so that the feed would miss
-        # posts.
+        # The user is marked as active before the feed is built, because fan-out skips other users, so that the feed would
+        # lack posts.
         record_presence(source.reader_id)
         with redis.best_effort("shorten a feed"):
             feed.shorten(source.name)
@@ -153,8 +143,7 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
             page_ids = {*ids}
             page.rows = [row for row in page.rows if row.id in page_ids]
             return page
-        # Such a post is removed from the feed, and the page is loaded again, because it would otherwise be short or
-        # empty.
+        # Such posts are removed from the feed and the page is loaded again, because it would otherwise be short or empty.
         with redis.best_effort("take posts out of a feed"):
             feed.remove({source.name: lost})
         withdraw_hidden_posts(source.reader_id, [item.id for item in lost], list_id=source.list_id)
@@ -163,9 +152,8 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
 
 
 def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Slice | None]:
-    """Return the page, or None if the feed lacks posts that the page needs; and the first slice read from the feed, or None
-    when Redis does not respond.
-    """
+    # Returns the page, or None if the feed lacks posts that it needs; and the first slice read from the feed, or None when
+    # Redis does not respond.
     slices: list[Slice] = []
 
     def read(stretch_cursor: Cursor) -> Stretch:
@@ -179,7 +167,7 @@ def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Sli
 
 
 def _from_sql(source: FeedSource, cursor: Cursor, feed_slice: Slice | None) -> FeedPage:
-    """Return the page from SQL; the posts read fill a missing feed, or extend one that ends inside or above the page."""
+    # The posts read from SQL fill a missing feed, or extend one that ends inside or above the page.
     if feed_slice is None or not _follows_feed(feed_slice, cursor):
         return find_page(source.read, cursor)
     mark = None
@@ -215,20 +203,19 @@ def forget_feeds(names: Collection[str], account_ids: Collection[int]) -> None:
     """
     held_ids = [(source, load_held_ids(source)) for source in _open_feeds(account_ids) if source.name in names]
     feed.drop(names)
-    # The open feeds are determined again, because a stream opened meanwhile may have built the feed that has just been
-    # dropped.
+    # The open feeds are determined again, because a stream opened meanwhile may have built the feed that has just been dropped.
     for source in _open_feeds(account_ids):
         rebuild(source)
-    # `load_lost_ids` is called last, so that it includes posts hidden by a concurrent mute: the event of that mute is handled
-    # later, and no longer finds these posts in the feed.
+    # Called last, so that it includes posts hidden by a concurrent mute: the event of that mute is handled later, and no
+    # longer finds these posts in the feed.
     for source, status_ids in held_ids:
         withdraw_hidden_posts(source.reader_id, load_lost_ids(source, status_ids), list_id=source.list_id)
 
 
 def build_open_feed(account_id: int, list_id: int | None = None) -> None:
-    """Build the home feed, or the feed of the list `list_id`, if it is missing, for an account that opens its stream.
-    Fan-out writes only to existing feeds, so without one there would be no record of what the stream has shown. One Redis
-    command when the feed exists.
+    """Build the home feed, or the feed of the list `list_id`, if it is missing, for an account that opens its stream: fan-out
+    writes only to existing feeds, so that nothing else would record what the stream has shown. One Redis command when the
+    feed exists.
     """
     if list_id is None:
         rebuild(home_feed(account_id))
@@ -240,12 +227,8 @@ def build_open_feed(account_id: int, list_id: int | None = None) -> None:
 
 def list_active() -> QuerySet[User]:
     """Select the local users who have a feed: those active in the last days."""
-    last_seen_at = Coalesce("active_at", "created_at")
-    return (
-        User.objects.filter(account__deleted_at=None)
-        .alias(seen=last_seen_at)
-        .filter(seen__gt=feed.absent_before(clock.now()))
-    )
+    users = User.objects.filter(account__deleted_at=None).alias(seen=Coalesce("active_at", "created_at"))
+    return users.filter(seen__gt=feed.absent_before(clock.now()))
 
 
 def rebuild_feeds(accounts: Iterable[int]) -> Iterator[int]:

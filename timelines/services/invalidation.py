@@ -23,35 +23,28 @@ OneSided = (
 
 
 def forget_followers_feeds(events: Sequence[account_events.AccountFollowed | account_events.FollowChanged]) -> None:
-    """Drop the feeds of accounts that have followed another account or changed a follow; the feeds are built again when
-    they are read.
-
-    Adding the posts of the followed account would not be enough: replies to it by other followed accounts now belong to
-    the home timeline as well, and a feed must contain every post that SQL would return. Raises RedisError.
+    """Drop the feeds of accounts that have followed another account or changed a follow. Adding the posts of the followed
+    account would not be enough: replies to it by other followed accounts now belong to the home timeline as well, and a feed
+    must contain every post that SQL would return. Raises RedisError.
     """
     _drop_feeds({event.account_id for event in events})
 
 
 def forget_tag_followers_feeds(events: Sequence[account_events.TagFollowed | account_events.TagUnfollowed]) -> None:
-    """Drop the home feeds of accounts that follow or unfollow a hashtag; the feeds are built again with or without the
-    hashtag's posts. Raises RedisError.
-    """
+    """Drop the home feeds of accounts that follow or unfollow a hashtag. Raises RedisError."""
     readers = {event.account_id for event in events}
     forget_feeds({*map(feed.home, readers)}, readers)
 
 
 def forget_all_feeds(events: Sequence[account_events.AccountUnsuspended]) -> None:
     """Drop all feeds when an account is unsuspended: feeds built during the suspension lack its posts, boosts of them and
-    replies to them. Feeds are built again when they are read. Raises RedisError.
+    replies to them. Raises RedisError.
     """
     feed.drop_all()
 
 
 def forget_list_feeds(events: Sequence[ListChanged]) -> None:
-    """Drop the feeds of changed lists and, if these are or were exclusive, the home feeds of their owners.
-
-    Raises RedisError.
-    """
+    """Drop the feeds of changed lists and, if they are or were exclusive, their owners' home feeds. Raises RedisError."""
     forget_feeds(
         {
             *(feed.of_list(event.list_id) for event in events),
@@ -62,17 +55,14 @@ def forget_list_feeds(events: Sequence[ListChanged]) -> None:
 
 
 def forget_own_feeds(events: Sequence[OneSided]) -> None:
-    """Drop the feeds of accounts that ended a follow, or changed a mute or a domain block, and make their streams reload
-    their relations. When the feeds are read, they are built again according to the new relations. The other account's
-    feeds stay. Posts removed by a mute or a block are deleted from open streams. Raises RedisError.
+    """Drop the feeds of accounts that ended a follow, or changed a mute or a domain block, and make their streams reload their
+    relations. Posts removed by a mute or a block are deleted from open streams. Raises RedisError.
     """
     _forget({event.account_id for event in events})
 
 
 def forget_both_feeds(events: Sequence[account_events.AccountBlocked | account_events.AccountUnblocked]) -> None:
-    """Drop the feeds of both accounts as `forget_own_feeds` does: after a block neither sees the other. Raises
-    RedisError.
-    """
+    """Drop the feeds of both accounts as `forget_own_feeds` does: after a block neither sees the other. Raises RedisError."""
     _forget({account for event in events for account in (event.account_id, event.target_id)})
 
 
@@ -82,9 +72,6 @@ def _forget(account_ids: Collection[int]) -> None:
 
 
 def _drop_feeds(account_ids: Collection[int]) -> None:
-    """Drop the home feeds of these accounts and the feeds of their lists; feeds with open streams are built again at
-    once.
-    """
     forget_feeds({*map(feed.home, account_ids), *map(feed.of_list, load_list_ids(account_ids))}, account_ids)
 
 

@@ -38,8 +38,8 @@ class ListDraft:
 
 
 def create_list(*, account_id: int, draft: ListDraft) -> List:
-    """Create a list. Raises Invalid for a missing or too long title, an unknown policy, and if the account has
-    LISTS_LIMIT lists already.
+    """Create a list. Raises Invalid for a missing or too long title, an unknown policy, and if the account has LISTS_LIMIT
+    lists.
     """
     new_list = List(account_id=account_id, title="")
     _write(new_list, draft)
@@ -72,10 +72,8 @@ def delete_list(*, found: List) -> None:
 
 
 def add_members(*, found: List, account_ids: Sequence[int]) -> None:
-    """Add either all of these accounts to a list, or none of them.
-
-    Raises NotFound for an unknown account, Invalid for an account that is neither the owner nor followed or requested by
-    the owner, and for an account that is already in the list.
+    """Add either all of these accounts to a list, or none of them. Raises NotFound for an unknown account, Invalid for an
+    account that is neither the owner nor followed or requested by the owner, and for an account that is already in the list.
     """
     ids = list(account_ids)
     if not ids:
@@ -96,10 +94,9 @@ def add_members(*, found: List, account_ids: Sequence[int]) -> None:
 
 
 def add_by_title(*, account: Account, title: str, member: Account) -> None:
-    """Add an account to the list with this title, which is created if missing, and follow the account if necessary.
-
-    An account that is already in the list stays in it. Raises Invalid (title, number of lists, limit of follows), and
-    Forbidden and NotFound in the same cases as `follow_account`.
+    """Add an account to the list with this title, which is created if missing, and follow the account if necessary. An
+    account that is already in the list stays in it. Raises Invalid (title, number of lists, limit of follows), and Forbidden
+    and NotFound in the same cases as `follow_account`.
     """
     with transaction.atomic():
         found = List.objects.filter(account=account, title=title).order_by("id").first()
@@ -112,7 +109,7 @@ def add_by_title(*, account: Account, title: str, member: Account) -> None:
 
 
 def remove_members(*, found: List, account_ids: Sequence[int]) -> None:
-    """Remove accounts from a list; accounts that are not in it are ignored."""
+    """Remove accounts from a list; others are ignored."""
     with transaction.atomic():
         ended, _rows = ListMember.objects.filter(list_id=found.id, account_id__one_of=list(account_ids)).delete()
         if ended:
@@ -120,10 +117,9 @@ def remove_members(*, found: List, account_ids: Sequence[int]) -> None:
 
 
 def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
-    """Remove unfollowed accounts from the lists of their former followers (contract, behaviours section 11).
-
-    An account that is followed or requested again stays. An account that has moved is replaced by its new account, if the
-    new account is followed.
+    """Remove unfollowed accounts from the lists of their former followers (contract, behaviours section 11). An account that
+    is followed or requested again stays. An account that has moved is replaced by its new account, if the follower follows
+    that.
     """
     members = ListMember.objects.filter(
         list__account_id__one_of={event.account_id for event in events},
@@ -148,9 +144,8 @@ def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
 
 
 def _allowed(owner_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Return the accounts among these that may be in the owner's lists. The owner's follows of them are locked, so that a
-    concurrent unfollow waits for the caller's transaction, and then removes them from the lists.
-    """
+    # The owner's follows are locked, so that a concurrent unfollow waits for the caller's transaction, and then removes the
+    # accounts from the lists.
     allowed = {owner_id}
     for model in (Follow, FollowRequest):
         rows = model._default_manager.filter(account_id=owner_id, target_id__one_of=account_ids).order_by("id")

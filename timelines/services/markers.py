@@ -18,11 +18,11 @@ _LOCK_SECONDS: Final = 1.0
 
 def save_markers(*, account_id: int, positions: Mapping[str, int | None]) -> list[Marker]:
     """Store the id of the last read item of each timeline, even if it is lower than before; every change increases the
-    marker's version.
+    marker's version. None keeps the position; a missing marker then starts at 0. Returns the markers in the order of
+    `positions`.
 
-    The order of concurrent writes is unknown, so a write that had to wait only moves a marker forwards: after writes by
-    two clients the higher position is stored. None keeps the position; a missing marker then starts at 0. Returns the
-    markers in the order of `positions`. Raises Conflict, and writes nothing, when another write does not end in time.
+    The order of concurrent writes is unknown, so a write that had to wait only moves a marker forwards: after writes by two
+    clients the higher position is stored. Raises Conflict, and writes nothing, when another write does not end in time.
     """
     with transaction.atomic():
         name = f"markers:{account_id}"

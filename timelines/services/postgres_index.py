@@ -1,10 +1,10 @@
 """Full-text search of posts in PostgreSQL.
 
-A document is one `tsvector`. It has the words of the post with their positions and, as lexemes that cannot occur as
-words, the post's author, its properties (`Fact`: "has media", "is a reply"), whether it is public, and three time spans
-to which it belongs. One GIN index serves the whole query, and the newest posts are found first without sorting all
-matches: time ranges are queried one after the other, so that a word in every second post costs no more than a rare word.
-Visibility is checked in the statement.
+A document is one `tsvector`. It has the words of the post with their positions and, as lexemes that cannot occur as words,
+the post's author, its properties (`Fact`: "has media", "is a reply"), whether it is public, and three time spans to which it
+belongs. One GIN index serves the whole query. The newest posts are found first, without sorting all matches: time ranges are
+queried one after the other, so that a word in every second post costs no more than a rare word. Visibility is checked in the
+statement.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from timelines.policies.search_query import Scope
 from timelines.services.search_index import Document, Search
 
 RESULTS_LIMIT: Final = 10_000
-"""Limit of results, whatever page is requested."""
+"""Limit of results of a search, over all its pages."""
 
 _PUBLIC: Final = ":public"
 _LISTED: Final = ":listed"
@@ -50,9 +50,9 @@ _OUTDATED_POSTS: Final = """
 SELECT status_id FROM timelines_searchdocument WHERE words @@ {query}::tsquery ORDER BY status_id DESC LIMIT {limit}
 """
 
-# The materialised list is found with the indexes alone; its posts are then checked, newest first, until enough of them
-# may be shown. `own` tells whether the post was found among the posts that the viewer wrote, favourited, boosted,
-# bookmarked, voted in or is mentioned in.
+# The materialised list is found with the indexes alone; its posts are then checked, newest first, until enough of them may be
+# shown. `own` tells whether the post was found among the posts that the viewer wrote, favourited, boosted, bookmarked, voted
+# in or is mentioned in.
 _SEARCH_SQL: Final = f"""
 WITH {VIEWER_SETS},
 found (id, own) AS MATERIALIZED ({{found}})
@@ -72,9 +72,9 @@ _SCOPE_CONDITIONS: Final = {
     Scope.ALL: f"({_PUBLICLY_FOUND} OR ((c.own OR s.account_id = %(viewer)s) AND {_FOUND_IN_LIBRARY}))",
 }
 _WORD_MATCHES: Final = "SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE <fits>"
-# Posts between two ids that the viewer favourited, boosted, bookmarked, voted in or is mentioned in: the planner decides
-# whether to start with the words or with the viewer's own rows. This is a join instead of IN, because for IN the planner
-# expects two hundred distinct items, whatever the list contains.
+# Posts between two ids that the viewer favourited, boosted, bookmarked, voted in or is mentioned in. With a join the planner
+# decides whether to start with the words or with these posts; for IN it would expect two hundred distinct items, whatever the
+# list contains.
 _VIEWER_POSTS: Final = """
    SELECT status_id AS id FROM statuses_mention WHERE account_id = %(viewer)s AND NOT silent AND <between status_id>
     UNION ALL SELECT status_id FROM statuses_favourite WHERE account_id = %(viewer)s AND <between status_id>
@@ -91,9 +91,9 @@ SELECT d.status_id, TRUE FROM timelines_searchdocument d JOIN ({_VIEWER_POSTS}) 
 """  # noqa: S608 (constants)
 
 # Searches in the posts of the newest days; most searches need no older posts. The statement is the same for every search,
-# because planning it takes longer than running it, and the frequency of the words does not matter here. The viewer's
-# posts of two days are looked up one by one; for viewers who are mentioned thousands of times, the posts
-# that contain the words are read instead.
+# because planning it takes longer than running it, and the frequency of the words does not matter here. The viewer's posts of
+# two days are looked up one by one; for viewers who are mentioned thousands of times, the posts that contain the words are
+# read instead.
 _LIBRARY_LIMIT: Final = 1000
 _RECENT_CONDITION: Final = "d.words @@ %(query)s::tsquery AND d.words @@ %(spans)s::tsquery"
 _RECENT_WORD_MATCHES: Final = f"""
@@ -135,28 +135,23 @@ class PostgresIndex:
     """The built-in search engine; see `timelines.services.search_index.StatusIndex`."""
 
     def keep(self, documents: Sequence[Document]) -> None:
-        """Write documents, in the order of their ids so that two writers cannot deadlock."""
         if documents:
             vectors = [vector_of(document) for document in documents]
             rows_of(_INSERTION, {"ids": [document.status_id for document in documents], "words": vectors})
 
     def remove(self, status_ids: Collection[int]) -> None:
-        """Remove documents, in one statement."""
         if status_ids:
             with connection.cursor() as cursor:
                 cursor.execute(_DELETION, {"ids": list(status_ids)})
 
     def list_outdated(self, author_id: int, *, public: bool, limit: int) -> list[int]:
-        """List posts whose documents are outdated, in one statement, through the index."""
         query = f"'{_author(author_id)}' & '{_LISTED}' & {'!' if public else ''}'{_PUBLIC}'"
         with connection.cursor() as cursor:
             cursor.execute(_text(_OUTDATED_POSTS, query=query, limit=limit))
             return [row[0] for row in cursor.fetchall()]
 
     def find(self, search: Search) -> list[int]:
-        """Find posts with at most four statements, stopping when the page is full, and one statement for the oldest
-        document.
-        """
+        # Each stage is a statement, and the page may be full before the last one.
         result_count = min(search.offset + search.limit, RESULTS_LIMIT)
         if search.query.impossible or search.limit <= 0 or search.offset >= result_count:
             return []
@@ -179,7 +174,7 @@ class _Finding:
 
     @property
     def asks(self) -> bool:
-        """Tell whether the query has any condition; a query that consists only of punctuation has none."""
+        # A query that consists only of punctuation has no condition.
         bounded = self.search.query.scope is not Scope.ALL or self.search.query.excluded_days
         return bool(self.query or bounded or self.search.query.since or self.search.query.until)
 
@@ -212,8 +207,7 @@ class _Finding:
                 return
             end = first
             if following is not None:
-                # The next range begins with the remaining spans of this size, back to the start of a span of the next
-                # size.
+                # The next range begins with the remaining spans of this size, back to the start of a span of the next size.
                 number = first >> following[1]
                 whole = range((first >> bits) - 1, (number << following[1] - bits) - 1, -1)
                 spans = [f"':{name}{each}'" for each in whole]
@@ -261,9 +255,7 @@ def _midnight(day: date) -> datetime:
 
 
 def _text(statement: str, **values: Any) -> str:
-    """Return a statement that contains its query as a literal, because the planner must see how rare the words are. `%`
-    is doubled for the driver.
-    """
+    # The query is a literal, because the planner must see how rare the words are. `%` is doubled for the driver.
     quoted = {name: sql.quote(value).replace("%", "%%") for name, value in values.items()}
     return statement.format(**quoted)
 
@@ -291,7 +283,7 @@ def vector_of(document: Document) -> str:
 
 
 def _query(search: Search) -> str:
-    """Return the tsquery of all conditions except time spans and visibility; empty if there are none."""
+    # All conditions except time spans and visibility.
     query = search.query
     parts = [phrase for text in query.texts.wanted if (phrase := _phrase(text))]
     parts += [f"!({phrase})" for text in query.texts.excluded if (phrase := _phrase(text))]
@@ -305,7 +297,7 @@ def _query(search: Search) -> str:
 
 
 def _phrase(text: str) -> str:
-    """Return the words of a part of the search as a phrase query with their distances; empty for a part without words."""
+    # A phrase query of the words with their distances; empty for a part without words.
     parts: list[str] = []
     previous: Word | None = None
     for word in query_words(text):
@@ -317,10 +309,7 @@ def _phrase(text: str) -> str:
 
 
 def _all_match(*queries: str) -> str:
-    """Return the condition that a document `d` matches all of these queries; empty ones are ignored.
-
-    Each query is a separate condition. For a combined query, the index would read the complete posting lists of each
-    span, because it orders the parts of a query by frequency, ignoring how they are nested; separately, it only checks
-    the spans for the posts that match the words.
-    """
+    # Each query is a separate condition, empty ones are ignored. For a combined query, the index would read the complete
+    # posting lists of each span, because it orders the parts of a query by frequency, ignoring how they are nested;
+    # separately, it only checks the spans for the posts that match the words.
     return " AND ".join(_text("d.words @@ {query}::tsquery", query=query) for query in queries if query) or "TRUE"

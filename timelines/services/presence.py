@@ -59,16 +59,15 @@ SELECT account_id FROM accounts_user
 
 
 def record_presence(*account_ids: int) -> None:
-    """Mark the users of these accounts as active now, so that posts are added to their feeds from now on.
-
-    Called about twice a day for each reader, when `timelines.stores.feed` does not remember an earlier call, and when a
-    stream is opened. One statement, or six if one of the users was absent.
+    """Mark the users of these accounts as active now, so that posts are added to their feeds from now on. Called about twice
+    a day for each reader, when `timelines.stores.feed` does not remember an earlier call, and when a stream is opened. One
+    statement, or six if one of the users was absent.
     """
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         now = clock.now()
         cursor.execute(_PRESENCE_UPDATE, {"ids": list(account_ids), "now": now})
-        # Users who were away for RETENTION may have been marked as absent: mark them as present. The statement above keeps
-        # their rows locked until the commit, so that `note_absent_people` skips them.
+        # Users who were away for RETENTION may have been marked as absent: mark them as present. The statement above locks
+        # their rows until the commit, so that `note_absent_people` skips them.
         back = [account_id for account_id, last in cursor.fetchall() if last <= now - feed.RETENTION]
         if back:
             _write_absence(back, absent=False)
@@ -86,10 +85,8 @@ def record_arrival(account_id: int) -> None:
 
 
 def note_absent_people() -> int:
-    """Mark absent users, whom fan-out then skips, and return how many there are.
-
-    These users lose nothing: their feeds have expired, and are built again when they return (`record_presence`). May be
-    called at any time, also by several processes.
+    """Mark absent users, whom fan-out then skips, and return how many there are. They lose nothing: their feeds have expired,
+    and are built again when they return (`record_presence`). Several processes may call this at any time.
     """
     before = feed.absent_before(clock.now())
     with connection.cursor() as cursor:
@@ -107,9 +104,7 @@ def _note_absent(account_ids: Sequence[int], before: datetime) -> int:
 
 
 def _write_absence(account_ids: Sequence[int], *, absent: bool) -> None:
-    """Mark the follows, hashtag follows and lists of these users as absent or present; remote accounts are never among
-    the users.
-    """
+    # Remote accounts are never among the users.
     before, after = FollowerState.ACTIVE, FollowerState.ABSENT
     if not absent:
         before, after = after, before

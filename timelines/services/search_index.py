@@ -1,6 +1,5 @@
-"""Keeps the documents of a search engine up to date with the posts, and defines the interface of such an engine.
-
-PostgreSQL is the built-in engine (`timelines.services.postgres_index`); another engine can be plugged in.
+"""Updates the documents of a search engine with the posts, and defines the interface of such an engine. PostgreSQL is the
+built-in engine (`timelines.services.postgres_index`); another engine can be plugged in.
 """
 
 from __future__ import annotations
@@ -19,14 +18,7 @@ from social.kernel.ids import MAX_ID
 from social.kernel.plans import IDS, Plan
 from social.kernel.ports import Port
 from social.kernel.text.to_html import QUOTE_FALLBACK
-from statuses.events import (
-    CardAttached,
-    StatusDeleted,
-    StatusEdited,
-    StatusFetched,
-    StatusImported,
-    StatusPublished,
-)
+from statuses.events import CardAttached, StatusDeleted, StatusEdited, StatusFetched, StatusImported, StatusPublished
 from statuses.models import CardType, Status, StatusCard
 from statuses.models.attachments import MediaType
 from statuses.policies.posts import Post, PostBody
@@ -40,9 +32,8 @@ from timelines.policies.search_query import Fact, StatusQuery
 @dataclass(frozen=True)
 class Document:
     """A post in the form that a search engine stores. `public` tells whether everyone may find it, not only viewers who
-    favourited, boosted or bookmarked it, voted in it or are mentioned in it.
-
-    `listed` tells whether it is a public post, which becomes `public` when its author opts in to search.
+    favourited, boosted or bookmarked it, voted in it or are mentioned in it; `listed` tells whether it is a public post,
+    which becomes `public` when its author opts in to search.
     """
 
     status_id: int
@@ -56,8 +47,8 @@ class Document:
 
 @dataclass(frozen=True)
 class Search:
-    """A search by `viewer_id`, newest posts first, skipping the first `offset` results. `authors` are the ids of accepted
-    authors (None for all), `excluded_authors` the ids of rejected authors; `min_id` and `max_id` are exclusive.
+    """A search by `viewer_id`, newest posts first, skipping the first `offset` results. Posts must be by one of `authors`
+    (None for all), and by none of `excluded_authors`; `min_id` and `max_id` are exclusive.
     """
 
     viewer_id: int
@@ -84,9 +75,8 @@ class StatusIndex(Protocol):
         ...
 
     def find(self, search: Search) -> list[int]:
-        """Return the matching posts that the viewer may find, newest first: public posts, and posts that the viewer
-        wrote, favourited, boosted, bookmarked, voted in or is mentioned in. Posts hidden by a block, a mute or a limit
-        are left out.
+        """Return the matching posts that the viewer may find, newest first: public posts, and posts that the viewer wrote,
+        favourited, boosted, bookmarked, voted in or is mentioned in, except posts hidden by a block, a mute or a limit.
         """
         ...
 
@@ -98,7 +88,7 @@ BATCH_SIZE: Final = 500
 """Number of documents that are written again in one step."""
 
 _INDEXABLE_AUTHORS: Final = Plan(
-    lambda: Account.objects.filter(id__one_of=IDS, indexable=True).values_list("id", flat=True),
+    lambda: Account.objects.filter(id__one_of=IDS, indexable=True).values_list("id", flat=True)
 )
 _FILM_POSTS: Final = Plan(
     lambda: StatusCard.objects.filter(status_id__one_of=IDS, card__type=CardType.VIDEO).values_list(
@@ -127,8 +117,8 @@ def remove_posts(events: Sequence[StatusDeleted]) -> None:
 
 
 def review_authors(events: Sequence[ProfileUpdated | AuthorOutdated]) -> None:
-    """Update the documents of authors who opted in to or out of search: BATCH_SIZE posts each; an event is published for
-    the rest.
+    """Update the documents of authors who opted in to or out of search: BATCH_SIZE posts each; an event is published for the
+    rest.
     """
     ids = {event.account_id for event in events}
     authors = Account.objects.filter(id__one_of=ids).values_list("id", "indexable")
@@ -156,9 +146,8 @@ def count_indexed() -> int:
 
 
 def rebuild_index(*, before: int = MAX_ID) -> Iterator[tuple[int, int]]:
-    """Write the documents of all posts again, newest first; yields the number written and the last id of each step.
-
-    Each step is a separate transaction. `before` continues an earlier run: only posts with lower ids are written.
+    """Write the documents of all posts again, newest first; yields the number written and the last id of each step. Each step
+    is a separate transaction. `before` continues an earlier run: only posts with lower ids are written.
     """
     while True:
         with transaction.atomic():
@@ -172,24 +161,18 @@ def rebuild_index(*, before: int = MAX_ID) -> Iterator[tuple[int, int]]:
 
 
 def write_documents(status_ids: Iterable[int]) -> int:
-    """Write the documents of the current versions of these posts, and return how many were written. Boosts and deleted
-    posts are left out. Takes four queries, plus the queries of the engine.
+    """Write the documents of the current versions of these posts, and return how many were written, without boosts and
+    deleted posts. Takes four queries, plus the queries of the engine.
     """
     posts = [post for post in load_posts(status_ids) if post.reblog_of_id is None and not post.is_deleted]
     sources = load_bodies(post.id for post in posts)
     indexable = set(_INDEXABLE_AUTHORS.run(ids=list({post.account_id for post in posts}))) if posts else set()
-    players = _with_players(sources)
+    players = set(_FILM_POSTS.run(ids=list(sources))) if sources else set()
     documents = [
         _document(post, sources[post.id], indexable, embeds=post.id in players) for post in posts if post.id in sources
     ]
     status_index.get().keep(documents)
     return len(documents)
-
-
-def _with_players(status_ids: Iterable[int]) -> set[int]:
-    """Return the posts whose preview is a video of another site."""
-    ids = list(status_ids)
-    return set(_FILM_POSTS.run(ids=ids)) if ids else set()
 
 
 def _document(post: Post, source: PostBody, indexable: Collection[int], *, embeds: bool) -> Document:
@@ -224,6 +207,6 @@ def _facts(post: Post, source: PostBody) -> Iterable[Fact]:
 
 
 def has_link(content: str) -> bool:
-    """Tell whether the HTML of a post has a link other than those to accounts, to hashtags and to its quoted post."""
+    """Tell whether the HTML of a post has a link other than to accounts, hashtags and its quoted post."""
     anchors = _ANCHOR.findall(QUOTE_FALLBACK.sub("", content))
     return any(_TAG_CLASS.search(anchor) is None for anchor in anchors)

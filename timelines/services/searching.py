@@ -39,9 +39,7 @@ _NUMBERED_PERSON: Final = re.compile(r"/ap/users/([0-9]{1,19})/?\Z")
 
 @dataclass(frozen=True)
 class SearchForm:
-    """Search as a client requests it. `kind` is empty for all kinds; an unknown kind finds nothing. `offset` applies only
-    with a `kind`.
-    """
+    """Search as a client requests it. `kind` is empty for all kinds; an unknown kind finds nothing. `offset` needs a `kind`."""
 
     text: str = ""
     kind: str = ""
@@ -55,14 +53,13 @@ class SearchForm:
     exclude_unreviewed: bool = False
 
     def wants(self, kind: str) -> bool:
-        """Tell whether this kind of result is requested."""
         return self.kind in ("", kind)
 
 
 @dataclass
 class Found:
-    """Search results: ids of accounts, posts and collections, and hashtags, each in the order in which they are shown.
-    Whether the viewer may read the posts and collections is not checked yet.
+    """Search results: ids of accounts, posts and collections, and hashtags, each in the order of display. Whether the viewer
+    may read the posts and collections is not checked yet.
     """
 
     accounts: Sequence[int] = ()
@@ -73,9 +70,8 @@ class Found:
 
 def search(form: SearchForm, viewer_id: int) -> Found:
     """Return everything of the requested kinds that matches. With `resolve`, a text that is an address returns only the
-    object with that address, which is fetched from its server if necessary. Must run outside of a transaction.
-
-    Raises NotFound for an unknown `account_id`, and InvalidDate.
+    object with that address, which is fetched from its server if necessary. Must run outside of a transaction. Raises
+    NotFound for an unknown `account_id`, and InvalidDate.
     """
     text = form.text.strip()[:QUERY_LENGTH_LIMIT]
     form = replace(form, limit=min(form.limit, RESULTS_LIMIT), offset=form.offset if form.kind else 0)
@@ -96,8 +92,8 @@ def search(form: SearchForm, viewer_id: int) -> Found:
 
 
 def find_at_address(url: str, viewer_id: int) -> Found:
-    """Return the object with the address `url`, which is fetched from its server if necessary; whether the viewer may
-    read a post is not checked yet. Must run outside of a transaction.
+    """Return the object with the address `url`, which is fetched from its server if necessary; whether the viewer may read a
+    post is not checked yet. Must run outside of a transaction.
     """
     return _find_object(url, SearchForm(), viewer_id)
 
@@ -133,10 +129,7 @@ def _statuses(text: str, form: SearchForm, viewer_id: int) -> list[int]:
 
 
 def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[int]]:
-    """Return the ids of the authors that `from:` names (None if it names none), and of the authors that it excludes.
-
-    An unknown name stands for nobody.
-    """
+    # The authors that `from:` names (None if it names none), and those that it excludes; an unknown name stands for nobody.
     pairs = {name: split_address(name) for name in (*names.wanted, *names.excluded)}
     accounts = by_address([pair for name, pair in pairs.items() if pair is not None and name.lower() != "me"])
 
@@ -156,7 +149,6 @@ def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[
 
 
 def _find_object(url: str, form: SearchForm, viewer_id: int) -> Found:
-    """Return the object with the address `url`, if its kind is requested."""
     found = Found()
     post, person, collection = _local(url)
     if post is None and person is None and collection is None and not links.is_own(url):
@@ -180,9 +172,7 @@ def _find_object(url: str, form: SearchForm, viewer_id: int) -> Found:
 
 
 def _local(url: str) -> tuple[int | None, int | None, int | None]:
-    """Return the id of the post, of the account and of the collection to which a local address belongs; only one of them is
-    not None.
-    """
+    # The id of the post, of the account and of the collection to which a local address belongs; at most one is not None.
     if not links.is_own(url):
         return None, None, None
     path = urlsplit(url).path

@@ -70,8 +70,8 @@ def compute_trends() -> int:
 
 
 def compute_tags(now: datetime) -> int:
-    """Compute trending hashtags: hashtags that more accounts have used today (UTC) than yesterday. Requests a review by
-    staff for new hashtags.
+    """Compute trending hashtags, which more accounts have used today (UTC) than yesterday, and request a review of new ones
+    by staff.
     """
     rows = _rows(_TAGS, {"day": now.astimezone(UTC).date(), "threshold": trends.THRESHOLD})
     fresh = {tag_id: trends.surprise(today, yesterday) for tag_id, today, yesterday in rows}
@@ -98,7 +98,7 @@ def compute_statuses(now: datetime) -> int:
 
 
 def compute_links(now: datetime) -> int:
-    """Compute trending links: pages that more accounts link to today (UTC) than yesterday. Requests a review by staff for new
+    """Compute trending links, to pages that more accounts link to today (UTC) than yesterday, and request a review of new
     publishers.
     """
     today = now.astimezone(UTC).date()
@@ -124,9 +124,7 @@ def _rows(sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def _renew(kind: TrendKind, fresh: Mapping[int, float], half_life: timedelta, now: datetime) -> list[int]:
-    """Let the stored scores decay from their peak; a higher score, or any score after the peak's lifetime, becomes the
-    new peak.
-    """
+    # Stored scores decay from their peak; a higher score, or any score after the peak's lifetime, becomes the new peak.
     peaks = {row.object_id: (row.peak, row.peak_at) for row in Trend.objects.filter(kind=kind)}
     scores: dict[int, tuple[float, float, datetime]] = {}
     for number in {*peaks, *fresh}:
@@ -139,11 +137,9 @@ def _renew(kind: TrendKind, fresh: Mapping[int, float], half_life: timedelta, no
 
 
 def _store(kind: TrendKind, scores: Mapping[int, tuple[float, float, datetime]]) -> list[int]:
-    """Replace the trends of a kind, and return their ids, the strongest first."""
-    strong = sorted(((-score, number) for number, (score, _p, _at) in scores.items() if score >= trends.LOWEST_SCORE))[
-        :TRENDS_LIMIT
-    ]
-    kept_ids = [number for _score, number in strong]
+    # Returns the ids of the trends, the strongest first.
+    strong = sorted((-score, number) for number, (score, _p, _at) in scores.items() if score >= trends.LOWEST_SCORE)
+    kept_ids = [number for _score, number in strong[:TRENDS_LIMIT]]
     rows = [
         Trend(kind=kind, object_id=number, score=scores[number][0], peak=scores[number][1], peak_at=scores[number][2])
         for number in sorted(kept_ids)
@@ -161,10 +157,8 @@ def _store(kind: TrendKind, scores: Mapping[int, tuple[float, float, datetime]])
 
 
 def review_trend(*, by: Staff, kind: TrendKind, object_id: int, trendable: bool) -> None:
-    """Store the decision of staff whether an object may be shown as trending.
-
-    Raises NotPermitted, and NotFound for an object that does not exist or cannot trend: a post that is not public, a boost, a
-    link without a preview.
+    """Store the decision of staff whether an object may be shown as trending. Raises NotPermitted, and NotFound for an object
+    that does not exist or cannot trend: a post that is not public, a boost, a link without a preview.
     """
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
@@ -181,10 +175,8 @@ def review_trend(*, by: Staff, kind: TrendKind, object_id: int, trendable: bool)
 
 
 def _name_of(kind: TrendKind, object_id: int) -> str | None:
-    """Return a name for the audit log: the address of an account or page, or a hashtag; None for an object that cannot trend.
-
-    Posts must be public, because the response to a review shows the post to staff.
-    """
+    # A name for the audit log; None for an object that cannot trend. Posts must be public, because the response to a review
+    # shows the post to staff.
     if kind is TrendKind.TAG:
         tag = Tag.objects.filter(id=object_id).first()
         return None if tag is None else str(tag)
@@ -199,18 +191,14 @@ def _name_of(kind: TrendKind, object_id: int) -> str | None:
 
 
 def forget_reviews(*, batch: int = 5000) -> int:
-    """Delete the decisions about posts, links and authors whose rows no longer exist, and return how many. Run by the
-    scheduler.
-    """
+    """Delete the decisions about posts, links and authors that no longer exist, and return how many. Run by the scheduler."""
     with connection.cursor() as cursor:
         cursor.execute(_GONE_REVIEWS, [batch])
         return int(cursor.rowcount)
 
 
 def review_publisher(*, by: Staff, publisher_id: int, trendable: bool) -> LinkPublisher:
-    """Store the decision of staff whether pages of a publisher may be shown as trending. Raises NotPermitted and
-    NotFound.
-    """
+    """Store the decision of staff whether pages of a publisher may trend. Raises NotPermitted and NotFound."""
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
         publisher = require_found(LinkPublisher.objects.select_for_update().filter(id=publisher_id).first())

@@ -1,9 +1,9 @@
 """Names of the Redis channels between publishing and streaming processes, and which of them have subscribers.
 
 Apps of higher layers publish on these channels as well: notifications on `notifications(account_id)`, announcements on
-BROADCAST. The format of messages is in `timelines.stores.messages`. Redis itself reports the number of subscribers
-(PUBSUB NUMSUB): the reply is exact, needs no bookkeeping and survives a FLUSHALL. It covers only the Redis server that
-replies, so the role `streams` must be one server (or one primary), not a sharded cluster.
+BROADCAST. The format of messages is in `timelines.stores.messages`. Redis itself reports the number of subscribers (PUBSUB
+NUMSUB): the reply is exact, needs no bookkeeping and survives a FLUSHALL. It covers only the Redis server that replies, so
+the role `streams` must be one server (or one primary), not a sharded cluster.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from social.kernel import redis, streams
 from social.kernel.batches import in_batches
 
 HOMES: Final = "homes"
-"""Channel of posts for home timelines; each message has a list of recipients: one message for each post and up to 500
-readers.
-"""
+"""Channel of posts for home timelines: one message for each post and up to 500 readers, who are listed in it."""
 
 PUBLIC_LOCAL: Final = "public:local"
 PUBLIC_REMOTE: Final = "public:remote"
@@ -29,9 +27,7 @@ BROADCAST: Final = "everybody"
 
 
 def home(account_id: int) -> str:
-    """Return the channel of the account's own events. Every process that streams to the account subscribes to it, so that
-    subscribers can be counted.
-    """
+    """Return the channel of the account's own events, to which every process that streams to the account subscribes."""
     return f"timeline:{account_id}"
 
 
@@ -56,9 +52,7 @@ def hashtag(name: str) -> str:
 
 
 def relations(account_id: int) -> str:
-    """Return the channel that reports changed blocks and mutes by or against the account, which its streams must then
-    reload.
-    """
+    """Return the channel that reports changed blocks and mutes by or against the account, for its streams to reload."""
     return f"relations:{account_id}"
 
 
@@ -68,14 +62,12 @@ def device(token_id: int) -> str:
 
 
 def token(token_id: int) -> str:
-    """Return the channel that reports that a token was revoked
-    (`accounts.identity.services.tokens.channel_of`): its connections are closed.
-    """
+    """Return the channel that reports that a token was revoked (`accounts.identity.services.tokens.channel_of`)."""
     return f"token:{token_id}"
 
 
 def user(user_id: int) -> str:
-    """Return the channel that reports that the user was disabled, suspended or changed: their connections are checked again."""
+    """Return the channel that reports that the user was disabled, suspended or changed, for their connections to be checked."""
     return f"user:{user_id}"
 
 

@@ -1,22 +1,20 @@
-"""Feeds in Redis. Each feed is a sorted set of post ids, and may vanish at any time.
-
-A feed is addressed by its name, such as `home:12` (`home`) or `list:5` (`of_list`).
+"""Feeds in Redis. Each feed is a sorted set of post ids with a name, such as `home:12` (`home`) or `list:5` (`of_list`), and
+may vanish at any time.
 
 A feed is a cache with one guarantee: **above its lowest item no post is missing**. The lowest item may be the floor, a marker
 that there are no older posts at all. Posts below the lowest item are read from SQL.
 
-An item has 16 bytes: the post's id and (for a boost) the boosted post's id, both big-endian. All items have score 0:
-Redis then orders them byte by byte, which is exactly by id. (A score is a double and would round adjacent ids to the same
-value.)
+An item has 16 bytes: the post's id and (for a boost) the boosted post's id, both big-endian. All items have score 0: Redis
+then orders them byte by byte, which is exactly by id. (A score is a double and would round adjacent ids to the same value.)
 
-Concurrent builds and writes: a builder first registers itself (`begin`), then reads SQL, then stores (`finish`). Items
-that fan-out adds meanwhile are also written to the builder's side set and merged, so that a post committed after the
-builder's query is not lost. `drop` ends the registration: the data that such a builder has read is stale, and its
-`finish` does nothing. The same happens after a FLUSHALL.
+Concurrent builds and writes: a builder first registers itself (`begin`), then reads SQL, then stores (`finish`). Items that
+fan-out adds meanwhile are also written to the builder's side set and merged, so that a post committed after the builder's
+query is not lost. `drop` ends the registration: the data that such a builder has read are stale, and its `finish` does
+nothing. The same happens after a FLUSHALL.
 
-A server that restarts with an older copy of its data (a snapshot, a promoted replica, a power failure) would restore
-feeds without the posts added since then. Such a copy contains no scripts, so the first call that finds the scripts
-missing drops all feeds.
+A server that restarts with an older copy of its data (a snapshot, a promoted replica, a power failure) would restore feeds
+without the posts added since then. Such a copy contains no scripts, so the first call that finds the scripts missing drops
+all feeds.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ MAX_ITEMS: Final = 800
 """Limit of items of one feed (contract, behaviours section 11)."""
 
 EXTENDED_ITEMS_LIMIT: Final = 4000
-"""Limit of items of a feed whose reader has paged beyond MAX_ITEMS; the older items are kept until `shorten` is called."""
+"""Limit of items of a feed whose reader has paged beyond MAX_ITEMS; the older items stay until `shorten` is called."""
 
 RETENTION: Final = timedelta(days=7)
 """Time for which a feed is kept after it was last read."""
@@ -58,7 +56,6 @@ class FeedItem(NamedTuple):
     original: int = 0
 
     def packed(self) -> bytes:
-        """Encode the item in the stored form."""
         return _PAIR.pack(*self)
 
 
@@ -72,12 +69,10 @@ def _packed(items: Iterable[FeedItem]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Items of a feed in the requested order.
-
-    `complete` tells whether no items follow the last one. Items read downwards have no gaps; items read upwards have no
-    gaps if the first is in the feed. `lowest` is the feed's lowest item, FeedItem(0) for the floor, None when there is no
-    feed. `present` tells whether the reader's presence was recorded in the last twelve hours. `size` is the number of
-    items of the whole feed.
+    """Items of a feed in the requested order. `complete` tells whether no items follow the last one. Items read downwards
+    have no gaps; items read upwards have no gaps if the first is in the feed. `lowest` is the feed's lowest item, FeedItem(0)
+    for the floor, None when there is no feed. `present` tells whether the reader's presence was recorded in the last twelve
+    hours. `size` is the number of items of the whole feed.
     """
 
     items: list[FeedItem]
@@ -88,9 +83,7 @@ class Slice:
 
 
 def _forget_all() -> None:
-    """Drop every feed, then load the scripts. Two processes may do this at the same time, because dropped feeds are built
-    again.
-    """
+    # The scripts are loaded last. Two processes may do this at once, because dropped feeds are built again.
     connected = redis.client("feeds")
     keys = connected.scan_iter(match=feed_key("*"), count=5000)
     for batch in in_batches(keys, _KEYS_PER_CALL):
@@ -204,7 +197,7 @@ def _presence_key(account_id: int) -> str:
 
 
 def absent_before(now: datetime) -> datetime:
-    """Return the limit of presence: users who were last active before this time are absent, and have no feed."""
+    """Return the limit of presence: users last active before this time are absent, and have no feed."""
     return now - RETENTION - _RETENTION_MARGIN
 
 
@@ -215,7 +208,6 @@ def mark_present(account_id: int) -> None:
 
 def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
     """Return the items of the feed at the cursor, in its direction; `reader_id` is the account whose presence is checked.
-
     Reading keeps the feed for another seven days. Raises RedisError.
     """
     is_script_loaded, present, found, lowest, size = _read_state(name, reader_id, cursor)
@@ -229,11 +221,8 @@ def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
 
 
 def _read_state(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[FeedItem], list[FeedItem], int]:
-    """Return whether scripts and the reader's presence are known, the feed's items at the cursor, its lowest item, and its
-    size.
-
-    Uses plain commands, because a script that does the same takes the Redis server twice as long.
-    """
+    # Whether scripts and the reader's presence are known, the feed's items at the cursor, its lowest item, and its size. A
+    # script that does the same takes the Redis server twice as long as plain commands.
     key, before, after = feed_key(name), cursor.before, cursor.after
     lower = b"(" + (_FLOOR if after is None else after.to_bytes(8) + b"\xff" * 8)
     upper = b"+" if before is None else b"(" + before.to_bytes(8)
@@ -259,9 +248,7 @@ def is_present(account_id: int) -> bool:
 
 
 def newest(names: Iterable[str], number: int) -> dict[str, list[FeedItem]]:
-    """Return the newest `number` items of feeds, by name, in ascending order; no items for a missing feed. Raises
-    RedisError.
-    """
+    """Return the newest `number` items of feeds, by name, in ascending order; none for a missing feed. Raises RedisError."""
     found: dict[str, list[FeedItem]] = {}
     for batch in in_batches(names, _KEYS_PER_CALL):
         commands = [("ZREVRANGE", feed_key(name), 0, number - 1) for name in batch]
@@ -271,10 +258,7 @@ def newest(names: Iterable[str], number: int) -> dict[str, list[FeedItem]]:
 
 
 def add(items: Mapping[str, Sequence[FeedItem]]) -> None:
-    """Add posts to feeds (by name) that exist or are being built. Repeated additions have no effect.
-
-    Raises RedisError.
-    """
+    """Add posts to feeds (by name) that exist or are being built. Repeated additions have no effect. Raises RedisError."""
     # Feeds that get the same posts share one list, which is sent only once.
     alike: dict[int, list[str]] = defaultdict(list)
     for name, added in items.items():
@@ -308,10 +292,7 @@ def shorten(name: str) -> None:
 
 
 def drop(names: Iterable[str]) -> None:
-    """Drop feeds, and the data that their builders have read. The feeds are built again when they are read.
-
-    Raises RedisError.
-    """
+    """Drop feeds, and the data that their builders have read; reading builds the feeds again. Raises RedisError."""
     for batch in in_batches(names, _KEYS_PER_CALL):
         keys = map(feed_key, batch)
         redis.client("feeds").unlink(*(each for key in keys for each in (key, f"{key}:build")))
@@ -334,12 +315,11 @@ def begin(name: str) -> bytes:
 
 
 def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool) -> bool:
-    """Store the items of a builder. `below` is the lowest item that the feed had when the builder read it: the items
-    are appended below that item. If it is None, a new feed is stored.
+    """Store the items of a builder below `below`, the lowest item that the feed had when the builder read it; None stores a
+    new feed. The newest `EXTENDED_ITEMS_LIMIT` items stay. `complete` tells whether no posts are older than `items`.
 
-    The newest `EXTENDED_ITEMS_LIMIT` items are kept. `complete` tells whether no posts are older than `items`. Returns
-    False if nothing was stored: another builder was first, the lower end of the feed has changed, the feed was dropped,
-    or the mark has expired after a minute. Raises RedisError.
+    Returns False if nothing was stored: another builder was first, the lower end of the feed has changed, the feed was
+    dropped, or the mark has expired after a minute. Raises RedisError.
     """
     packed_below = b"" if below is None else below.packed()
     ttl = int(RETENTION.total_seconds())

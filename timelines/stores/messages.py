@@ -1,8 +1,8 @@
 """Format of an event between publishing and streaming processes: a JSON header line, then the payload.
 
-The payload is exactly the text that clients get (a JSON document or a bare id), encoded once by the publisher. The header
-is only for this server's processes: the event's name, its recipients, and facts about a post that filters need. Ids are
-strings here as well (SEED-141).
+The payload is exactly the text that clients get (a JSON document or a bare id), encoded once by the publisher. The header is
+only for this server's processes: the event's name, its recipients, and facts about a post that filters need. Ids are strings
+here as well (SEED-141).
 """
 
 from __future__ import annotations
@@ -61,9 +61,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """Facts that decide whether a public stream has shown a post that is now deleted: whether it is local, and whether it
-    ever had files.
-    """
+    """Facts that decide whether a public stream has shown a post that is now deleted: is it local, did it ever have files."""
 
     local: bool
     had_files: bool
@@ -81,7 +79,7 @@ class Message:
     withdrawn: Withdrawn | None = None
     # Time at which a streaming process received the message, read once for all listeners.
     received_at: datetime | None = field(default=None, repr=False, compare=False)
-    # The texts for clients, by stream; they are the same for every client, so each is created once per message and process.
+    # The texts for clients, by stream; they are the same for all clients, so that each is created once per message and process.
     _texts: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False, compare=False)
     _frames: dict[tuple[str, ...], bytes] = field(default_factory=dict, repr=False, compare=False)
     # The message's post and the text that filters search, which are the same for every viewer; created on first use.
@@ -158,10 +156,8 @@ class Message:
         return frame
 
     def server_sent_text(self) -> str:
-        """Return the text for an event stream. JSON documents contain no line breaks, so one `data:` line is enough.
-
-        An event without a payload gets `data: null`, because browsers drop an event without a `data:` line, and clients
-        parse it as JSON.
+        """Return the text for an event stream, whose payload has no line breaks. An event without a payload gets `data:
+        null`, because browsers drop an event without a `data:` line, and clients parse it as JSON.
         """
         text = self._texts.get(())
         if text is None:

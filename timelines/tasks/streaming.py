@@ -1,4 +1,4 @@
-"""Sends changed conversations to the `direct` streams of the accounts that have them."""
+"""Sends conversations and encrypted messages to the streams of their recipients."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 import orjson
 
+from accounts.devices.queries import load_messages
+from accounts.devices.serializers import EncryptedMessageSerializer
+from accounts.events import EncryptedMessageStored
 from social.kernel import streams
 from timelines.events import ConversationChanged
 from timelines.models import Conversation
@@ -23,3 +26,16 @@ def stream_conversations(events: Sequence[ConversationChanged]) -> None:
         entity = present_conversations([conversation], conversation.account_id)[0]
         message = Message(Event.CONVERSATION, orjson.dumps(entity))
         streams.publish(channels.direct(conversation.account_id), message.encode())
+
+
+def stream_encrypted_messages(events: Sequence[EncryptedMessageStored]) -> None:
+    """Send each message on the `user` stream of its device's token (SEED-170); a device without an open stream reads it
+    later by REST.
+    """
+    messages = load_messages(event.message_id for event in events)
+    names = {message.id: channels.device(message.device.access_token_id) for message in messages}
+    subscribed = subscribed_channels(list(names.values()))
+    for message in messages:
+        if names[message.id] in subscribed:
+            payload = orjson.dumps(EncryptedMessageSerializer(message).data)
+            streams.publish(names[message.id], Message(Event.ENCRYPTED_MESSAGE, payload).encode())

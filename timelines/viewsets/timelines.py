@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -64,38 +65,25 @@ class TimelinesViewSet(ApiViewSet):
     def public(self, request: Request) -> HttpResponse:
         """Return public posts: only local (`local`) or remote (`remote`) posts, or all."""
         public_filter = self._public_filter(PublicInput.read(request), LIVE)
-        viewer_id = self.viewer_id
-        return self._respond(
-            lambda c: select(list_public_ids(viewer_id, c, public_filter) if public_filter else [], viewer_id)
-        )
+        return self._respond_public(public_filter, list_public_ids)
 
     def tag(self, request: Request, hashtag: str) -> HttpResponse:
-        """Return public posts with a hashtag; `any[]`, `all[]` and `none[]` name further hashtags of which posts must
-        have any, all or none.
+        """Return public posts with a hashtag; `any[]`, `all[]` and `none[]` name further hashtags of which posts must have
+        any, all or none.
         """
         form = TagInput.read(request)
         public_filter = self._public_filter(form, HASHTAG)
-        viewer_id = self.viewer_id
         tags = TagFilter(normalise_hashtag(hashtag), _names(form.any), _names(form.all), _names(form.none))
-
-        def load(cursor: Cursor) -> PostPage:
-            return select(list_tagged_ids(viewer_id, cursor, public_filter, tags) if public_filter else [], viewer_id)
-
-        return self._respond(load)
+        return self._respond_public(public_filter, partial(list_tagged_ids, tags=tags))
 
     def link(self, request: Request) -> HttpResponse:
         """Return public posts that show a trending link; any other link is answered with 404."""
         card_id = find_trending_link(LinkInput.read(request).url)
         public_filter = self._public_filter(PublicInput(), TRENDING_LINK)
-        viewer_id = self.viewer_id
-        return self._respond(
-            lambda c: select(list_linking_ids(viewer_id, c, public_filter, card_id) if public_filter else [], viewer_id)
-        )
+        return self._respond_public(public_filter, partial(list_linking_ids, card_id=card_id))
 
     def _public_filter(self, form: PublicInput, kind: str) -> PublicFilter | None:
-        """Restrict the requested origins to those open to the caller; None if no origin is left. Raises Invalid if a user
-        is required.
-        """
+        # The requested origins are restricted to those open to the caller; None if none is left.
         local, remote = form.local, form.remote
         if local == remote:
             local = remote = True
@@ -105,6 +93,12 @@ class TimelinesViewSet(ApiViewSet):
         if origins == (False, False):
             return None
         return PublicFilter(None if all(origins) else origins[0], form.only_media)
+
+    def _respond_public(self, public_filter: PublicFilter | None, list_ids: Callable[..., list[int]]) -> HttpResponse:
+        viewer_id = self.viewer_id
+        return self._respond(
+            lambda cursor: select(list_ids(viewer_id, cursor, public_filter) if public_filter else [], viewer_id)
+        )
 
     def _respond(self, load: Callable[[Cursor], PostPage]) -> HttpResponse:
         loaded: list[PostPage] = []
