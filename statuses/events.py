@@ -161,9 +161,7 @@ class FiltersChanged(Event, key="account:{account_id}"):
 
 
 class PollEnded(Event, key="status:{status_id}"):
-    """End of a poll: nobody can vote any more. Published in advance with the time at which it is handled; the handler checks
-    the poll, because an edit may have moved the end.
-    """
+    """End of a poll. Published in advance; the handler checks the poll, because an edit may have moved the end."""
 
     poll_id: int
     status_id: int
@@ -177,9 +175,7 @@ class PollVoted(Event, key="status:{status_id}"):
 
 
 class PollVotesDue(Event, key="status:{status_id}"):
-    """Votes in a local poll are due to be sent to other servers. Published with the first vote and handled some minutes later,
-    once for all votes until then.
-    """
+    """Votes in a local poll are due to be sent to other servers: some minutes after the first one, once for all."""
 
     poll_id: int
     status_id: int
@@ -203,18 +199,14 @@ class CardAttached(Event, key="status:{status_id}"):
 
 
 class ScheduledStatusDue(Event, key="account:{account_id}"):
-    """A scheduled post is due. Published in advance with the time at which it is handled; the handler checks the post, because
-    it may have been moved or deleted.
-    """
+    """A scheduled post is due. Published in advance; the handler checks whether it was moved or deleted."""
 
     scheduled_id: int
     account_id: int
 
 
 class ScheduledStatusFailed(Event, key="account:{account_id}"):
-    """A scheduled post could not be published. `reason` is in its author's language, and empty when something that the post
-    refers to no longer exists.
-    """
+    """A scheduled post could not be published; `reason`, in its author's language, is empty for a missing object."""
 
     scheduled_id: int
     account_id: int

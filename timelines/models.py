@@ -164,9 +164,7 @@ class Trend(models.Model):
 
 
 class TrendReview(models.Model):
-    """Decision of staff about a trending post, author or link; the rows of hashtags and publishers have their own columns for
-    it.
-    """
+    """Decision of staff about a trending post, author or link; hashtags and publishers have columns for it."""
 
     kind = models.TextField(choices=TrendKind.choices)
     object_id = models.BigIntegerField()

@@ -35,9 +35,7 @@ class Favourite(models.Model):
 
 
 class Bookmark(models.Model):
-    """Bookmark of `status` by `account`, at most one. If a boost is bookmarked, `status` is the boosted post. Only `account`
-    sees the bookmark.
-    """
+    """Bookmark of `status`, never a boost, by `account`, at most one. Only `account` sees it."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="bookmarks", db_index=False)
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="bookmarks")

@@ -258,9 +258,7 @@ class StatusTag(models.Model):
 
 
 class LinkedCollection(models.Model):
-    """A collection of accounts that a post links to, in the order of the text. It is stored by its `uri` if this server did
-    not know it when the post was written.
-    """
+    """A collection that a post links to, in the order of the text; by `uri` if it was unknown when the post was written."""
 
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="linked_collections", db_index=False)
     collection = models.ForeignKey(Collection, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)

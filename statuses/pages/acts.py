@@ -1,6 +1,4 @@
-"""Actions of signed-in readers on a post, on any page: each post's card is a form that posts here, and the reader then
-returns to the card.
-"""
+"""Actions of signed-in readers on a post: its card is a form that posts here, from any page, and leads back to the card."""
 
 from __future__ import annotations
 

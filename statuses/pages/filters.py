@@ -95,9 +95,7 @@ class FilterForm(ServiceForm):
         return [(self[f"keyword_{number}"], self[f"whole_{number}"]) for number in self.numbers]
 
     def parameters(self) -> dict[str, Any]:
-        """Return the values of a valid form as parameters of the client API; an existing keyword whose text was cleared is
-        marked for deletion.
-        """
+        """Return the parameters of the client API; an existing keyword whose text was cleared is marked for deletion."""
         typed = self.cleaned_data
         values: dict[str, Any] = {
             "title": typed["title"],
@@ -141,9 +139,7 @@ def _for_template(row: Filter) -> dict[str, Any]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def new_filter(request: HttpRequest) -> HttpResponse:
-    """`/filters/new`: a form for a new filter, which contains the post `post` if one is given. Raises NotFound for a post that
-    the reader may not see.
-    """
+    """`/filters/new`: a form for a new filter, which may contain the post `post`. Raises NotFound for an unreadable post."""
     user = signed_in(request)
     number = parse_id(request.POST.get("post") or request.GET.get("post") or "")
     post = find_post(number, user.account_id).proper if number is not None else None

@@ -270,9 +270,7 @@ class PostForm(ServiceForm):
         return texts
 
     def add_refusal(self, error: KernelError) -> None:
-        """Show one of the REFUSALS. Accounts that the application of the draft did not expect can be mentioned if the form is
-        sent again.
-        """
+        """Show one of the REFUSALS. Unexpected mentions are allowed when the form is sent again."""
         if not isinstance(error, UnexpectedMentions):
             super().add_refusal(error)
             return

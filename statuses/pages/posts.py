@@ -211,9 +211,7 @@ def _page_of(entity: dict[str, Any], reader: Reader | None) -> str:
 
 
 def _covers(entity: dict[str, Any], reader: Reader | None) -> tuple[str, str]:
-    """Return the reason why the files are covered, and the title of the filter that covers the whole post; empty without a
-    cover.
-    """
+    """Return why the files are covered, and the title of the filter that covers the whole post; empty without a cover."""
     hidden, filter_title = "", ""
     media = reader.media if reader is not None else "default"
     if media == "hide_all":

@@ -85,9 +85,7 @@ def numbered(request: HttpRequest, id: str) -> HttpResponse:
 
 @require_safe
 def people(request: HttpRequest, id: int, kind: str) -> HttpResponse:
-    """`/statuses/:id/boosts` and `/favourites`: the accounts that boosted or favourited a post. Raises NotFound for a post
-    that the reader may not see.
-    """
+    """`/statuses/:id/boosts` and `/favourites`: who boosted or favourited a post. Raises NotFound for an unreadable post."""
     user = signed_in(request)
     post = find_post(id, user.account_id).proper
     marks = _PEOPLE[kind](post.id, user.account_id).only("id", "account_id")

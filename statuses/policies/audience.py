@@ -64,9 +64,7 @@ def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, men
 
 
 def is_for_everybody(post: Post | Status) -> bool:
-    """Tell whether everybody may read the post, also visitors and other servers: it is public or unlisted, and not
-    local-only.
-    """
+    """Tell whether everybody, also visitors and other servers, may read the post: a public or unlisted, federated one."""
     return is_for_anybody(post.visibility) and not post.local_only
 
 
@@ -206,9 +204,7 @@ viewer wrote, favourited, boosted, bookmarked, voted in or is mentioned in (sect
 """
 
 PROFILE: Final = Audience(PRESENT, boosted=UNHIDDEN)
-"""The profile of one account (sections 7 and 11): its posts are shown even if the viewer hides the account, but boosts of
-posts by hidden accounts are not.
-"""
+"""The profile of one account (sections 7 and 11), even of a hidden one, without boosts of posts by hidden accounts."""
 
 HOME: Final = Audience(People(hidden=True), boosted=UNHIDDEN, live=True, mentions=True)
 """Home timelines and lists, for posts of followed accounts (section 11)."""

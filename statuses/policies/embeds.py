@@ -51,9 +51,7 @@ def read_embed(body: bytes, preview: Preview) -> Preview:
 
 
 def _with_first_picture(url: str, pictures: tuple[PagePicture, ...]) -> tuple[PagePicture, ...]:
-    """Put the picture of an oEmbed document, which has no description, before the pictures of the page, with the description
-    of the page's first picture.
-    """
+    """Put the picture of an oEmbed document first, with the description of the page's first picture."""
     description = pictures[0].description if pictures else ""
     return first_pictures([PagePicture(url, description), *pictures])
 

@@ -85,9 +85,7 @@ class Filters:
                 yield place, text.ends[start], text.ends[end]
 
     def search(self, text: Text) -> dict[int, str]:
-        """Return the matching text by index of the filter, for each filter with a keyword in the text: of several matches the
-        first one in the text.
-        """
+        """Return the first matching text by index of the filter, for each filter with a keyword in the text."""
         first: dict[int, tuple[int, int, int]] = {}
         for (number, order), start, end in self._find_keywords(text):
             found = start, order, end
@@ -115,9 +113,7 @@ class Filters:
         return results
 
     def hides(self, text: str, status_id: int, context: str) -> bool:
-        """Tell whether a filter hides a post with this text in a context (a value of the entity "Filter"). Called where no
-        client applies the results.
-        """
+        """Tell whether a filter hides a post with this text in a context, where no client applies the results."""
         results = self.results(self.search(Text(text)), (status_id,)) if self._filters else []
         filter_entities = [found["filter"] for found in results]
         return any(one["filter_action"] == FilterAction.HIDE and context in one["context"] for one in filter_entities)

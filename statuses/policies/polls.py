@@ -46,9 +46,7 @@ class PollDraft:
 
 @dataclass(frozen=True)
 class RemotePoll:
-    """Remote poll as its document describes it. `voters_count` is None if the document does not give it, `expires_at` is None
-    if the poll has no end.
-    """
+    """Remote poll as its document describes it. `voters_count` and `expires_at` are None if it does not give them."""
 
     options: list[str]
     tallies: list[int]

@@ -1,6 +1,4 @@
-"""Limits of the content of local posts, and defaults for values that the author does not give (contract, parameters section 3,
-behaviours sections 8 and 9).
-"""
+"""Limits and defaults of local posts (contract, parameters section 3, behaviours sections 8 and 9)."""
 
 from __future__ import annotations
 

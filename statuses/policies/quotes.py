@@ -103,9 +103,7 @@ _SHOWN_STATES: Final = frozenset({QuoteState.ACCEPTED, _BLOCKED_DOMAIN, _BLOCKED
 
 
 def shown_state(post: Post, viewer_id: int | None, relations: Relations) -> str:
-    """Return the state of a post's quote as the viewer sees it (contract, entities "Quote"). `relations` are the viewer's
-    relations, including the quoted author.
-    """
+    """Return a quote's state as the viewer, with these relations to the quoted author, sees it (contract, entities "Quote")."""
     quoted = post.quoted
     if post.quote_state != QuoteState.ACCEPTED:
         return post.quote_state or QuoteState.PENDING

@@ -108,9 +108,7 @@ def quote_visibility(quoted: str, requested: str) -> str:
 
 
 def received_visibility(*, in_to: bool, in_cc: bool, followers: bool) -> Visibility:
-    """Return the visibility of a remote post, by whether its addressing names the public collection in `to` or `cc`, or the
-    author's followers.
-    """
+    """Return the visibility of a remote post that addresses the public in `to` or `cc`, or the author's followers."""
     if in_to:
         return Visibility.PUBLIC
     if in_cc:
@@ -129,9 +127,7 @@ ADDRESSED_POST: Final = f"s.visibility IN ({_ADDRESSED_WORDS})"
 """SQL form of `is_for_addressed` for a post `s`."""
 
 PUBLIC_POST: Final = f"s.visibility = '{Visibility.PUBLIC}' AND s.reblog_of_id IS NULL AND s.deleted_at IS NULL"
-"""SQL condition for posts `s` that may appear in public timelines, with literals instead of parameters, so that the planner
-chooses the partial index.
-"""
+"""SQL condition for posts `s` of public timelines, with literals, so that the planner chooses the partial index."""
 
 LIVE_POST: Final = "NOT s.from_archive"
 """SQL condition for posts `s` that were not imported from an archive."""

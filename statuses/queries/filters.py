@@ -26,9 +26,7 @@ SELECT {columns} json_agg(json_build_array(
  WHERE f.account_id = {accounts} AND (f.expires_at IS NULL OR f.expires_at > %(now)s)
  GROUP BY f.account_id
 """
-"""SQL template for the active filters of `{accounts}`: one row for each account that has any, with `{columns}` followed by the
-input of `read_active`.
-"""
+"""SQL template: one row for each of `{accounts}` with active filters: `{columns}` and the input of `read_active`."""
 
 
 def read_active(rows: list[list[Any]]) -> Filters:
@@ -62,9 +60,7 @@ def load_active_filters(account_id: int) -> Filters:
 
 
 def load_filters_of(account_ids: Collection[int]) -> dict[int, Filters]:
-    """Return the filters that have not expired, by account id, without accounts that have none. One query, none for no
-    accounts.
-    """
+    """Return the active filters by account id, without accounts that have none. One query, none for no accounts."""
     if not account_ids:
         return {}
     found = rows_of(_ACTIVE_OF_ACCOUNTS_SQL, {"accounts": list(account_ids), "now": clock.now()})

@@ -1,6 +1,4 @@
-"""Lists posts of an account, its scheduled posts, favourites and bookmarks, and the accounts and posts that favourited, boosted
-or quoted a post.
-"""
+"""Lists an account's posts, scheduled posts, favourites and bookmarks, and who favourited, boosted or quoted a post."""
 
 from __future__ import annotations
 

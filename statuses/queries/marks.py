@@ -1,6 +1,4 @@
-"""Reads the marks of viewers on posts (favourites, boosts, bookmarks, pins, muted threads) and their filters, for any number of
-viewers at once.
-"""
+"""Reads the marks of any number of viewers on posts (favourites, boosts, bookmarks, pins, muted threads) and their filters."""
 
 from __future__ import annotations
 

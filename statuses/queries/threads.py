@@ -98,9 +98,7 @@ SELECT post.id, reply.id
 
 
 def load_self_replies(status_ids: Iterable[int], limit: int) -> dict[int, list[int]]:
-    """Return the first `limit` public or unlisted replies of the author to each of these posts, oldest first, without
-    local-only ones. One query.
-    """
+    """Return the author's first `limit` public or unlisted, federated replies to each post, oldest first. One query."""
     found: dict[int, list[int]] = {number: [] for number in status_ids}
     values: dict[str, Value] = {
         "ids": list(found),
@@ -143,9 +141,7 @@ def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 def _load_thread(status_id: int, reach: Reach, after: int) -> tuple[list[int], dict[int, int]]:
-    """Return the ids of a post's ancestors, root first, below the nearest gap; and of its descendants, oldest first, each with
-    the id of its parent.
-    """
+    """Return the ids of ancestors, root first, below the nearest gap, and of descendants, oldest first, with their parents."""
     path: list[int] = [status_id]
     gaps: dict[int, int] = {}
     parents: dict[int, int] = {}

@@ -25,9 +25,7 @@ _HTML: Final = (
 
 
 class OEmbedSerializer(EntitySerializer):
-    """OEmbed of a local post, from its entity "Status". The context has the `site_name`, and `width` and `height` of the frame
-    in pixels; `height` may be None.
-    """
+    """OEmbed, from the entity "Status". The context has `site_name`, and the frame's `width` and `height` (or None)."""
 
     def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
         author, url = instance["account"], instance["url"]

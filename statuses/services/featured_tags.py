@@ -1,6 +1,4 @@
-"""Features hashtags on profiles of local accounts, with the number of posts that use them, and stores those of remote
-accounts.
-"""
+"""Features hashtags on profiles of local accounts, counting posts, and stores the featured hashtags of remote accounts."""
 
 from __future__ import annotations
 

@@ -88,9 +88,7 @@ def create_filter(*, account_id: int, draft: FilterDraft) -> Filter:
 
 
 def update_filter(*, found: Filter, draft: FilterDraft) -> None:
-    """Change the values that were sent. If it raises Invalid, or NotFound for a keyword of another filter, nothing is
-    changed.
-    """
+    """Change the values that were sent, all or none. Raises Invalid, or NotFound for a keyword of another filter."""
     with _changing(found.account_id, found):
         _write(found, draft)
 
@@ -128,9 +126,7 @@ def remove_from_filter(*, found: FilterKeyword | FilterStatus) -> None:
 
 
 def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
-    """Add a post to a filter. Raises Invalid for a post that does not exist, may not be read or is already in the filter;
-    NotFound if the filter was deleted.
-    """
+    """Add a post to a filter. Raises Invalid for an unreadable post or one in the filter, NotFound for a deleted filter."""
     row = load_existing(status_id)
     if row is None:
         raise Invalid.sentence(_("Status must exist"))

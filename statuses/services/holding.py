@@ -162,9 +162,7 @@ def hold_edit(
 
 
 def hold_boost(*, account: Account, post_uri: str, uri: str, visibility: str, created_at: datetime) -> bool:
-    """Store a boost of a held remote post until the post is approved; boosts beyond BOOSTS_LIMIT are not stored. Return whether
-    the post is held.
-    """
+    """Store a boost of a held remote post, of which it has at most BOOSTS_LIMIT. Return whether the post is held."""
     with transaction.atomic():
         held_post = HeldPost.objects.select_for_update().filter(uri=post_uri, status=None).first()
         if held_post is None:

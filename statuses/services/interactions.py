@@ -147,9 +147,7 @@ def take_back_favourites(*, account_id: int, limit: int) -> int:
 
 
 def bookmark_status(*, account_id: int, status: Post) -> None:
-    """Bookmark a post that the account may read; for a boost, the boosted post. Nobody is notified, and no counter changes.
-    Raises NotFound for a post deleted meanwhile.
-    """
+    """Bookmark a readable post, or the boosted post of a boost; nobody is notified. Raises NotFound if it was deleted."""
     with transaction.atomic():
         if not lock_status(status.proper.id):
             raise NotFound

@@ -69,9 +69,7 @@ class MediaUpload:
 
 @dataclass(frozen=True)
 class MediaChange:
-    """Changes of a file; None keeps a value. `drawn` is a row whose preview is the checked and stored thumbnail of a held
-    edit.
-    """
+    """Changes of a file; None keeps a value. The preview of `drawn` is the stored thumbnail of a held edit."""
 
     description: str | None = None
     focus: str | None = None
@@ -257,9 +255,7 @@ def update_media(*, account_id: int, media_id: Any, change: MediaChange) -> Medi
 
 
 def delete_media(*, account_id: int, media_id: Any) -> None:
-    """Remove an unattached file at once. Raises NotFound for a file of another account, Invalid for a file of a post, even of a
-    scheduled or held post.
-    """
+    """Remove an unattached file. Raises NotFound for another account's file, Invalid for a file of any post."""
     with transaction.atomic():
         media = find_media(media_id, account_id, unattached=False, lock=True)
         if not attachable(account_id).filter(id=media.id).exists():

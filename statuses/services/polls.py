@@ -71,9 +71,7 @@ def _announce_later(poll: Poll) -> None:
 
 
 def begin_announcement(poll_ids: Iterable[int]) -> None:
-    """Clear `announce_at` of these polls, so that the next vote publishes PollVotesDue again. The caller then reads the votes
-    in the same transaction.
-    """
+    """Clear `announce_at`, so that the next vote publishes PollVotesDue; the same transaction then reads the votes."""
     Poll.objects.filter(id__one_of=poll_ids).update(announce_at=None)
 
 
@@ -139,9 +137,7 @@ def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
 
 
 def refresh_poll(status: Status, new: PollDraft | RemotePoll | None) -> None:
-    """Update the counts and the end of a remote post's poll; the caller has locked the post's row. Does nothing if the options
-    have changed, because that is an edit.
-    """
+    """Update the counts and end of a remote poll, unless its options were edited; the caller has locked the post's row."""
     if isinstance(new, RemotePoll):
         same = Poll.objects.filter(status=status, options=new.options, multiple=new.multiple)
         poll = same.select_for_update().first()

@@ -40,9 +40,7 @@ def change_policies(
 
 
 def changed_policies(status: Status, quote_policy: int | None, interaction_policy: int | None) -> dict[str, int]:
-    """Return the columns of new policies that differ from those of the post; None stands for no change. A reply that waits for
-    approval keeps waiting.
-    """
+    """Return the columns of new policies (None: no change) that differ from the post's; a waiting reply keeps waiting."""
     if interaction_policy is not None:
         interaction_policy |= status.interaction_policy & PENDING
     found = {"quote_policy": quote_policy, "interaction_policy": interaction_policy}

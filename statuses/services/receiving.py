@@ -195,9 +195,7 @@ def _store_counts(status_id: int, new: Composed) -> None:
 
 
 def _revised_media(status: Status, new: Composed) -> tuple[list[MediaAttachment], list[int]]:
-    """Return the files of an edited post, reusing stored rows with the same address, and the ids of those with a new
-    description.
-    """
+    """Return the files of an edited post, in stored rows if known, and the ids of those with a new description."""
     rows = MediaAttachment.objects.filter(Q(status=status) | Q(former_status=status)).order_by("-position", "-id")
     known_media = {media.remote_url: media for media in rows}
     media: list[MediaAttachment] = []
@@ -276,9 +274,7 @@ def adopt_replies_to_page(status: Status, page: str) -> None:
 
 
 def adopt_orphans(status: Status, *, uri: str | None = None) -> None:
-    """Link replies that arrived before a remote post, and name it by its id or by `uri`, to the post, in the caller's
-    transaction. Publishes StatusJoinedThread.
-    """
+    """Link replies that arrived before a remote post, and name it by its id or by `uri`. Publishes StatusJoinedThread."""
     values = {
         "uri": uri or status.uri,
         "parent": status.id,

@@ -51,9 +51,7 @@ def kept_ids(status_ids: Collection[int]) -> set[int]:
 
 
 def remove_rows(status_ids: Sequence[int]) -> int:
-    """Remove these rows with their boosts, files and copies of files, in the caller's transaction, and update the counters.
-    Return how many.
-    """
+    """Remove these rows with their boosts and files, in the caller's transaction; update counters; return how many."""
     if not status_ids:
         return 0
     boosts = Status.objects.filter(reblog_of_id__one_of=list(status_ids))

@@ -88,9 +88,7 @@ def _author(held: HeldPost) -> Account:
 
 
 def open_held(*, by: Staff, held: HeldPost) -> None:
-    """Write an audit row when staff view a held post that is neither public nor unlisted. Raises Forbidden if `by` lacks
-    MANAGE_REPORTS.
-    """
+    """Write an audit row if staff view a held post that not everybody may read. Raises Forbidden without MANAGE_REPORTS."""
     require(by, Permission.MANAGE_REPORTS)
     if held.visibility not in OPEN_VISIBILITIES:
         with transaction.atomic():
@@ -98,9 +96,7 @@ def open_held(*, by: Staff, held: HeldPost) -> None:
 
 
 def discard_held(*, by: Staff, held: HeldPost) -> None:
-    """Delete a held post permanently; the files of a local post may be attached to another post. Raises the same errors as
-    `approve_held`.
-    """
+    """Delete a held post; files of a local one may be attached to another post. Raises the errors of `approve_held`."""
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
         locked = _lock(held)
@@ -135,9 +131,7 @@ def _remove(rows: Sequence[HeldPost]) -> None:
 
 
 def _lock(held: HeldPost) -> HeldPost:
-    """Lock and return a held post with its files. Raises Conflict if its author has changed it since `held` was read, or since
-    its version was.
-    """
+    """Lock and return a held post with its files. Raises Conflict if its author has changed it since it was read."""
     read_version = version_of(held)
     rows = HeldPost.objects.select_for_update(of=("self",)).select_related("account", "scheduled")
     locked = require_found(rows.filter(id=held.id, approved_at=None).first())

@@ -188,9 +188,7 @@ def _store_request(status: models.Status, asks: NewRequest) -> None:
 
 
 def store_quote(status: models.Status, new: NewQuote) -> models.Quote:
-    """Store the quote of a new post, in the caller's transaction, in which the caller updates the counter last. Publishes
-    StatusQuoted for an accepted quote.
-    """
+    """Store the quote of a new post; the caller updates the counter last. Publishes StatusQuoted if it is accepted."""
     quote = models.Quote.objects.create(
         status=status,
         quoted_status_id=new.quoted_id,
@@ -289,9 +287,7 @@ def announce(status: models.Status, new: Composed) -> None:
 
 
 def count_stored(status: models.Status, new: Composed, tags: Sequence[Tag]) -> None:
-    """Update the counters of hashtags, author, parent and quoted post; called last, because many transactions lock these
-    rows.
-    """
+    """Update the counters of hashtags, author, parent and quoted post; called last, because many transactions lock them."""
     if tags and new.author.local and status.is_for_anybody:
         count_featured_use(status.account_id, [tag.id for tag in tags], status.created_at, 1)
     if tags and is_listed(status.visibility) and not (new.imported or new.local_only):

@@ -114,9 +114,7 @@ class Connection:
         return self.token_id in await in_thread(list_valid_tokens, [self.token_id])
 
     async def subscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
-        """Subscribe to a stream; a repeated subscription is ignored. Raises StreamError. Does nothing if the connection has
-        ended.
-        """
+        """Subscribe to a stream, unless it is subscribed or the connection has ended. Raises StreamError."""
         if self.has_ended():
             return
         check_name(name, tag)
@@ -143,9 +141,7 @@ class Connection:
                 await in_thread(build_open_feed, self.account_id, list_id)
 
     def take_command(self) -> None:
-        """Count a message of the client. Raises StreamError (429) after too many messages on this connection or of the
-        account.
-        """
+        """Count a message of the client. Raises StreamError (429) after too many on this connection or of the account."""
         if not self._commands.take(None):
             raise StreamError(429, TOO_MANY_COMMANDS)
         self._registry.take_command(self.account_id)

@@ -50,9 +50,7 @@ class ConnectionRequest:
 
     @classmethod
     def of(cls, scope: Mapping[str, Any]) -> ConnectionRequest:
-        """Parse the scope. The token is taken from the header Authorization, otherwise from the query, otherwise from the
-        header Sec-WebSocket-Protocol.
-        """
+        """Parse the scope; the token is in the header Authorization, the query or the header Sec-WebSocket-Protocol."""
         raw = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True, errors="replace")
         query = {name: values[-1] for name, values in raw.items()}
         protocol = next(iter(scope.get("subprotocols") or ()), None)
@@ -74,9 +72,7 @@ class ConnectionRequest:
             raise StreamError(403, REFUSED)
 
     async def identify(self) -> Identity:
-        """Return the identity of the token or the session. Raises StreamError (401) if there is neither, or if it belongs to
-        no account.
-        """
+        """Return the identity of the token or session. Raises StreamError (401) if there is none, or it has no account."""
         if not self.token and not self.session:
             raise StreamError(401, MISSING_TOKEN)
         work = partial(_find, self.token) if self.token else partial(find_session_identity, self.session)
@@ -164,7 +160,5 @@ _FILTER: Final = _RefusalFilter()
 
 
 def keep_refusals_quiet() -> None:
-    """Filter the messages in `_CLIENT_FAULTS` out of the log, and the message about incomplete handshakes for refused upgrades.
-    Idempotent.
-    """
+    """Keep the messages in `_CLIENT_FAULTS`, and those about refused upgrades, out of the log. Idempotent."""
     logging.getLogger(_LOGGER).addFilter(_FILTER)

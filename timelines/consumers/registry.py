@@ -38,9 +38,7 @@ WATCH_SECONDS: Final = 5.0
 STOP_SECONDS: Final = 0.5
 
 MAX_CONNECTIONS: Final = 64
-"""Limit of open connections of one access token in a process: enough for several windows of one client, and some broken
-connections.
-"""
+"""Limit of open connections of a token in a process: for several windows of a client, and some broken connections."""
 
 MAX_OF_ACCOUNT: Final = 128
 """Limit of open connections of one account in a process, with any tokens (security row 69)."""
@@ -213,9 +211,7 @@ class ConnectionRegistry:
                 logger.exception(failure)
 
     async def watch(self) -> None:
-        """End the connections from networks that are now refused; after a change of the access setting, adjust the public
-        streams of all others.
-        """
+        """End connections from refused networks; after a change of the access setting, adjust all public streams."""
         if not self._connections:
             return
         await in_thread(refused_networks.refresh)

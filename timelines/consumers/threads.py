@@ -22,9 +22,7 @@ _pool: Final = ThreadPoolExecutor(_THREADS, thread_name_prefix="streaming")
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in one of four threads; its database connection returns to the pool afterwards. Raises StreamError (503)
-    when the database does not respond.
-    """
+    """Run `work` in one of four threads. Raises StreamError (503) when the database does not respond."""
 
     def run() -> T:
         close_old_connections()

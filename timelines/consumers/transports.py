@@ -75,9 +75,7 @@ def abort_soon(loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) ->
 
 
 class DirectWebSocket(WebSocketsSansIOProtocol):
-    """WebSocket protocol that offers EXTENSION. It drops a client that sends too many frames, or answers no ping, even if the
-    client reads nothing.
-    """
+    """WebSocket protocol with EXTENSION, which drops clients that send too many frames or answer no ping."""
 
     _ended = False
     """True after too many frames were received."""

@@ -86,9 +86,7 @@ class Viewers:
             del self._watched[watched.account_id]
 
     async def renew(self) -> None:
-        """Load again the viewers that were loaded long ago: a few at a time, one after the other, so that events need not
-        wait because very many viewers expire at once.
-        """
+        """Load again the viewers that were loaded long ago, a few at a time, so that events need not wait for many."""
         due = sorted((w for w in self._watched.values() if w.age >= RENEWAL_SECONDS), key=lambda w: w.age, reverse=True)
         for watched in due[: max(_SMALLEST_BATCH, len(self._watched) // _BATCH_DIVISOR)]:
             await watched.renew()

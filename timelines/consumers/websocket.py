@@ -49,9 +49,7 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
                 self.connection.leave()
 
     async def connect(self) -> None:
-        """Check the token, accept the connection (echoing the subprotocol, in which some clients send the token), and
-        subscribe to the first stream.
-        """
+        """Check the token, accept the connection, echoing a subprotocol, and subscribe to the first stream."""
         connection_request = ConnectionRequest.of(self.scope)
         try:
             await connection_request.check_network()
@@ -84,9 +82,7 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
             connection.report_error(error)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Handle `{"type": "subscribe" | "unsubscribe", "stream": .., "tag": .., "list": ..}`; a binary message, or too many
-        messages, close the socket (security row 70).
-        """
+        """Handle a command to subscribe or unsubscribe; too many, or a binary message, close the socket (security row 70)."""
         if text_data is None:
             await self.close(UNSUPPORTED_DATA)
             raise StopConsumer

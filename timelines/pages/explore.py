@@ -1,6 +1,4 @@
-"""Pages of trends and of discoverable accounts. Visitors may read them; signed-in people see the same as through the API,
-with buttons for their actions.
-"""
+"""Pages of trends and discoverable accounts, for visitors and signed-in people, who see what the API shows them."""
 
 from __future__ import annotations
 

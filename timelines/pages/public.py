@@ -66,9 +66,7 @@ def tag(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def tag_feed(request: HttpRequest, name: str) -> HttpResponse:
-    """`/tags/:name.rss`: the first page of the hashtag as a feed. Raises NotFound for an invalid hashtag, and if these
-    timelines require signing in.
-    """
+    """`/tags/:name.rss`: the hashtag as a feed. Raises NotFound for an invalid hashtag, and if these timelines are closed."""
     hashtag, public_filter = named_tag(name), require_found(_open(HASHTAG, None))
     name = hashtag.display_name
     ids = list_tagged_ids(None, Cursor(PAGE_SIZE), public_filter, TagFilter(hashtag.name))
@@ -116,9 +114,7 @@ _ACTS: Final[dict[str, Callable[[User, Tag], object]]] = {
 
 @require_POST
 def act_on_tag(request: HttpRequest, name: str) -> HttpResponse:
-    """`POST /tags/:name/act`: carry out the action `act` on a hashtag, and redirect (303) to the page `next`. Raises NotFound
-    for an invalid hashtag and an unknown action.
-    """
+    """`POST /tags/:name/act`: follow, feature or the reverse (`act`), and redirect (303). Raises NotFound."""
     user, act = signed_in(request), request.POST.get("act", "")
     counted(limits.GENERAL_RULES[0], user)
     hashtag = find_tag(name, user.account_id)

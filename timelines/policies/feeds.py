@@ -119,9 +119,7 @@ def is_followable_by_hashtag(post: Post) -> bool:
 
 
 def is_broken_reply(post: Post) -> bool:
-    """Tell whether the post replies to a post that this server never knew. The account to which it replies is still known if
-    the parent was deleted.
-    """
+    """Tell whether the post replies to a post that was never known here; the account stays known if it was deleted."""
     return post.is_orphan and post.in_reply_to_id is None and post.in_reply_to_account_id is None
 
 
@@ -232,9 +230,7 @@ def list_condition(replies_policy: RepliesPolicy) -> str:
 
 
 BOOST_WINDOW: Final = 40
-"""Number of next older items, shown or not, with which a boost is compared: it is left out if they contain the boosted post or
-another boost of it.
-"""
+"""Number of next older items, shown or not, in which the post of a boost, or another boost of it, hides the boost."""
 
 Item = TypeVar("Item", bound=tuple[int, int])
 

@@ -1,6 +1,4 @@
-"""Streams of the streaming API: their names, who may subscribe, and which posts are left out for a viewer (contract, behaviours
-section 16).
-"""
+"""Streams: their names, who may subscribe, and which posts are left out for a viewer (contract, behaviours section 16)."""
 
 from __future__ import annotations
 

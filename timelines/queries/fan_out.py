@@ -60,9 +60,7 @@ class ReadList:
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Accounts that may get some posts: recently active local followers of their authors, the authors, followers of their
-    hashtags, and lists that contain the authors.
-    """
+    """Accounts that may get some posts: active local followers of authors and hashtags, authors, and owners of lists."""
 
     # Readers of each author, with the options of their follow; None in place of options for the author.
     by_author: Mapping[int, Mapping[int, FollowOptions | None]]
@@ -161,9 +159,7 @@ def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
 
 
 def load_mentioned_readers(posts: Sequence[Post]) -> dict[int, list[int]]:
-    """Return, for each post, the local accounts that it mentions by name, except where the account or the author blocks or
-    mutes the other. Two queries.
-    """
+    """Return the local accounts that each post mentions, without blocks or mutes between them and its author. Two queries."""
     mentions = Mention.objects.filter(status_id__one_of=[post.id for post in posts], silent=False, account__domain=None)
     found = list(mentions.values_list("status_id", "account_id"))
     authors = {post.id: post.account_id for post in posts}

@@ -22,9 +22,7 @@ class NotHeldError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Consecutive items of a timeline in the requested direction, including repeated boosts. `complete` tells whether no
-    items follow the last one.
-    """
+    """Consecutive items in the requested direction, with repeated boosts; if `complete`, none follow the last one."""
 
     items: list[FeedItem]
     complete: bool

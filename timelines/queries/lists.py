@@ -58,9 +58,7 @@ def list_lists_with(account_id: int, member_id: int) -> QuerySet[List]:
 
 
 def list_members(user_list: List) -> QuerySet[ListMember]:
-    """Select the members of a list, except suspended accounts (contract, behaviours section 14) and accounts just unfollowed,
-    which a reaction removes from the list.
-    """
+    """Select the members of a list, except suspended (contract, behaviours section 14) and just unfollowed accounts."""
     rows = ListMember.objects.filter(_may_be_member(user_list.account_id), is_present("account"), list_id=user_list.id)
     return rows.annotate(person_id=F("account_id"))
 
@@ -94,9 +92,7 @@ def load_list_ids(account_ids: Collection[int]) -> list[int]:
 
 
 def load_lists_of_members(account_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
-    """Return, for each account, the lists that contain it and may have a feed, each with its owner; accounts in no such list
-    are left out. One query.
-    """
+    """Return the lists that contain each account and may have a feed, with their owners. One query."""
     found: dict[int, list[tuple[int, int]]] = {}
     rows = ListMember.objects.filter(account_id__one_of=list(account_ids), absent=False)
     for account_id, list_id, owner_id in rows.values_list("account_id", "list_id", "list__account_id"):

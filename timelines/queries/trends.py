@@ -149,9 +149,7 @@ def _in_order(rows: QuerySet[M], ids: Iterable[int]) -> list[M]:
 
 
 def load_link_histories(card_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:
-    """Return how many accounts have linked to pages, and how often, in public posts of the last HISTORY_DAYS days, today
-    first.
-    """
+    """Return how many accounts linked to pages, and how often, on each of the last HISTORY_DAYS days, today first."""
     ids = list(card_ids)
     today = clock.now().astimezone(UTC).date()
     days = [today - timedelta(days=number) for number in range(HISTORY_DAYS)]

@@ -20,9 +20,7 @@ from timelines.queries.trends import load_link_histories
 
 
 class ConversationSerializer(EntitySerializer):
-    """Conversation, with the other participants, or with the viewer if there are none. The context has the entities
-    `accounts` and `statuses` that may be shown, by id.
-    """
+    """Conversation with its other participants. The context has the `accounts` and `statuses` that may be shown, by id."""
 
     def to_representation(self, instance: Conversation) -> dict[str, Any]:
         accounts = self.context["accounts"]

@@ -152,9 +152,7 @@ def digest(participants: Iterable[int]) -> str:
 
 
 def withdraw_from_conversations(events: Sequence[StatusDeleted]) -> None:
-    """Remove deleted posts from conversations. A conversation without further posts is deleted; otherwise the newest
-    remaining post becomes its last post.
-    """
+    """Remove deleted posts from conversations; a conversation whose last post goes shows the one before, or ends."""
     posts = {"posts": [event.status_id for event in events]}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_LOCK_OF_POSTS, posts)

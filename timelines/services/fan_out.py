@@ -92,9 +92,7 @@ def add_fetched(events: Sequence[status_events.StatusFetched]) -> None:
 
 
 def fan_out_joined(events: Sequence[status_events.StatusJoinedThread]) -> None:
-    """Add to feeds and home streams the replies that could not be shown as long as their parent was unknown. Idempotent, and
-    raises RedisError, like `fan_out_posts`.
-    """
+    """Deliver replies that could not be shown while their parent was unknown. Idempotent; raises RedisError."""
     posts = _load_posts(events)
     recipients = find_recipients(posts)
     write_feeds(posts, recipients)

@@ -37,9 +37,7 @@ def forget_tag_followers_feeds(events: Sequence[account_events.TagFollowed | acc
 
 
 def forget_all_feeds(events: Sequence[account_events.AccountUnsuspended]) -> None:
-    """Drop all feeds when an account is unsuspended: feeds built during the suspension lack its posts, boosts of them and
-    replies to them. Raises RedisError.
-    """
+    """Drop all feeds: those built while the account was suspended lack its posts, boosts and replies. Raises RedisError."""
     feed.drop_all()
 
 

@@ -38,9 +38,7 @@ class ListDraft:
 
 
 def create_list(*, account_id: int, draft: ListDraft) -> List:
-    """Create a list. Raises Invalid for a missing or too long title, an unknown policy, and if the account has LISTS_LIMIT
-    lists.
-    """
+    """Create a list. Raises Invalid for a wrong title or policy, and if the account has LISTS_LIMIT lists."""
     new_list = List(account_id=account_id, title="")
     _write(new_list, draft)
     with transaction.atomic():

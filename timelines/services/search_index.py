@@ -117,9 +117,7 @@ def remove_posts(events: Sequence[StatusDeleted]) -> None:
 
 
 def review_authors(events: Sequence[ProfileUpdated | AuthorOutdated]) -> None:
-    """Update the documents of authors who opted in to or out of search: BATCH_SIZE posts each; an event is published for the
-    rest.
-    """
+    """Update documents after authors opted in to or out of search: BATCH_SIZE each; an event is published for the rest."""
     ids = {event.account_id for event in events}
     authors = Account.objects.filter(id__one_of=ids).values_list("id", "indexable")
     for account_id, indexable in authors:

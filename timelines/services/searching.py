@@ -58,9 +58,7 @@ class SearchForm:
 
 @dataclass
 class Found:
-    """Search results: ids of accounts, posts and collections, and hashtags, each in the order of display. Whether the viewer
-    may read the posts and collections is not checked yet.
-    """
+    """Search results, in the order of display: ids, and hashtags. Whether the viewer may read them is not checked yet."""
 
     accounts: Sequence[int] = ()
     statuses: Sequence[int] = ()

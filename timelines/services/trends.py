@@ -70,9 +70,7 @@ def compute_trends() -> int:
 
 
 def compute_tags(now: datetime) -> int:
-    """Compute trending hashtags, which more accounts have used today (UTC) than yesterday, and request a review of new ones
-    by staff.
-    """
+    """Compute hashtags that more accounts use today (UTC) than yesterday, and request a review of new ones by staff."""
     rows = _rows(_TAGS, {"day": now.astimezone(UTC).date(), "threshold": trends.THRESHOLD})
     fresh = {tag_id: trends.surprise(today, yesterday) for tag_id, today, yesterday in rows}
     trending = _renew(TrendKind.TAG, fresh, trends.TAG_HALF_LIFE, now)
@@ -82,9 +80,7 @@ def compute_tags(now: datetime) -> int:
 
 
 def compute_statuses(now: datetime) -> int:
-    """Compute trending posts: public posts of the last two days, by authors who want to be discovered, except replies,
-    sensitive posts and posts with a content warning.
-    """
+    """Compute trending posts of two days by discoverable authors, without replies, sensitive and covered posts."""
     values = {
         "since": first_at(now - timedelta(days=2)),
         "looked_at": CANDIDATES_LIMIT,
@@ -98,9 +94,7 @@ def compute_statuses(now: datetime) -> int:
 
 
 def compute_links(now: datetime) -> int:
-    """Compute trending links, to pages that more accounts link to today (UTC) than yesterday, and request a review of new
-    publishers.
-    """
+    """Compute links that more accounts share today (UTC) than yesterday, and request a review of new publishers by staff."""
     today = now.astimezone(UTC).date()
     yesterday = datetime.combine(today - timedelta(days=1), time(), UTC)
     counts: dict[int, dict[Any, int]] = {}

@@ -33,9 +33,7 @@ _MEMBER_PAGES: Final = ByCursor(Limit(40, 80, zero_is_all=True), prev="since_id"
 
 
 class ListsViewSet(ApiViewSet):
-    """`/api/v1/lists`, and the caller's lists that contain an account. Lists of other owners are answered with 404
-    (SEED-068).
-    """
+    """`/api/v1/lists`, and the caller's lists that contain an account; 404 for lists of other owners (SEED-068)."""
 
     endpoints = {
         "list": Endpoint(_READ_ACCESS, "List", many=True),

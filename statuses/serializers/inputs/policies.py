@@ -51,9 +51,7 @@ class RuleInput(Form):
 
 
 class _StrictObjectField(ObjectField):
-    """An object, read by an `Input`; an empty value is ignored. Raises Invalid for any other value, because a limit that the
-    author has set must not be lost.
-    """
+    """An object or an empty value, which is ignored. Raises Invalid otherwise: a limit must not be lost."""
 
     def __init__(self, child: Any) -> None:
         super().__init__(child, non_empty=True)
