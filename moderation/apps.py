@@ -26,12 +26,12 @@ class ModerationConfig(AppConfig):
         from moderation.queries.announcements import unread_announcements
         from moderation.queries.reports import find_reported_statuses, outlive
         from social.api.staff import person_cards
-        from statuses.services import removing
+        from statuses.services import deleting
 
         person_cards.plug(_person_cards)
         keep_of_suspended(Report, Strike, Appeal, StaffNote)
         register_hold(Hold((Report,), outlive, lasts=True))
-        removing.keep(find_reported_statuses)
+        deleting.keep(find_reported_statuses)
         welcome.plug(welcome_values)
         WAITING_COUNTS["announcements"] = unread_announcements
 

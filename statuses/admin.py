@@ -31,7 +31,7 @@ from social.kernel.text.markup import plain
 from statuses.models import MediaAttachment, MediaType, Status
 from statuses.policies.posts import READ_COLUMNS
 from statuses.policies.visibility import ADDRESSED_VISIBILITIES, FOLLOWER_VISIBILITIES, OPEN_VISIBILITIES
-from statuses.queries.history import load_earlier_words
+from statuses.queries.statuses import load_earlier_words
 from statuses.services.moderating import remove_status
 
 EXCERPT = 160

@@ -17,13 +17,12 @@ class StatusesConfig(AppConfig):
         """
         from accounts.models.user import WAITING_COUNTS
         from statuses import reactions  # noqa: F401  # importing it subscribes
-        from statuses.pages import policies, retention
+        from statuses.pages import policies
         from statuses.queries.requests import waiting_requests
         from statuses.services import account_steps
         from statuses.services.portable_bookmarks import register_bookmarks
 
         account_steps.register_steps()
         register_bookmarks()
-        retention.register_entry()
-        policies.register_entry()
+        policies.register_entries()
         WAITING_COUNTS["interaction_requests"] = waiting_requests

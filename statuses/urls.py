@@ -9,28 +9,20 @@ from social.api.routing import endpoint
 from social.pages.views import page
 from statuses.pages.acts import act
 from statuses.pages.filters import edit_filter, filter_post, filter_posts, filters, new_filter, remove_filter
-from statuses.pages.marks import bookmarks, favourites
-from statuses.pages.policies import policies
+from statuses.pages.policies import policies, retention
 from statuses.pages.posts import embed, tagged
 from statuses.pages.requests import interaction_requests
-from statuses.pages.retention import retention
 from statuses.pages.scheduled import change_scheduled, drafts, scheduled
-from statuses.pages.threads import numbered, people
-from statuses.pages.translation import translation
+from statuses.pages.threads import bookmarks, favourites, numbered, people, translation
 from statuses.pages.writing import WRITING_MAX_BODY, delete, edit, write
 from statuses.viewsets.attachments import AttachmentsViewSet, MediaViewSet, PollsViewSet
 from statuses.viewsets.drafts import DraftsViewSet
 from statuses.viewsets.featured_tags import FeaturedTagsViewSet
-from statuses.viewsets.filters import (
-    FilterKeywordsViewSet,
-    FilterStatusesViewSet,
-    FiltersV1ViewSet,
-    FiltersViewSet,
-)
-from statuses.viewsets.oembed import OEmbedViewSet
+from statuses.viewsets.filters import FilterKeywordsViewSet, FilterStatusesViewSet, FiltersV1ViewSet, FiltersViewSet
 from statuses.viewsets.policies import DefaultPoliciesViewSet, InteractionRequestsViewSet
 from statuses.viewsets.statuses import (
     AccountStatusesViewSet,
+    OEmbedViewSet,
     OwnMarksViewSet,
     ScheduledStatusesViewSet,
     StatusesViewSet,

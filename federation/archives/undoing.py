@@ -11,8 +11,7 @@ from django.db.models import F, Q
 from accounts.transfers.models import PastImport, PastState
 from social.kernel import clock
 from statuses.models import Bookmark, Favourite, ImportedPost, Pin, Quote, Status, StatusEdit
-from statuses.services.deleting import delete_statuses, uncount_featured_tags
-from statuses.services.removing import kept_ids, remove_rows
+from statuses.services.deleting import delete_statuses, kept_ids, remove_rows, uncount_featured_tags
 
 _BATCH: Final = 100
 

@@ -12,8 +12,7 @@ from federation.reasons import Reason, Rejected
 from federation.remote.posts import find_or_fetch_post
 from federation.remote.references import find_post_by_uri
 from statuses.queries.posts import load_posts
-from statuses.services.featured_tags import feature_used_tag
-from statuses.services.pins import pin_remote_status, unpin_status
+from statuses.services.pins import feature_used_tag, pin_remote_status, unpin_status
 
 
 def handle_add(incoming: Incoming) -> None:

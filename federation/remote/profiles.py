@@ -25,8 +25,7 @@ from federation.remote.signing import follower_signer
 from social.kernel.errors import Unavailable
 from social.kernel.http.client import Signer
 from statuses.models import Status
-from statuses.services.featured_tags import keep_featured_tags
-from statuses.services.pins import PINS_LIMIT, keep_pins
+from statuses.services.pins import PINS_LIMIT, keep_featured_tags, keep_pins
 
 FIRST_POSTS: Final = 40
 OUTBOX_PAGES: Final = 3

@@ -33,7 +33,7 @@ from social.kernel.errors import FieldError
 from statuses.admin import VISIBILITY, files_shown
 from statuses.models import HeldPost, Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
-from statuses.services.reviewing import approve_held, discard_held, discard_held_by_rule, open_held, version_of
+from statuses.services.moderating import approve_held, discard_held, discard_held_by_rule, open_held, version_of
 
 # Limits of a dry run, which runs within a request.
 _POSTS_LIMIT, _SECONDS_LIMIT = 50_000, 8.0

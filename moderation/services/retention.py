@@ -16,7 +16,7 @@ from accounts.services import retention as accounts
 from moderation.models import Report
 from social.kernel import clock
 from statuses.models import HeldPost
-from statuses.services.reviewing import drop_held
+from statuses.services.moderating import drop_held
 
 BATCH_SIZE: Final = 500
 

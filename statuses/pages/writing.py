@@ -43,12 +43,11 @@ from statuses.queries.posts import load_bodies, load_polls, load_posts
 from statuses.queries.statuses import find_own_status
 from statuses.serializers.inputs.statuses import EditInput, StatusInput
 from statuses.services.deleting import delete_status
-from statuses.services.drafts import change_draft, publish_saved, save_draft
-from statuses.services.editing import edit_status
 from statuses.services.holding import EditHeldForReview, HeldForReview
 from statuses.services.publishing import publish_status
 from statuses.services.quotas import load_usage
-from statuses.services.scheduling import reschedule_status, schedule_status
+from statuses.services.revising import edit_status
+from statuses.services.scheduling import change_draft, publish_saved, reschedule_status, save_draft, schedule_status
 
 #: A video and three pictures, each of the maximum size.
 WRITING_MAX_BODY: Final = VIDEO_SIZE_LIMIT + 3 * IMAGE_SIZE_LIMIT + MEBIBYTE

@@ -16,9 +16,9 @@ from statuses.models import Status
 from statuses.policies.posts import Post, PostBody
 from statuses.policies.publishing import PLAIN_TEXT
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, shown_visibility
-from statuses.queries.history import load_history
 from statuses.queries.page import PostPage, author_key, fill, hydrate, of_rows, status_key
 from statuses.queries.posts import load_posts
+from statuses.queries.statuses import load_history
 from statuses.serializers.attachments import PollSerializer
 from statuses.serializers.card import present_cards
 from statuses.serializers.policies import PoliciesSerializer

@@ -18,6 +18,7 @@ from statuses.policies import quotes
 from statuses.policies.cards import host_of
 from statuses.policies.posts import READ_COLUMNS, Post, PostBody, read_as_text
 from statuses.policies.publishing import PLAIN_TEXT
+from statuses.policies.translations import Translation
 from statuses.policies.visibility import shown_visibility
 from statuses.queries.threads import Context
 from statuses.serializers.attachments import MediaAttachmentSerializer
@@ -164,3 +165,23 @@ class StatusSourceSerializer(EntitySerializer):
             "spoiler_text": instance.spoiler_text,
         }
         return entity if instance.content_type == PLAIN_TEXT else entity | {"content_type": instance.content_type}
+
+
+class TranslationSerializer(EntitySerializer):
+    """Translation of a post."""
+
+    def to_representation(self, instance: tuple[Post, PostBody, Translation]) -> dict[str, Any]:
+        post, body, translation = instance
+        options = [{"title": title} for title in translation.options]
+        return {
+            "content": translation.content,
+            "spoiler_text": translation.spoiler_text,
+            "language": translation.language,
+            "detected_source_language": translation.detected_source_language,
+            "provider": translation.provider,
+            "poll": {"id": str(post.poll_id), "options": options} if post.poll_id is not None else None,
+            "media_attachments": [
+                {"id": str(media.id), "description": translation.descriptions.get(str(media.id), "")}
+                for media in body.media
+            ],
+        }

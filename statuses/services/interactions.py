@@ -20,15 +20,7 @@ from social.kernel.errors import Forbidden, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.events import StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
-from statuses.models import (
-    Bookmark,
-    ConversationMute,
-    Favourite,
-    Interaction,
-    InteractionRequest,
-    RequestState,
-    Status,
-)
+from statuses.models import Bookmark, ConversationMute, Favourite, Interaction, InteractionRequest, RequestState, Status
 from statuses.policies.audience import may_favourite, may_reblog
 from statuses.policies.posts import Post
 from statuses.policies.publishing import REBLOG_CHOICES, choose_visibility

@@ -1,20 +1,40 @@
-"""Deletes posts for staff, and marks their files as sensitive."""
+"""Carries out decisions of staff: deletes posts, marks their files as sensitive, and approves or discards held posts and edits
+(docs/adr/0031).
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Final
 
+import orjson
 from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
-from accounts.models import User
+from accounts.models import Account, User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record_each
+from accounts.services.audit import record, record_each
+from accounts.spam.models import SpamRule
+from social.kernel import clock
 from social.kernel.batches import in_batches
-from statuses.models import MediaAttachment, Status, StatusCard
+from social.kernel.errors import Conflict, require_found
+from social.kernel.events import publish
+from social.kernel.locks import delete_rows
+from statuses.events import HeldPostApproved
+from statuses.models import HeldPost, MediaAttachment, ScheduledStatus, Status, StatusCard
+from statuses.policies.visibility import OPEN_VISIBILITIES
+from statuses.queries.authors import find_author
 from statuses.services.changing import change_statuses
+from statuses.services.composing import compose
 from statuses.services.deleting import BATCH_SIZE, delete_statuses
-from statuses.services.revising import store_sensitivity
+from statuses.services.kept_drafts import draft_of, lock_draft, publish_draft, read_draft
+from statuses.services.revising import edit_status, store_sensitivity
+
+_HELD_BATCH: Final = 200
 
 
 def remove_status(*, by: Staff, status: Status) -> None:
@@ -28,10 +48,10 @@ def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
     every local author.
     """
     with transaction.atomic():
-        found = _hold(by, status_ids)
+        found = _lock_posts(by, status_ids)
         for batch in in_batches(found, BATCH_SIZE):
             delete_statuses(status_ids=[status.id for status in batch], delete_media=True)
-        _record(by, "destroy", found)
+        _record_posts(by, "destroy", found)
     return [status.id for status in found]
 
 
@@ -50,7 +70,7 @@ def unmark_statuses_sensitive(*, by: Staff, status_ids: Collection[int]) -> list
 
 def _set_sensitive(by: Staff, status_ids: Collection[int], action: str, *, sensitive: bool) -> list[int]:
     with transaction.atomic():
-        found = [status for status in _hold(by, status_ids) if status.sensitive != sensitive]
+        found = [status for status in _lock_posts(by, status_ids) if status.sensitive != sensitive]
         if sensitive:
             ids = [status.id for status in found]
             ids_with_media = {
@@ -62,11 +82,11 @@ def _set_sensitive(by: Staff, status_ids: Collection[int], action: str, *, sensi
             if status.local:
                 store_sensitivity(status, sensitive=sensitive)
         change_statuses([status.id for status in found if not status.local], sensitive=sensitive)
-        _record(by, action, found)
+        _record_posts(by, action, found)
     return [status.id for status in found]
 
 
-def _hold(by: Staff, status_ids: Collection[int]) -> list[Status]:
+def _lock_posts(by: Staff, status_ids: Collection[int]) -> list[Status]:
     # Locks the posts that are not deleted; `by` must be allowed to act on all of them.
     rows = Status.objects.select_for_update(of=("self",)).select_related("account")
     found = list(rows.filter(id__one_of=list(status_ids), deleted_at=None).order_by("id"))
@@ -77,6 +97,142 @@ def _hold(by: Staff, status_ids: Collection[int]) -> list[Status]:
     return found
 
 
-def _record(by: Staff, action: str, statuses: Sequence[Status]) -> None:
+def _record_posts(by: Staff, action: str, statuses: Sequence[Status]) -> None:
     targets = [(status.id, f"@{status.account.acct}") for status in statuses]
     record_each(by=by, action=action, target_type="Status", targets=targets)
+
+
+def approve_held(*, by: Staff, held: HeldPost) -> None:
+    """Publish a held post or a held edit; a post is dated at the time at which it was written. A local post is published at
+    once, a remote post within seconds by a reaction to HeldPostApproved. Spam rules are not checked again.
+
+    Raises Forbidden if `by` lacks MANAGE_REPORTS; NotFound for a post that is no longer held; Conflict if its author may no
+    longer post, or changed it since `held` was read; and the errors of `compose` if it cannot be published and stays held.
+    """
+    require(by, Permission.MANAGE_REPORTS)
+    # Read before anything else: composing may take seconds, because other servers are asked for mentioned accounts.
+    version_of(held)
+    if held.draft is not None:
+        _approve_edit(by, held)
+        return
+    scheduled = held.scheduled
+    if scheduled is None:
+        with transaction.atomic():
+            locked = _lock_held(held)
+            HeldPost.objects.filter(id=locked.id).update(approved_at=clock.now())
+            publish(HeldPostApproved(held_id=locked.id, account_id=locked.account_id))
+            _record_held(by, "approve", locked)
+        return
+    author = _author(held)
+    # Composed before the transaction, because composing may query other servers for mentioned accounts.
+    new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
+    with transaction.atomic():
+        draft = require_found(lock_draft(scheduled.id))
+        locked = _lock_held(held)
+        publish_draft(draft, replace(new, created_at=locked.written_at))
+        _record_held(by, "approve", locked)
+
+
+def _approve_edit(by: Staff, held: HeldPost) -> None:
+    def approved() -> None:
+        locked = _lock_held(held)
+        HeldPost.objects.filter(id=locked.id).delete()
+        _record_held(by, "approve", locked)
+
+    assert held.status_id is not None  # a draft without a post would be a scheduled one
+    draft = read_draft(held.draft or {})
+    previews = {
+        held_media.preview_of_id: held_media.media
+        for held_media in held.media.exclude(preview_of=None).select_related("media")
+    }
+    changes = tuple((number, replace(change, drawn=previews.get(number))) for number, change in draft.media_changes)
+    draft = replace(draft, media_changes=changes)
+    edit_status(author=_author(held), status_id=held.status_id, draft=draft, approve=approved)
+
+
+def _author(held: HeldPost) -> Account:
+    author = find_author(held.account_id)
+    if author.suspended or author.user.disabled_at is not None:
+        raise Conflict(_("The author is no longer allowed to post."))
+    return author
+
+
+def open_held(*, by: Staff, held: HeldPost) -> None:
+    """Write an audit row if staff view a held post that not everybody may read. Raises Forbidden without MANAGE_REPORTS."""
+    require(by, Permission.MANAGE_REPORTS)
+    if held.visibility not in OPEN_VISIBILITIES:
+        with transaction.atomic():
+            _record_held(by, "view", held)
+
+
+def discard_held(*, by: Staff, held: HeldPost) -> None:
+    """Delete a held post; files of a local one may be attached to another post. Raises the errors of `approve_held`."""
+    require(by, Permission.MANAGE_REPORTS)
+    with transaction.atomic():
+        locked = _lock_held(held)
+        _remove_held([locked])
+        _record_held(by, "discard", locked)
+
+
+def discard_held_by_rule(*, by: Staff, rule: SpamRule) -> int:
+    """Discard all posts that a rule holds, in batches, and return how many. Each post gets an audit row. Raises Forbidden."""
+    require(by, Permission.MANAGE_REPORTS)
+    discarded = 0
+    while True:
+        with transaction.atomic():
+            rows = HeldPost.objects.select_for_update(of=("self",), skip_locked=True).select_related("account")
+            batch = list(rows.filter(rule=rule, approved_at=None).order_by("id")[:_HELD_BATCH])
+            _remove_held(batch)
+            record_each(by=by, action="discard", target_type="HeldPost", targets=[_target(held) for held in batch])
+        discarded += len(batch)
+        if len(batch) < _HELD_BATCH:
+            return discarded
+
+
+def drop_held(rows: Sequence[HeldPost]) -> None:
+    """Remove held posts that staff have left undecided for too long."""
+    with transaction.atomic():
+        _remove_held(rows)
+
+
+def _remove_held(rows: Sequence[HeldPost]) -> None:
+    delete_rows(HeldPost.objects.filter(id__one_of=[held.id for held in rows]))
+    ScheduledStatus.objects.filter(id__one_of=[held.scheduled_id for held in rows if held.scheduled_id]).delete()
+
+
+def _lock_held(held: HeldPost) -> HeldPost:
+    """Lock and return a held post with its files. Raises Conflict if its author has changed it since it was read."""
+    read_version = version_of(held)
+    rows = HeldPost.objects.select_for_update(of=("self",)).select_related("account", "scheduled")
+    locked = require_found(rows.filter(id=held.id, approved_at=None).first())
+    list(_files_of(locked).select_for_update(no_key=True, of=("self",)).values_list("id"))
+    if version_of(locked) != read_version:
+        raise Conflict(_("It has been changed in the meantime: look at it again."))
+    return locked
+
+
+def version_of(held: HeldPost) -> str:
+    """Return a digest of everything in a held post on which staff base their decision (security row 73), with its files, whose
+    descriptions and previews their owner can change while they are unattached. It is computed once for each object.
+    """
+    if not held.version:
+        parts = [held.visibility, held.excerpt, held.link_hosts, held.mentions_count, held.document, held.draft]
+        parts.append(held.scheduled.draft if held.scheduled is not None else None)
+        parts += _files_of(held).values_list("id", "file", "preview", "description")
+        held.version = hashlib.sha256(orjson.dumps(parts, default=str)).hexdigest()
+    return held.version
+
+
+def _files_of(held: HeldPost) -> QuerySet[MediaAttachment]:
+    # Only held posts of this server have files.
+    found = Q(held__held=held) if held.scheduled_id is None else Q(scheduled__scheduled=held.scheduled_id)
+    return MediaAttachment.objects.filter(found).order_by("id")
+
+
+def _target(held: HeldPost) -> tuple[int, str]:
+    return held.id, f"@{held.account.acct}"
+
+
+def _record_held(by: Staff, action: str, held: HeldPost) -> None:
+    number, name = _target(held)
+    record(by=by, action=action, target_type="HeldPost", target_id=number, target_name=name, rule=held.rule_name)

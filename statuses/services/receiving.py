@@ -17,16 +17,7 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.plans import Plan, Slot
 from statuses.events import FilesUnmeasured, StatusJoinedThread
-from statuses.models import (
-    MediaAttachment,
-    Mention,
-    Poll,
-    Processing,
-    Quote,
-    Status,
-    StatusStat,
-    UnknownMention,
-)
+from statuses.models import MediaAttachment, Mention, Poll, Processing, Quote, Status, StatusStat, UnknownMention
 from statuses.policies.interactions import is_pending
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.changing import bump, change_statuses

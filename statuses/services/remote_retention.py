@@ -28,7 +28,7 @@ from social.kernel.batches import in_batches
 from social.kernel.ids import first_at
 from statuses import models
 from statuses.services.changing import bump
-from statuses.services.removing import BATCH_SIZE, kept_ids, remove_rows
+from statuses.services.deleting import BATCH_SIZE, kept_ids, remove_rows
 
 LEAST_AGE: Final = timedelta(days=7)
 """Minimum age of posts that are removed. An old post that this server fetched is also kept for this time after the fetch, so
@@ -190,7 +190,7 @@ def _first_end(days: int, limit: int) -> int:
 
 
 def _remote() -> QuerySet[models.Status]:
-    # Deleted posts are removed by `statuses.services.removing`, after a fixed time.
+    # Deleted posts are removed by `statuses.services.deleting`, after a fixed time.
     return models.Status.objects.filter(local=False, deleted_at=None)
 
 

@@ -19,8 +19,7 @@ from statuses.queries.listings import find_draft, list_drafts
 from statuses.serializers.inputs.statuses import StatusInput
 from statuses.serializers.presenting import present_status
 from statuses.serializers.scheduled_status import ScheduledStatusSerializer
-from statuses.services.drafts import change_draft, publish_saved, save_draft
-from statuses.services.scheduling import cancel_status
+from statuses.services.scheduling import cancel_status, change_draft, publish_saved, save_draft
 
 
 class DraftsViewSet(ApiViewSet):

@@ -18,7 +18,7 @@ from social.api.declarations import EMPTY, Endpoint
 from social.api.viewsets import ApiViewSet
 from statuses.queries.tags import load_suggested_tags
 from statuses.serializers.inputs.filters import FeaturedTagInput
-from statuses.services.featured_tags import feature_used_tag
+from statuses.services.pins import feature_used_tag
 
 
 class FeaturedTagsViewSet(ApiViewSet):

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 
 from accounts.queries.accounts import find_account
 from accounts.serializers.account import present_accounts
-from social.api.access import any_token, optional_user, user
+from social.api.access import any_token, anyone, optional_user, user
 from social.api.declarations import EMPTY, Endpoint
 from social.api.limits import family, limited
 from social.api.pagination import ByCursor, Limit
@@ -21,6 +21,7 @@ from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
 from social.kernel.errors import FieldError, Invalid
+from social.kernel.identity import current_identity
 from social.kernel.ids import parse_id
 from statuses.models import ScheduledStatus, Status
 from statuses.policies.audience import THREAD
@@ -29,9 +30,11 @@ from statuses.queries import listings
 from statuses.queries.authors import find_author
 from statuses.queries.page import PostPage, fill, hydrate
 from statuses.queries.posts import load_bodies
-from statuses.queries.statuses import find_own_status, find_post, find_post_and_relations
+from statuses.queries.statuses import find_embeddable_at, find_own_status, find_post, find_post_and_relations
 from statuses.queries.threads import incomplete_from, load_context
+from statuses.serializers.card import FRAME_WIDTH, OEmbedSerializer
 from statuses.serializers.inputs import statuses
+from statuses.serializers.inputs.statuses import OEmbedInput
 from statuses.serializers.presenting import (
     present,
     present_acted_on,
@@ -42,15 +45,14 @@ from statuses.serializers.presenting import (
     present_statuses,
 )
 from statuses.serializers.scheduled_status import ScheduledStatusSerializer
-from statuses.serializers.status import ContextSerializer, StatusSourceSerializer
-from statuses.serializers.translation import TranslationSerializer
+from statuses.serializers.status import ContextSerializer, StatusSourceSerializer, TranslationSerializer
 from statuses.services import interactions
 from statuses.services.composing import UnexpectedMentions
 from statuses.services.deleting import delete_status
-from statuses.services.editing import edit_status
 from statuses.services.pins import pin_status, unpin_status
 from statuses.services.publishing import publish_status
 from statuses.services.quotes import change_policies, revoke_quote
+from statuses.services.revising import edit_status
 from statuses.services.scheduling import cancel_status, reschedule_status, schedule_status
 from statuses.services.translating import translate_post
 from statuses.viewsets.attachments import TEXT_BODY_LIMIT
@@ -362,3 +364,17 @@ class ScheduledStatusesViewSet(ApiViewSet):
         """`DELETE /api/v1/scheduled_statuses/:id`."""
         cancel_status(scheduled=listings.find_scheduled(id, self.account_id))
         return {}
+
+
+class OEmbedViewSet(ApiViewSet):
+    endpoints = {"retrieve": Endpoint(anyone(), "OEmbed", input=OEmbedInput)}
+
+    def retrieve(self, request: Request) -> Any:
+        """OEmbed of the local post at `url` if it is public or unlisted, else 404."""
+        form = OEmbedInput.read(request)
+        context = {
+            "width": form.maxwidth or FRAME_WIDTH,
+            "height": form.maxheight,
+            "site_name": current_identity().name,
+        }
+        return OEmbedSerializer(present_status(find_embeddable_at(form.url).id, None), context=context).data

@@ -32,11 +32,11 @@ from statuses.models import (
 from statuses.policies.polls import PollDraft
 from statuses.queries.posts import load_posts
 from statuses.services.composing import Draft
-from statuses.services.editing import edit_status
 from statuses.services.filters import FilterDraft, KeywordDraft, add_status, create_filter
 from statuses.services.interactions import bookmark_status, favourite_status, reblog_status
 from statuses.services.media import MediaUpload, SentFile, upload_media
 from statuses.services.publishing import publish_status
+from statuses.services.revising import edit_status
 from statuses.services.scheduling import schedule_status
 from statuses.services.storing import Composed, store_status
 

@@ -12,8 +12,8 @@ from accounts.services.blocking import block_account
 from social.kernel import links
 from statuses.models import Favourite, HeldPost, Interaction, InteractionRequest, RequestState, Status
 from statuses.policies.interactions import Choice
+from statuses.services.moderating import approve_held
 from statuses.services.requests import decide_request
-from statuses.services.reviewing import approve_held
 from tests.factories.accounts import make_token, make_user
 from tests.factories.spam_rules import make_rule
 from tests.factories.statuses import follow, make_status

@@ -17,7 +17,7 @@ from federation.remote.actors import fetch_actor
 from notifications.models import Notification
 from social.kernel import clock
 from statuses.models import HeldPost, Mention, Status, UnknownMention
-from statuses.services.reviewing import approve_held
+from statuses.services.moderating import approve_held
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.spam_rules import make_rule
 from tests.factories.statuses import follow

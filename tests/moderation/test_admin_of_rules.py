@@ -29,7 +29,7 @@ from moderation.services.evidence_files import forget_evidence, request_evidence
 from social.kernel import clock
 from social.kernel.errors import Conflict
 from statuses.models import HeldPost, Status
-from statuses.services.reviewing import approve_held
+from statuses.services.moderating import approve_held
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import make_status
 from tests.support.client import Api, signed_in

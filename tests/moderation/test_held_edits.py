@@ -18,9 +18,9 @@ from moderation.queries.waiting import list_files
 from social.kernel.errors import Conflict
 from social.kernel.media import storage
 from statuses.models import HeldPost, MediaAttachment, MediaType, Status
-from statuses.services import editing, reviewing
+from statuses.services import moderating, revising
 from statuses.services.media import MediaUpload, SentFile, remove_unattached, upload_media
-from statuses.services.reviewing import approve_held, discard_held, version_of
+from statuses.services.moderating import approve_held, discard_held, version_of
 from tests.factories.accounts import make_token, make_user
 from tests.factories.recordings import sample
 from tests.factories.statuses import make_media, make_status, picture
@@ -163,7 +163,7 @@ def test_row_73_no_file_is_published_that_changes_while_the_decision_is_carried_
         MediaAttachment.objects.filter(id=media.id).update(description="worse")
         return compose(*args, **kwargs)
 
-    module, compose = (editing, editing.compose_content) if is_edit else (reviewing, reviewing.compose)
+    module, compose = (revising, revising.compose_content) if is_edit else (moderating, moderating.compose)
     monkeypatch.setattr(module, compose.__name__, composed)
     with pytest.raises(Conflict):
         approve_held(by=OPERATOR, held=HeldPost.objects.get())

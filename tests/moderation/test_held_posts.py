@@ -26,7 +26,7 @@ from social.kernel.errors import Conflict, Forbidden, NotFound
 from social.kernel.outbox import OutboxRow
 from statuses.models import HeldPost, MediaAttachment, ScheduledStatus, Status
 from statuses.services.media import remove_unattached
-from statuses.services.reviewing import approve_held, discard_held, discard_held_by_rule
+from statuses.services.moderating import approve_held, discard_held, discard_held_by_rule
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.spam_rules import make_rule
 from tests.factories.statuses import follow, make_media, make_remote_status, make_status

@@ -17,8 +17,8 @@ from moderation.services.strikes import accept_appeal, file_appeal
 from social.kernel.errors import Conflict, Forbidden
 from statuses.models import MediaAttachment, Status, StatusEdit
 from statuses.services.composing import Draft
-from statuses.services.editing import edit_status
 from statuses.services.moderating import remove_status
+from statuses.services.revising import edit_status
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.reports import make_report
 from tests.factories.statuses import make_media, make_remote_media, make_remote_status, make_status

@@ -17,7 +17,7 @@ from moderation.queries.dry_runs import try_rule
 from notifications.models import Notification
 from social.kernel import clock
 from statuses.models import HeldPost, Status
-from statuses.services.reviewing import discard_held_by_rule
+from statuses.services.moderating import discard_held_by_rule
 from tests.factories.accounts import make_account, make_many_remote
 from tests.factories.spam_rules import make_rule
 from tests.factories.statuses import follow

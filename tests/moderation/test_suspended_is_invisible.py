@@ -24,8 +24,8 @@ from social.api.access import AccessKind
 from social.api.routing import endpoints
 from social.urls import urlpatterns
 from statuses.models import Bookmark, Status
-from statuses.services.featured_tags import feature_used_tag
 from statuses.services.interactions import favourite_status, reblog_status
+from statuses.services.pins import feature_used_tag
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import make_status
 from tests.support.client import Api

@@ -34,7 +34,7 @@ from tests.timelines.worlds import Model, World, is_filed
 from timelines.models import Trend, TrendKind, TrendReview
 from timelines.pages.public import PAGE_SIZE
 from timelines.policies.streams import Stream, is_hidden_from_viewer
-from timelines.queries.streaming import load_viewer
+from timelines.queries.fan_out import load_viewer
 from timelines.services.broadcasting import broadcast_posts
 from timelines.services.conversations import add_posts
 from timelines.services.search_index import write_documents

@@ -26,7 +26,7 @@ from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import Viewers
 from timelines.policies.streams import Stream, StreamError, Viewer
-from timelines.queries.streaming import load_viewer
+from timelines.queries.fan_out import load_viewer
 from timelines.services.broadcasting import (
     broadcast_to_account,
     broadcast_to_everybody,

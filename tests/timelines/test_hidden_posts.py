@@ -11,7 +11,7 @@ from accounts.services.blocking import mute_account
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_user
 from timelines.policies.streams import Stream, is_hidden_from_viewer
-from timelines.queries.streaming import load_viewer
+from timelines.queries.fan_out import load_viewer
 from timelines.stores.messages import Facts
 
 pytestmark = pytest.mark.django_db

@@ -27,9 +27,9 @@ from timelines.policies.streams import (
     is_hidden_from_viewer,
     open_stream,
 )
+from timelines.queries.fan_out import list_valid_tokens
 from timelines.queries.lists import owns_list
 from timelines.queries.public import load_origins
-from timelines.queries.streaming import list_valid_tokens
 from timelines.services.home import build_open_feed
 from timelines.stores import channels
 from timelines.stores.messages import CONNECTION_END, Message

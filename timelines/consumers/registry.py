@@ -19,8 +19,8 @@ from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import FilteredEvents, Viewers
 from timelines.policies import streams
 from timelines.policies.access import FeedAccess
+from timelines.queries.fan_out import list_valid_tokens
 from timelines.queries.public import load_accesses
-from timelines.queries.streaming import list_valid_tokens
 from timelines.services.presence import record_presence
 from timelines.stores import channels
 from timelines.stores.messages import Message

@@ -12,8 +12,8 @@ from typing import Final
 
 from timelines.consumers.threads import in_thread
 from timelines.policies.streams import Viewer
-from timelines.queries.streaming import load_viewer
-from timelines.serializers.filtered import with_filters
+from timelines.queries.fan_out import load_viewer
+from timelines.serializers.entities import with_filters
 from timelines.stores.messages import Message
 
 RENEWAL_SECONDS: Final = 300.0

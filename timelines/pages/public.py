@@ -28,7 +28,7 @@ from statuses.pages.acts import counted_all
 from statuses.pages.feed import show_feed
 from statuses.pages.posts import load_shown, reader_of
 from statuses.queries.tags import find_tag
-from statuses.services.featured_tags import feature_used_tag
+from statuses.services.pins import feature_used_tag
 from timelines.policies.access import HASHTAG, LIVE
 from timelines.queries.public import PublicFilter, TagFilter, list_public_ids, list_tagged_ids, load_origins
 

@@ -1,4 +1,6 @@
-"""Reads everything that `timelines.policies.feeds` needs, for many posts and readers at once."""
+"""Reads everything that `timelines.policies.feeds` needs, for many posts and readers at once, and the data of open streams: the
+blocks, mutes and filters of viewers, and which tokens are still valid.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from allauth.account.models import EmailAddress
 from django.db import connection
+from django.db.models import Exists, OuterRef, Q
 
-from accounts.policies.audience import UNHIDDEN
+from accounts.identity.queries.sign_in import all_live_sessions
+from accounts.models import AccessToken
+from accounts.policies.audience import UNHIDDEN, is_present
 from accounts.policies.relations import FollowOptions, Relations
-from accounts.queries.relations import load_relations_of
+from accounts.queries.relations import load_hidden, load_relations_of
 from social.kernel import clock
 from social.kernel.statements import rows_of
 from statuses.models import Mention
 from statuses.policies.posts import Post
+from statuses.queries.filters import load_active_filters
+from timelines.policies.streams import Viewer
 from timelines.stores.feed import absent_before
 
 _READERS: Final = """
@@ -183,3 +191,39 @@ def list_active_followers(account_ids: Iterable[int]) -> dict[int, set[int]]:
         for target, follower in cursor.fetchall():
             found[target].add(follower)
     return found
+
+
+_CHOSEN_LANGUAGES: Final = """
+SELECT jsonb_array_elements_text(preferences->'chosen_languages') FROM accounts_user
+ WHERE account_id = %s AND jsonb_typeof(preferences->'chosen_languages') = 'array'
+"""
+
+
+def load_viewer(account_id: int) -> Viewer:
+    """Return the viewer's blocks, mutes, languages and active filters, in three queries."""
+    with connection.cursor() as cursor:
+        cursor.execute(_CHOSEN_LANGUAGES, [account_id])
+        languages = frozenset(language for (language,) in cursor.fetchall())
+    return Viewer(account_id, load_hidden(account_id), languages, load_active_filters(account_id))
+
+
+def list_valid_tokens(token_ids: Collection[int]) -> set[int]:
+    """Return the ids of the tokens that still exist and whose user may use the API: enabled, approved, confirmed, neither
+    suspended nor moved, as for an API request (contract, behaviours section 3). Negative ids are those of browser sessions
+    (`find_session_identity`). One query for each kind.
+    """
+    confirmed = EmailAddress.objects.filter(user_id=OuterRef("user_id"), primary=True, verified=True)
+    usable = (
+        is_present("user__account"),
+        Q(user__disabled_at=None, user__approved=True),
+        Q(user__account__moved_to=None),
+        Exists(confirmed),
+    )
+    good: set[int] = set()
+    if tokens := [number for number in token_ids if number > 0]:
+        found = AccessToken.objects.filter(*usable, id__one_of=tokens, expires__gt=clock.now())
+        good |= set(found.values_list("id", flat=True))
+    if browsers := [-number for number in token_ids if number < 0]:
+        sessions = all_live_sessions().filter(*usable, id__one_of=browsers)
+        good |= {-number for number in sessions.values_list("id", flat=True)}
+    return good

@@ -1,22 +1,29 @@
-"""The entities Conversation, List, Marker, Search and Trends::Link (contract, entities)."""
+"""The entities Conversation, List, Marker, Search and Trends::Link (contract, entities), and streamed posts with filters."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
+
+import orjson
 
 from accounts.serializers.account import present_accounts
 from accounts.serializers.tag import DayOfUseSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
+from social.kernel.text.searching import Text
 from statuses.models import PreviewCard
+from statuses.policies.filters import Filters
 from statuses.queries.cards import load_shown_cards
 from statuses.queries.page import hydrate
 from statuses.serializers.card import present_cards
 from statuses.serializers.presenting import present_by_id
+from statuses.serializers.status import searched_text_of
 from timelines.models import Conversation, List, Marker
 from timelines.queries.trends import load_link_histories
+from timelines.stores.messages import Event, Message
 
 
 class ConversationSerializer(EntitySerializer):
@@ -110,3 +117,23 @@ def present_trending_links(cards: Sequence[PreviewCard], viewer_id: int | None) 
     }
     entities: list[Any] = TrendingLinkSerializer(shown, many=True, context=context).data
     return entities
+
+
+def with_filters(message: Message, filters: Filters, moment: datetime) -> Message:
+    """Return an event of a public stream for a viewer with these filters: the member `filtered` of its post lists the
+    matching ones.
+
+    The message is returned unchanged if no filter matches or if it contains no post; posts on public streams are never boosts.
+    Reading a long post takes a while: never call this in an event loop.
+    """
+    if message.payload is None or message.event not in (Event.UPDATE, Event.STATUS_UPDATE):
+        return message
+    if message.searched is None:
+        entity = orjson.loads(message.payload)
+        message.searched = entity, Text(searched_text_of(entity))
+    entity, text = message.searched
+    results = filters.results(filters.search(text), [int(entity["id"])], moment)
+    if not results:
+        return message
+    shown = orjson.dumps(entity | {"filtered": results})
+    return Message(message.event, shown, message.facts, message.recipients)

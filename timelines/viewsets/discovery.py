@@ -26,7 +26,7 @@ from statuses.policies.audience import THREAD
 from statuses.queries.page import fill, select
 from statuses.queries.tags import find_tag
 from statuses.serializers.presenting import present, present_statuses
-from statuses.services.featured_tags import feature_used_tag
+from statuses.services.pins import feature_used_tag
 from timelines.models import TrendKind
 from timelines.policies.search_query import InvalidDate
 from timelines.queries.trends import list_allowed_ids, load_cards, load_tags

@@ -17,7 +17,7 @@ from social.kernel.clock import iso
 from social.kernel.errors import Invalid, NotFound
 from social.management.base import OperatorCommand
 from social.management.progress import progress_bar, steps
-from statuses.services.reviewing import approve_held, discard_held_by_rule
+from statuses.services.moderating import approve_held, discard_held_by_rule
 
 _Several = Annotated[Sequence[str], ("action", "append")]
 

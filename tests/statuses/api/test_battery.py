@@ -13,8 +13,8 @@ from statuses.models import Interaction, InteractionRequest
 from statuses.policies.interactions import Choice, rule_of_choice
 from statuses.queries.authors import find_author
 from statuses.services.composing import Draft
-from statuses.services.drafts import save_draft
 from statuses.services.interactions import favourite_status
+from statuses.services.scheduling import save_draft
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import (
     edit,

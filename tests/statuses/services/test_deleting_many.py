@@ -11,7 +11,7 @@ from accounts.services.erasing import delete_user
 from social.kernel.outbox import OutboxRow
 from statuses.models import Poll, PollVote, Status
 from statuses.services.deleting import delete_statuses
-from statuses.services.featured_tags import feature_used_tag
+from statuses.services.pins import feature_used_tag
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import counts, make_poll, make_reblog, make_remote_status, make_status
 from tests.support.client import Api

@@ -32,10 +32,9 @@ from statuses.models import (
 )
 from statuses.services import remote_retention
 from statuses.services.composing import Draft
-from statuses.services.drafts import save_draft
 from statuses.services.interactions import favourite_status
 from statuses.services.remote_retention import load_state, remove_old_remote_posts
-from statuses.services.scheduling import schedule_status
+from statuses.services.scheduling import save_draft, schedule_status
 from statuses.services.storing import NewQuote
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import (

@@ -16,10 +16,9 @@ from social.kernel import clock
 from social.kernel.media import storage
 from statuses.models import Favourite, Mention, Poll, PollVote, QuoteState, Status, StatusStat
 from statuses.services import remote_retention
-from statuses.services.deleting import delete_status
-from statuses.services.featured_tags import feature_used_tag
+from statuses.services.deleting import delete_status, remove_deleted_statuses
+from statuses.services.pins import feature_used_tag
 from statuses.services.remote_retention import remove_remote_statuses
-from statuses.services.removing import remove_deleted_statuses
 from statuses.services.storing import NewQuote
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import (
