@@ -12,9 +12,7 @@ class StatusesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to events of lower apps; register the steps by which accounts are deleted, merged and archived; and add
-        this app's settings pages, its counts of pending requests, and its data for exports and imports.
-        """
+        """Subscribe to events of lower apps, and register what this app adds to the features of lower apps."""
         from accounts.models.user import WAITING_COUNTS
         from statuses import reactions  # noqa: F401  # importing it subscribes
         from statuses.pages import policies

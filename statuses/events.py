@@ -6,9 +6,8 @@ from social.kernel.events import Event
 
 
 class StatusPublished(Event, key="status:{status_id}"):
-    """A post was created: written locally, received, or a boost (`reblog`). The flags tell which reactions are needed:
-    `mentions` tells whether the post addresses anyone, `link` whether its text contains a link, `awaited` whether anybody
-    wants to be notified of its author's posts.
+    """A post was created: written here, received, or a boost (`reblog`). The flags tell which reactions are needed: whether it
+    addresses anyone (`mentions`), has a link, and is `awaited` by accounts that are notified of its author's posts.
     """
 
     status_id: int
@@ -35,8 +34,8 @@ class StatusImported(Event, key="status:{status_id}"):
 
 
 class StatusEdited(Event, key="status:{status_id}"):
-    """The author edited a post; the previous version is stored. The flags have the same meaning as in StatusPublished.
-    `first_mention_id` is the lowest id of the mentions that the edit added; None if it added none.
+    """The author edited a post, whose previous version is stored; the flags are those of StatusPublished. `first_mention_id` is
+    the lowest id of the mentions that the edit added, None without any.
     """
 
     status_id: int
@@ -67,9 +66,8 @@ class StatusJoinedThread(Event, key="status:{status_id}"):
 
 
 class StatusDeleted(Event, key="status:{status_id}"):
-    """A post was deleted with all its boosts, for which no separate events are published (their rows name the post in
-    `reblog_of`). For an undone boost `reblog_of_id` is the id of the boosted post. `had_files` tells whether the post or an
-    earlier version of it had files, which its row no longer shows.
+    """A post was deleted with all its boosts, which get no separate events. `reblog_of_id` is set for an undone boost.
+    `had_files` tells whether the post or an earlier version of it had files.
     """
 
     status_id: int

@@ -15,9 +15,7 @@ class RemoteThreads(Protocol):
     """Fetches the parts of threads that are on other servers, in the background."""
 
     def refresh(self, status_id: int, *, account_id: int) -> AsyncRefresh | None:
-        """Start fetching the ancestors, replies and counts of a post for a local account, unless that was done recently or
-        the account has started too many fetches. Return the progress of the fetch while it runs, otherwise None.
-        """
+        """Start fetching a post's ancestors, replies and counts, unless done recently; return the progress of a running fetch."""
         ...
 
     def find(self, status_id: int) -> AsyncRefresh | None:

@@ -12,10 +12,7 @@ class TimelinesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to events of lower apps, and use PostgreSQL for search unless another engine is plugged in. Register the
-        export and import of lists, the condition for exclusive lists, and those that exempt posts of list members and of
-        conversations from removal.
-        """
+        """Subscribe to events of lower apps, set the search engine, and register what this app adds to features of lower apps."""
         from django.db.models import Exists, OuterRef
 
         from accounts.queries.relations import register_read_apart

@@ -28,9 +28,7 @@ class RepliesPolicy(models.TextChoices):
 
 
 class List(models.Model):
-    """A list of accounts, owned by `account`. The posts of the members of an `exclusive` list are not shown in the owner's home
-    timeline. `absent` tells that the owner has not used this server for days (`timelines.services.presence`).
-    """
+    """A list of accounts. Posts of the members of an `exclusive` one are not in the home timeline. `absent`: its owner is away."""
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -73,9 +71,8 @@ class ListMember(models.Model):
 
 
 class Conversation(models.Model):
-    """Conversation of a local account, `account`: its direct posts in one thread with the same participants. `participants`
-    are the ids of the other accounts in ascending order, empty if the account wrote only to itself, and `key` is derived from
-    them. `last_status` is the newest post of the conversation.
+    """Conversation of a local account, `account`: its direct posts in one thread with the same participants. `participants` are
+    the ids of the other accounts in ascending order, `key` is derived from them, `last_status` is the newest post.
     """
 
     id = SnowflakeField(primary_key=True)

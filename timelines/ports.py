@@ -15,8 +15,7 @@ class RemoteObjects(Protocol):
 
     def find_by_url(self, url: str) -> Account | Status | Collection | None:
         """Return the account, post or collection of accounts whose id or page is `url`; None for anything else, and when it
-        cannot be fetched: errors of another server are never raised. Called outside of a transaction; takes at most five
-        seconds.
+        cannot be fetched. Called outside of a transaction; takes at most five seconds.
         """
         ...
 

@@ -39,13 +39,12 @@ class Processing(models.TextChoices):
 class MediaAttachment(models.Model):
     """Media file that an account has uploaded, or that belongs to a remote post.
 
-    A file without `status` is unattached, and is deleted a day after `unattached_at`. An edit has removed a file with a
-    `former_status` from that post: earlier versions of the post still show it, and no other post can attach it.
+    A file without `status` is unattached, and is deleted a day after `unattached_at`. A file with a `former_status` was removed
+    by an edit: earlier versions of that post still show it, and no other post can attach it.
 
-    `file` and `preview` are paths in the media storage, empty while this server has no copy. `source` is the path of the
-    uploaded file until it is processed; it is never served, and `content_type` is then the media type of the upload. `meta`
-    is the member of the entity (`original`, `small`, `focus`), `position` the file's place in the post, and `attempts` the
-    number of times that processing has begun.
+    `file` and `preview` are paths in the media storage, empty without a copy. `source` is the path of the uploaded file, of
+    type `content_type`, until it is processed; it is never served. `meta` is the member of the entity (`original`, `small`,
+    `focus`), `position` the place in the post, `attempts` the number of times that processing has begun.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -121,10 +120,9 @@ OPTIONS_LIMIT = 500
 
 
 class Poll(models.Model):
-    """The poll of `status`. `tallies` has the number of votes for each of the `options`. `voters_count` is the number of
-    accounts that voted; None when the server of a remote poll does not report it. `expires_at` is None for a remote poll
-    without an end. `announce_at` is the time at which new votes in a local poll are sent to other servers; None while there
-    are no new votes.
+    """The poll of `status`. `tallies` are the votes for each of the `options`, `voters_count` the number of voters, None if a
+    remote poll does not report it. A remote poll may have no `expires_at`. At `announce_at`, new votes in a local poll are sent
+    to other servers; None without new votes.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -24,10 +24,10 @@ BOOSTS_LIMIT = 200
 class HeldPost(models.Model):
     """A post, or an edit of `status`, that matched a spam rule and is not published: only its author and staff can see it.
 
-    A new local post is stored in `scheduled` with its files, a local edit in `draft`. For a remote post, `document` is what
-    its server sent, `uri` the id of the post, `request_uri` the id of the activity that asked to reply, and `recipient` the
-    account whose inbox received it; `announced` tells whether accounts are notified when it is published. Staff base their
-    decision on the other columns. `approved_at` is set while an approved remote post waits to be published.
+    A local post is stored in `scheduled`, a local edit in `draft`. For a remote post, `document` is what its server sent, `uri`
+    the id of the post, `request_uri` the id of the activity that asked to reply, and `recipient` the account whose inbox
+    received it; `announced` tells whether accounts are notified of it. `approved_at` is set while an approved remote post waits
+    to be published.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -94,9 +94,7 @@ class HeldBoost(models.Model):
 
 
 class HeldMedia(models.Model):
-    """A file of a held edit: no other post can attach it, and it is stored as long as the edit is held. A row with
-    `preview_of` is not a file of the post but a thumbnail for that file.
-    """
+    """A file of a held edit, which no other post can attach. With `preview_of` it is a thumbnail for that file instead."""
 
     held = models.ForeignKey(HeldPost, on_delete=models.CASCADE, related_name="media")
     media = models.OneToOneField(MediaAttachment, on_delete=models.CASCADE, related_name="held")

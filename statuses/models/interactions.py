@@ -12,9 +12,7 @@ from statuses.models.status import Status
 
 
 class Favourite(models.Model):
-    """Favourite of `status` by `account`, at most one. If a boost is favourited, `status` is the boosted post. `uri` is the id
-    of the remote Like activity; NULL for local favourites, whose ActivityPub id is derived from the row's id.
-    """
+    """Favourite of `status`, never a boost, by `account`, at most one. `uri` is the id of a remote Like, else NULL."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="favourites", db_index=False)
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="favourites", db_index=False)
@@ -58,8 +56,8 @@ class Pin(models.Model):
 class ConversationMute(models.Model):
     """Mute by `account` of the conversation whose first known post is `thread_id`: the account gets no notifications of it.
 
-    `thread_id` is not a foreign key, because the first post may be deleted while the conversation continues. When the parent
-    of the first post arrives from another server, `thread_id` becomes the conversation's new first post.
+    `thread_id` is not a foreign key, because the conversation outlives a deleted first post. When the parent of the first post
+    arrives, `thread_id` becomes the conversation's new first post.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -72,9 +70,7 @@ class ConversationMute(models.Model):
 
 
 class ImportedPost(models.Model):
-    """Origin of an imported post: its id (`uri`) and page at the server from which the archive came. The unique pair of
-    account and `uri` makes sure that importing an archive again stores nothing twice.
-    """
+    """Origin of an imported post: its id (`uri`) and its page at its former server. No `uri` is imported twice by an account."""
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="imported")
     batch = models.ForeignKey(PastImport, null=True, on_delete=models.SET_NULL, related_name="posts", db_index=False)

@@ -32,10 +32,9 @@ class RequestState(models.TextChoices):
 
 class InteractionRequest(models.Model):
     """Request of `account` to favourite, reply to or boost `status`, with the decision of the post's author. `answer` is the
-    reply; until it is approved, only the two authors can read it. After approval, the reply or boost gets `visibility`, and
-    the reply addresses the accounts in `mentioned_ids`, without mentioning those in `silent_ids` in its text. `uri` is the id
-    of a remote interaction, `request_uri` the id of the activity that requests it, and `approval_uri` the id of the
-    authorization that another server gave.
+    reply, which only the two authors can read until it is approved. It then gets `visibility`, as does a boost, and addresses
+    the accounts in `mentioned_ids`, those in `silent_ids` not in its text. `uri` is the id of a remote interaction,
+    `request_uri` the id of the activity that requests it, and `approval_uri` that of another server's authorization.
     """
 
     id = SnowflakeField(primary_key=True)

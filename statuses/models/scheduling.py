@@ -43,9 +43,7 @@ class ScheduledMedia(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """An `Idempotency-Key` that an account sent, stored for an hour (contract, behaviours section 9), with the post or
-    scheduled post that was created. A key without either belongs to one that was deleted.
-    """
+    """An `Idempotency-Key`, stored for an hour, with the post or scheduled post that was created, unless that was deleted."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     key = models.TextField()
@@ -62,9 +60,8 @@ class IdempotencyKey(models.Model):
 
 
 class RetentionPolicy(models.Model):
-    """Settings of the automatic deletion of `account`'s posts and boosts that are older than `min_age` days, and exceptions
-    from it. Posts with at least `min_favourites` favourites or `min_reblogs` boosts are kept, unless these are None. At
-    `due_at` the account's posts are checked again, starting after the post `after_id`.
+    """Automatic deletion of `account`'s posts and boosts older than `min_age` days, with exceptions, such as posts with at
+    least `min_favourites` or `min_reblogs` unless these are None. At `due_at` posts are checked again, from `after_id` on.
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="retention")

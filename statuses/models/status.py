@@ -20,9 +20,7 @@ COLLECTIONS_LIMIT = 10
 
 
 class Written(models.Model):
-    """Columns that posts and their earlier versions share. `text` is the source; `content` is the HTML, which is rendered once
-    from `text`, or is received and sanitised.
-    """
+    """Columns that posts and their versions share. `text` is the source, `content` the HTML, rendered from it or sanitised."""
 
     text = models.TextField(default="")
     content = models.TextField(default="")
@@ -35,12 +33,11 @@ class Written(models.Model):
 class Status(Written):
     """A post. A boost has `reblog_of` and no text of its own.
 
-    `content_type` is the format of the source. `thread_path` lists the ids from the thread's first known post down to this
-    post. One condition reads a whole thread: the path names the ancestors, and the paths of descendants begin with it
+    `thread_path` lists the ids from the thread's first known post down to this post, so that one condition reads a whole thread
     (docs/adr/0005). Every change that is visible in the entity increases `version`. `uri` is NULL for local posts, whose
-    ActivityPub id is derived from the username and the id. The row of a deleted post is kept, but never shown. `fetched` is
-    true for a remote post that this server fetched and that its author has not sent yet: nobody was notified of it.
-    `arrived_at` is the time at which a remote post was stored, if that was long after `created_at`.
+    ActivityPub id is derived from username and id. The row of a deleted post is kept, but never shown. `fetched` is true for a
+    remote post that this server fetched before its author sent it: nobody was notified of it. `arrived_at` is the time at which
+    a remote post was stored, if that was long after `created_at`.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -205,9 +202,8 @@ class Status(Written):
 
 
 class StatusStat(models.Model):
-    """Counters of a post, in a separate table so that counting never rewrites the post's row; a post without counts has no
-    row. The server of a remote post reports the `remote` columns, because not every boost, favourite and reply is sent to this
-    server. Later replies, boosts and favourites by local accounts are added to them. They are only displayed.
+    """Counters of a post, in a separate table so that counting never rewrites the post's row; no row means no counts. The
+    `remote` columns are reported by the post's server, for display, with later local replies, boosts and favourites added.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")
@@ -291,12 +287,11 @@ class QuoteState(models.TextChoices):
 
 
 class Quote(models.Model):
-    """Quote of `quoted_status` by `status`. The quoted post is never a boost, and a post quotes at most one (FEP-044f).
+    """Quote of `quoted_status`, never a boost, by `status`, at most one (FEP-044f).
 
-    `quoted_uri` is the id of a quoted remote post that this server does not have (yet); it may be missing if the quoted post
-    was deleted. `request_uri` is the id of the QuoteRequest if one of the authors is remote, `approval_uri` the id of the
-    authorization that another server gave. A `legacy` quote was made without a request, with the properties that were used
-    before FEP-044f.
+    `quoted_uri` is the id of a quoted remote post that this server does not have (yet), `request_uri` the id of the
+    QuoteRequest if one of the authors is remote, and `approval_uri` the id of another server's authorization. A `legacy` quote
+    was made without a request, with the properties used before FEP-044f.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -340,9 +335,8 @@ class Quote(models.Model):
 
 
 class StatusEdit(Written):
-    """A version of `status` that an edit has replaced; the current version is the post itself. `created_at` is the time at
-    which this version was written. `media_ids` are the ids of its files in order, `media_descriptions` their descriptions.
-    `poll_options` is None without a poll.
+    """A version of `status`, written at `created_at`, that an edit has replaced. `media_ids` and `media_descriptions` are the
+    ids and descriptions of its files in order; `poll_options` is None without a poll.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -101,11 +101,10 @@ def counted_all(rules: tuple[limits.Rule, ...], user: User) -> None:
 
 @require_POST
 def act(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /statuses/:id/act`: carry out the action `act` on a post, then redirect (303) to the card `at` on the page
-    `next`. Raises NotFound for a post that the reader may not see.
+    """`POST /statuses/:id/act`: do `act` to a post, and redirect (303) to the card `at` on the page `next`. Raises NotFound.
 
-    With `Prefer: return=minimal` (RFC 7240) the response has no body: 204, 202 if the author of the post is asked first, or
-    422 if the action is refused.
+    With `Prefer: return=minimal` (RFC 7240) there is no body: 204, 202 if the post's author is asked first, 422 if it is
+    refused.
     """
     user, name = signed_in(request), request.POST.get("act", "")
     minimal = request.headers.get("Prefer") == "return=minimal"

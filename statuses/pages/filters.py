@@ -205,9 +205,7 @@ def remove_filter(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def filter_posts(request: HttpRequest, id: int) -> HttpResponse:
-    """`/filters/:id/posts`: the posts that were added to a filter, the last added first. A POST request removes the entry
-    `remove` and redirects back (303); repeating it has no effect. Raises NotFound for another account's filter.
-    """
+    """`/filters/:id/posts`: the posts of a filter, the last added first. POST removes the entry `remove`. Raises NotFound."""
     user = signed_in(request)
     found = find_filter(id, user.account_id)
     if request.method == "POST":
@@ -228,9 +226,7 @@ def filter_posts(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def filter_post(request: HttpRequest, id: int) -> HttpResponse:
-    """`/statuses/:id/filter`: list the reader's filters, and add the post to the filter `filter`. Adding a post again has no
-    effect. Raises NotFound for a post that the reader may not see, and for another account's filter.
-    """
+    """`/statuses/:id/filter`: the reader's filters; POST adds the post to the filter `filter`. Raises NotFound."""
     user = signed_in(request)
     post = find_post(id, user.account_id).proper
     if request.method == "POST":

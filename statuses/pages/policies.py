@@ -1,6 +1,4 @@
-"""Form fields for who may reply to, boost and favourite a post, and the settings pages for the defaults of new posts and for
-the automatic deletion of old ones.
-"""
+"""Form fields for who may interact with a post, and settings pages: policies of new posts, deletion of old ones."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The complete form for a post: text, content warning, visibility, quote policy, files, poll and time. The inputs of the
-client API parse its values, so that both reject the same values.
-"""
+"""The form for a post. The inputs of the client API parse its values, so that both reject the same values."""
 
 from __future__ import annotations
 
@@ -168,9 +166,7 @@ class PostForm(ServiceForm):
         return moment
 
     def take_files(self, user: User, sent: Any, uploads: MultiValueDict[str, UploadedFile]) -> None:
-        """Read the files that were uploaded earlier, with the submitted descriptions and focal points, and upload new files.
-        A file that is refused or empty, or that exceeds the number of files, adds an error to the form.
-        """
+        """Read the files uploaded earlier, with descriptions and focal points, and upload new ones; a refused file is an error."""
         removed = {*sent.getlist("remove")}
         numbers = [parse_id(value) for value in sent.getlist("media") if value not in removed]
         attached = attachable(user.account_id).filter(id__one_of=[number for number in numbers if number])
@@ -203,9 +199,7 @@ class PostForm(ServiceForm):
             self.add_error(None, f"{file.name}: {refusal.message}")
 
     def change_files(self, user: User) -> None:
-        """Store the descriptions and focal points of files that are not attached yet; the same form, sent twice, may have
-        attached them. Raises Invalid.
-        """
+        """Store the descriptions and focal points of the files that are not attached yet. Raises Invalid."""
         for place, media in enumerate(self.media_files):
             if media.id in self.changes:
                 with suppress(NotFound):

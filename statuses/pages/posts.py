@@ -1,6 +1,4 @@
-"""Prepares posts for web pages and feeds, from the same entities that clients get, and shows two pages: an account's posts
-with a hashtag, and a post in a frame on another site.
-"""
+"""Prepares posts for web pages and feeds, from the entities that clients get, and shows two pages of posts to visitors."""
 
 from __future__ import annotations
 
@@ -49,8 +47,8 @@ _QUOTABLE: Final = (Permission.AUTOMATIC.value, Permission.MANUAL.value)
 
 @dataclass(frozen=True)
 class Reader:
-    """The signed-in reader of posts on a page: their account, the context of their filters (`home`, `public` ...), and their
-    settings: whether content warnings are expanded, and which files are covered (`default`, `show_all`, `hide_all`).
+    """The signed-in reader of posts on a page: their account, the context of their filters (`home`, `public` ...), and whether
+    content warnings are expanded and which files are covered (`default`, `show_all`, `hide_all`).
     """
 
     account: Account
@@ -68,9 +66,7 @@ def reader_of(user: User, context: str) -> Reader:
 
 
 def load_shown(ids: Iterable[int], reader: Reader | None = None) -> list[dict[str, Any]]:
-    """Return the posts with these ids that the reader may read, in this order, as the `post` that `statuses/card.html` expects;
-    for a visitor, only public and unlisted posts.
-    """
+    """Return the readable ones of these posts, in this order, as `statuses/card.html` expects them; visitors read open ones."""
     return posts_for_templates(hydrate(ids, reader.account.id if reader is not None else None), reader)
 
 
@@ -98,9 +94,7 @@ def load_account_page(
 
 
 def posts_for_templates(page: PostPage, reader: Reader | None = None) -> list[dict[str, Any]]:
-    """Return the posts of a filled page, which was loaded for the reader (None for a visitor), as templates expect them,
-    without those that a filter of the reader hides.
-    """
+    """Return the posts of a filled page as templates expect them, without those that a filter of the reader hides."""
     shown = present_by_id(page)
     if reader is None:
         return [_post_for_templates(entity) for entity in shown.values()]
@@ -307,9 +301,7 @@ def summary_of(post: dict[str, Any]) -> str:
 
 
 def sharing_of(post: dict[str, Any]) -> frame.Sharing:
-    """Return the preview metadata of a post's page, without anything that its author has hidden behind a content warning or
-    marked as sensitive. The picture is the post's first one, otherwise the author's avatar, otherwise the server's picture.
-    """
+    """Return the preview metadata of a post's page, without anything hidden behind a content warning or marked as sensitive."""
     author, url = post["author"], frame.absolute(post["url"])
     pictures = (file for file in post["files"] if file["type"] == MediaType.IMAGE)
     open_picture = next(pictures, None) if not (post["sensitive"] or post["warning"]) else None
@@ -332,9 +324,7 @@ TAGGED_POSTS_LIMIT = 20
 
 @require_safe
 def tagged(request: HttpRequest, username: str, name: str) -> HttpResponse:
-    """`/@:username/tagged/:name`: the newest public and unlisted posts of an account with the hashtag. Raises NotFound for an
-    account that is unknown or suspended, and for an invalid hashtag.
-    """
+    """`/@:username/tagged/:name`: the newest public and unlisted posts of an account with the hashtag. Raises NotFound."""
     account = find_local(username)
     if account.suspended or not is_hashtag(name):
         raise NotFound
@@ -346,9 +336,7 @@ def tagged(request: HttpRequest, username: str, name: str) -> HttpResponse:
 
 @require_safe
 def embed(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/@:username/:id/embed` and `/users/:username/statuses/:id/embed`: one public or unlisted post, with a script that only
-    sends the page's height to the embedding page. Raises NotFound.
-    """
+    """`/@:username/:id/embed` and `/users/:username/statuses/:id/embed`: one public or unlisted post. Raises NotFound."""
     for post in load_shown([find_embeddable(username, id).id]):
         context = {"post": post, "sharing": sharing_of(post)}
         return frame.allow_caching(

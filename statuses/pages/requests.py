@@ -36,9 +36,7 @@ _ACTS: Final = {"accept": True, "reject": False}
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def interaction_requests(request: HttpRequest) -> HttpResponse:
-    """`/interaction_requests`: the requests that wait for the reader's decision, newest first. A POST request accepts or
-    rejects (`act`) the request `id` and redirects back (303); repeating it has no effect. Raises NotFound.
-    """
+    """`/interaction_requests`: requests to the reader. POST accepts or rejects (`act`) the request `id`. Raises NotFound."""
     user = signed_in(request)
     if request.method == "POST":
         accepted = _ACTS.get(request.POST.get("act", ""))

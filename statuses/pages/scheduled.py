@@ -97,9 +97,7 @@ def _for_template(rows: Sequence[ScheduledStatus], user: User) -> list[dict[str,
 
 @require_POST
 def change_scheduled(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /scheduled/:id`: change the time of a scheduled post to `scheduled_at`, or with `act=delete` delete it or a
-    draft, and redirect back (303). Deleting it again has no effect. Raises NotFound for another account's post.
-    """
+    """`POST /scheduled/:id`: set the time `scheduled_at`, or delete a post or draft (`act=delete`). Raises NotFound."""
     user = signed_in(request)
     counted(limits.INTERACTIONS, user)
     if request.POST.get("act") == "delete":

@@ -1,6 +1,4 @@
-"""Pages of a post for signed-in people: its thread as a tree, the accounts that boosted or favourited it, and its
-translation. Also the lists of posts that they have bookmarked or favourited.
-"""
+"""Pages of a post for signed-in people (thread, readers who marked it, translation), and of their bookmarks and favourites."""
 
 from __future__ import annotations
 
@@ -51,9 +49,7 @@ _PEOPLE_PER_PAGE: Final = 40
 
 
 def show_thread(request: HttpRequest, user: User, row: Post) -> HttpResponse:
-    """Show a post that the user may read, between its ancestors and its replies. Missing remote posts of the thread are
-    fetched in the background. Raises NotFound for a post deleted meanwhile.
-    """
+    """Show a post in its thread; missing remote posts are fetched in the background. Raises NotFound."""
     after = parse_id(request.GET.get("after", ""))
     thread = load_context(row, user.account_id, after=after)
     fetching = refresh_thread(incomplete_from(row, thread), account_id=user.account_id)
@@ -118,9 +114,7 @@ _FILES: Final = ("files", "pictures", "other_files")
 
 @require_safe
 def translation(request: HttpRequest, id: int) -> HttpResponse:
-    """`/statuses/:id/translation`: a public or unlisted post, translated into the language of the page. Raises NotFound,
-    Forbidden and Unavailable in the same cases as the service.
-    """
+    """`/statuses/:id/translation`: the post in the language of the page. Raises the same errors as `translate_post`."""
     user = signed_in(request)
     counted_all(limits.limited("translations"), user)
     found, _body, translated = translate_post(account_id=user.account_id, status_id=id, language=get_language() or "")

@@ -62,11 +62,9 @@ _LOST_DRAFT: Final = gettext_lazy(
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def write(request: HttpRequest) -> HttpResponse:
-    """`/write`: the form, also for a reply (`reply_to`) or a quote (`quote`), and with a saved draft (`draft`). Raises
-    NotFound for a post that the reader may not see, and for a draft that is no longer there.
-
-    The button `draft` saves a draft, `attach` uploads the chosen files and shows the form again. After an error (422) the form
-    keeps the typed text and the uploaded files.
+    """`/write`: the form, also for a reply (`reply_to`), a quote (`quote`) or a saved draft (`draft`). Raises NotFound for
+    these. The button `draft` saves a draft, `attach` uploads the chosen files. After an error (422) the form keeps text and
+    files.
     """
     user = signed_in(request)
     values = request.POST if request.method == "POST" else values_of(request)
@@ -114,8 +112,8 @@ def _publish(
     quoted: dict[str, Any] | None,
     saved: ScheduledStatus | None,
 ) -> bool:
-    """Publish or schedule the post of a valid form, or save it as a draft, and return whether that succeeded. The saved draft
-    (`saved`) from which the form was filled is updated first, so that nothing is lost if the post is refused.
+    """Publish, schedule or save the post of a valid form, and return whether that succeeded. The draft `saved` from which the
+    form was filled is updated first, so that nothing is lost.
     """
     parameters = form.parameters()
     if parent is not None:
@@ -198,9 +196,7 @@ def edit(request: HttpRequest, id: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def delete(request: HttpRequest, id: int) -> HttpResponse:
-    """`/statuses/:id/delete`: ask for confirmation, then delete the reader's own post. With the button `redraft`, redirect to
-    the form, filled with the deleted post. Raises NotFound for other posts.
-    """
+    """`/statuses/:id/delete`: delete the reader's own post, or write it again (`redraft`). Raises NotFound for other posts."""
     user = signed_in(request)
     status = find_own_status(id, user.account_id)
     redraft = request.POST.get("act") == "redraft"

@@ -33,10 +33,8 @@ from statuses.policies.visibility import (
 
 
 def can_see(post: Post, viewer_id: int | None, relations: Relations, mentioned_ids: Collection[int]) -> bool:
-    """Tell whether the viewer (None for an anonymous viewer) may read the post.
-
-    `relations` must include the author, and the author of the boosted post. `mentioned_ids` are the accounts that the
-    post addresses, silently or not; for a boost, the accounts that the boosted post addresses.
+    """Tell whether the viewer (None for an anonymous one) may read the post. `relations` include the author and boosted author.
+    `mentioned_ids` are the accounts that the post, or the boosted post, addresses, silently or not.
     """
     original = post.original
     if original is not None:
@@ -74,9 +72,7 @@ def may_favourite(post: Post | Status, relations: Relations) -> bool:
 
 
 def may_reblog(account: Account, post: Post | Status, relations: Relations) -> bool:
-    """Tell whether the viewer may boost the post. Only its author may boost a private post; anybody who does not block the
-    author may boost a public or unlisted post.
-    """
+    """Tell whether the viewer may boost the post: a private post only as its author, others if the author is not blocked."""
     if is_for_followers_only(post.visibility):
         return post.account_id == account.id
     return post.visibility in OPEN_VISIBILITIES and post.account_id not in relations.blocking
@@ -106,10 +102,8 @@ def _visible_itself(viewer_id: int | None, prefix: str) -> Q:
 
 
 def readable_by_viewer(author: str = "s.account_id") -> str:
-    """Return `can_see` as an SQL condition on the post `s` alone: the boosted post of a boost needs a separate condition.
-
-    `author` is an SQL expression for the author's id. If it is a parameter, PostgreSQL evaluates the author's conditions once
-    instead of once for each post.
+    """Return `can_see` as an SQL condition on the post `s`, without the boosted post. `author` is SQL for the author's id; if
+    it is a parameter, PostgreSQL evaluates the author's conditions once.
     """
     return f"""s.deleted_at IS NULL AND {PRESENT.sql(author, has_viewer=False)}
   AND ({author} = %(viewer)s OR (

@@ -29,9 +29,8 @@ _AUTHORITY_END: Final = re.compile(r"[/\\?#]")
 
 
 def find_link(content: str) -> str | None:
-    """Return the first link in a post's HTML that may have a preview, as written there; None if there is no such link.
-
-    Links to accounts, hashtags and this server, links in quotes, and links that `card_url` refuses are skipped.
+    """Return the first link in a post's HTML that may have a preview, or None. Links to accounts, hashtags and this server,
+    links in quotes, and links that `card_url` refuses are skipped.
     """
     found = ""
     text = ""
@@ -59,12 +58,11 @@ def _previewed_address(link: Tag) -> str:
 def find_hosts(
     content: str, others: Iterable[str | None], *, home: Collection[str | None], people: Collection[str]
 ) -> list[str]:
-    """Return the distinct hosts that a post links to: in its HTML, and by `others`, the addresses of its page and of files
-    that clients show as links. Takes less than 0.1 s for the most links that a post has.
+    """Return the distinct hosts that a post links to: in its HTML, and by `others`, the addresses of its page and of files that
+    clients show as links. Takes less than 0.1 s.
 
-    Links to the mentioned accounts, whose addresses are `people`, do not count. Links to the author's server, whose hosts are
-    `home`, do not count if they are the post's page or have the class of mentions or hashtags. Links to other servers always
-    count, because the author chooses these classes, and the tags of a document as well (security row 74).
+    Links to mentioned accounts (`people`) do not count, nor do links to the author's hosts (`home`) for the post's page,
+    mentions or hashtags. Links to other servers always count, because the author chooses classes and tags (security row 74).
     """
     found: dict[str | None, None] = {}
     for token in tokenise(content):
@@ -104,9 +102,8 @@ def _host_of(url: str) -> str | None:
 
 
 def card_url(url: str) -> str | None:
-    """Return the address under which the preview of a link is stored; None if the link cannot have a preview, because it has
-    another scheme, is too long or leads to this server. Addresses that differ only in their fragment, or in the case of their
-    host, share a preview.
+    """Return the address under which a link's preview is stored, without fragment and with a lower-case host; None if the link
+    has another scheme, is too long or leads to this server.
     """
     try:
         target = parse_url(url)

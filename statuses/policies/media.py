@@ -25,10 +25,8 @@ _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3}
 
 
 def check_file(head: bytes, size: int, declared_type: str) -> str:
-    """Return the media type of a file, given its size and its first bytes, `head`, which determine the type.
-
-    Raises Invalid for an empty file, a type that is not accepted, a picture declared as a video or the reverse, and a file
-    that is too large. `declared_type`, the client's content type, only determines which of two errors is raised.
+    """Return the media type of a file by its first bytes, `head`. Raises Invalid for an empty or too large file, a type that is
+    not accepted, and a picture declared as a video or the reverse (`declared_type` only selects the error).
     """
     labels = (_("File"), _("File content type"))
     found = _checked_type(head, declared_type, "file", labels, (*images.ACCEPTED, *recordings.READABLE))

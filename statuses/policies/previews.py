@@ -1,6 +1,4 @@
-"""Reads a page's metadata from Open Graph, otherwise from JSON-LD, otherwise from plain HTML (behaviours section 9
-"Cards"); the page's oEmbed document takes precedence over all of these (`statuses.policies.embeds`).
-"""
+"""Reads a page's metadata from oEmbed, else Open Graph, JSON-LD or plain HTML, in this order (behaviours section 9 "Cards")."""
 
 from __future__ import annotations
 
@@ -62,9 +60,7 @@ class PagePicture:
 
 @dataclass(frozen=True)
 class Preview:
-    """Preview of a page; values that the page does not give are empty or 0. `embed_url` is the address of its oEmbed document;
-    the first of `pictures` that can be fetched is shown.
-    """
+    """Preview of a page; a value that the page does not give is empty or 0. `embed_url` is the address of its oEmbed document."""
 
     title: str = ""
     description: str = ""

@@ -34,9 +34,7 @@ MARKDOWN: Final = "text/markdown"
 CONTENT_TYPES: Final = (PLAIN_TEXT, MARKDOWN)
 """Formats in which the text of a post may be written: `text/markdown` is an extension of this server (contract, README)."""
 DRAFTS_FROM: Final = datetime(3000, 1, 1, tzinfo=UTC)
-"""Time from which a scheduled post counts as a draft, which is never published automatically: clients that keep drafts as
-scheduled posts choose a time in the far future (the year 5000 or 9999).
-"""
+"""Time from which a scheduled post is a draft, never published: clients keep drafts with times in the year 5000 or 9999."""
 DRAFT_TIME: Final = datetime(9999, 1, 1, 12, tzinfo=UTC)
 """Time of drafts that are saved as drafts; clients that keep drafts as scheduled posts recognise it."""
 _SINGLE_MEDIA_TYPES: Final = (MediaType.AUDIO, MediaType.VIDEO)
@@ -58,9 +56,8 @@ def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:
 def choose_visibility(
     author: Account, requested: str | None, user_default: str | None, *, choices: Sequence[str] = (*CHOICES, LOCAL)
 ) -> str:
-    """Return the requested visibility, or the user's default. Without either, it is private for a locked account, otherwise
-    public. Public becomes unlisted for a limited author; LOCAL, if it is among `choices`, becomes public. Raises Invalid for a
-    value that is not a visibility.
+    """Return the requested visibility, by default the user's, else private for a locked account and public for others. Public
+    becomes unlisted for a limited author; LOCAL, if among `choices`, becomes public. Raises Invalid.
     """
     if requested is not None and requested not in choices:
         reserved = requested in CHOICES and is_reserved_for_posts(requested)

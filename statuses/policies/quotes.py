@@ -22,8 +22,7 @@ from statuses.policies.visibility import ADDRESSED_VISIBILITIES, OPEN_VISIBILITI
 
 class Group(IntFlag):
     """Groups of accounts that may quote a post; in lower case, the names are the values of the entity. Local posts use the
-    first two. `FOLLOWING` are the accounts that the author follows; `UNSUPPORTED_POLICY` stands for accounts that this server
-    cannot determine, such as the members of a list.
+    first two. `UNSUPPORTED_POLICY` stands for accounts that this server cannot determine.
     """
 
     PUBLIC = 1
@@ -136,17 +135,14 @@ def missing_quoted() -> NotFound:
 
 
 def check_addressing(visibility: str, quoted_author_id: int | None, addressed: Collection[int]) -> None:
-    """Raise Invalid if a post that is only for addressed accounts quotes an account that it does not address. `addressed` are
-    the mentioned accounts and the author.
-    """
+    """Raise Invalid if a post only for `addressed` accounts (the mentioned ones and the author) quotes another account."""
     if visibility in ADDRESSED_VISIBILITIES and quoted_author_id not in addressed:
         raise Invalid.sentence(_("Cannot quote a non-mentioned user in a Private Mention post."))
 
 
 def permission(post: Post, viewer_id: int | None, relations: Relations) -> Permission:
-    """Return the expected outcome if the viewer, who may read the post, quotes it. `relations` are the viewer's relations,
-    including the author if `depends_on_relations` is true for the policy. Authors may quote their own posts except direct ones,
-    which nobody may quote.
+    """Return the expected outcome if the viewer, who may read the post, quotes it, by their relations to the author (needed if
+    `depends_on_relations`). Authors may quote their own posts except direct ones.
     """
     if viewer_id is None or is_reserved_for_posts(post.visibility):
         return Permission.DENIED

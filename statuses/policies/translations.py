@@ -1,6 +1,4 @@
-"""Prepares the texts of posts for a translation service, and reads its answers. Only words are taken from an answer: links,
-mentions, hashtags and custom emojis are taken from the post, and the HTML is sanitised.
-"""
+"""Prepares texts for a translation service, and reads its answers: only words are taken from them, never links or HTML."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ _WRAPPED_SHORTCODE: Final = re.compile(r'<span translate="no">(:[a-zA-Z0-9_]+:)<
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
-    """Translation of a post into `language`. `content` is safe HTML, the other texts are plain: the poll's `options` in order,
-    and the `descriptions` of files by file id.
-    """
+    """Translation of a post. `content` is safe HTML, the other texts are plain; `descriptions` are by file id."""
 
     language: str
     detected_source_language: str

@@ -1,6 +1,4 @@
-"""Meaning of each visibility (contract, behaviours section 7). The values are used only here: other modules call the predicates
-below, or use the SQL conditions.
-"""
+"""Meaning of each visibility (behaviours section 7). Other modules use the predicates and SQL below, never the values."""
 
 from __future__ import annotations
 

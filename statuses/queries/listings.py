@@ -71,9 +71,9 @@ def load_account_statuses(
 ) -> PostPage:
     """Return the posts of an account that the viewer may read, at a cursor, newest first (behaviours section 11).
 
-    Boosts of accounts that the viewer blocks or mutes are left out. An account that is suspended, unknown or blocks the viewer
-    has no posts. The page is full unless there are no more posts, or hundreds of consecutive posts are hidden. Pinned posts
-    come in the order of their pins, newest first. Usually three queries, one more for a hashtag; the page is not filled.
+    Boosts of accounts that the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the viewer
+    has no posts. The page is full unless hundreds of consecutive posts are hidden. Pinned posts come in the order of their
+    pins. Three queries, one more for a hashtag; the page is not filled.
     """
     page = select([], viewer_id)
     sql, parameters = _list_sql(account_id, viewer_id, post_filter)

@@ -74,9 +74,7 @@ class Marks:
 def load_marks(
     viewer_ids: Collection[int], status_ids: Collection[int], polls: Collection[int] = ()
 ) -> dict[int, Marks]:
-    """Return the marks on these posts by viewer id, without viewers who have none. One query, none without viewers or posts,
-    and one more if some of the posts have `polls`.
-    """
+    """Return the marks on these posts by viewer id, without viewers who have none. One query, one more for `polls`."""
     found: dict[int, Marks] = {}
     if not viewer_ids or not status_ids:
         return found

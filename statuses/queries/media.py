@@ -14,9 +14,7 @@ from statuses.policies.audience import visible_to
 
 
 def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock: bool = False) -> MediaAttachment:
-    """Return the account's own file. Raises NotFound for any other file, and with `unattached` for a file attached to a post
-    (D-07). With `lock`, its row is locked until the caller's transaction ends.
-    """
+    """Return the account's own file, locked if `lock`. Raises NotFound for others and, if `unattached`, attached ones (D-07)."""
     found = MediaAttachment.objects.filter(account_id=account_id)
     if unattached:
         found = found.filter(status=None, former_status=None)
@@ -37,9 +35,7 @@ def attachable(account_id: int, *, of_status_id: int | None = None) -> QuerySet[
 
 
 def find_shown_media(media_id: int, viewer_id: int | None) -> tuple[MediaAttachment, bool]:
-    """Return a file of a post, and whether the viewer may read that post. Two queries. Raises NotFound for any other file, and
-    when the post is deleted or its author suspended.
-    """
+    """Return a file of a post, and whether the viewer may read that post. Two queries. Raises NotFound."""
     rows = MediaAttachment.objects.filter(is_present("status__account"), id=media_id, status__deleted_at=None)
     media = require_found(rows.exclude(status=None).select_related("status").first())
     readable = Q(id=media_id) & visible_to(viewer_id, prefix="status__")

@@ -87,9 +87,7 @@ class PostPage:
         return found
 
     def related_ids(self, post: Post) -> set[int]:
-        """Return the accounts for which a viewer's relations decide how a post is shown: quoted authors, authors with a
-        restricted policy, and owners and members of the linked collections.
-        """
+        """Return accounts whose relations to a viewer matter: quoted authors, authors with policies, members of collections."""
         shown = [part for part in (post.proper, post.proper.quoted) if part is not None]
         restricted = {
             part.account_id

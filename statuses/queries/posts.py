@@ -306,9 +306,7 @@ def load_polls(status_ids: Iterable[int]) -> dict[int, Poll]:
 
 
 def load_votes(account_ids: Collection[int], status_ids: Collection[int]) -> dict[int, dict[int, list[int]]]:
-    """Load the votes of these accounts in the polls of these posts: indexes of options by account id and post id. One query at
-    most.
-    """
+    """Load the votes of these accounts in the polls of these posts: indexes of options, by account and post id. One query."""
     found: dict[int, dict[int, list[int]]] = {}
     if not account_ids or not status_ids:
         return found

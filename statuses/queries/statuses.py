@@ -131,9 +131,8 @@ def list_excerpts(status_ids: Sequence[int], account_id: int) -> list[Excerpt]:
 
 
 def find_poll(poll_id: Any, viewer_id: int | None) -> tuple[Poll, Post, Relations]:
-    """Return the poll with this id and its post, if the viewer may read the post, with the viewer's relations to the accounts
-    of the post. Raises the same NotFound for a poll that does not exist and for one that may not be read (SEED-074 and 075,
-    security row 19).
+    """Return the poll with this id, its post, and the viewer's relations to the accounts of the post. Raises the same NotFound
+    for a poll that does not exist and for one that may not be read (SEED-074 and 075, security row 19).
     """
     poll = Poll.objects.filter(id=parse_id(poll_id) or 0).first()
     post, relations = find_post_and_relations(poll.status_id if poll is not None else 0, viewer_id)
@@ -168,9 +167,7 @@ def find_embeddable_at(url: str) -> Post:
 
 
 def load_earlier_words(status_ids: Collection[int]) -> dict[int, list[tuple[datetime, str]]]:
-    """Load the earlier versions of posts as text, each with the time from which it applied, by post id, oldest first. One
-    query. Only for staff, because permissions are not checked.
-    """
+    """Load the earlier versions of posts as text, with the time from which each applied. One query, without a permission check."""
     found: dict[int, list[tuple[datetime, str]]] = {}
     edits = StatusEdit.objects.filter(status_id__one_of=list(status_ids)).order_by("created_at", "id")
     for edit in edits if status_ids else ():
@@ -181,9 +178,8 @@ def load_earlier_words(status_ids: Collection[int]) -> dict[int, list[tuple[date
 
 
 def load_history(post: Post) -> list[tuple[Post, PostBody]]:
-    """Return a post, which is not a boost, in each of its versions, oldest first, with the file descriptions of that time.
-    `edited_at` of a body is the time from which that version applied; None for the first. Three queries, one for a post that
-    was never edited.
+    """Return a post, never a boost, in each of its versions, oldest first, with the file descriptions of that time and the time
+    from which it applied (`edited_at`, None for the first). One query if it was never edited, else three.
     """
     body = require_found(load_bodies([post.id]).get(post.id))
     if body.edited_at is None:

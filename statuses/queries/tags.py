@@ -20,8 +20,8 @@ def find_tag(name: str, viewer_id: int | None) -> Tag:
     """Return the hashtag with this name in any spelling; without an id if it has never been used (contract, entities "Tag").
     Raises NotFound for an invalid hashtag. One query, up to three for a private hashtag.
 
-    A hashtag without a public or unlisted post is treated as unused, because its name reveals a topic of private posts, unless
-    the viewer follows it or may read one of its last posts. For visitors, so is a hashtag of local-only posts.
+    Without a public or unlisted post it counts as unused, because its name reveals a topic, unless the viewer follows it or may
+    read one of its last posts; for visitors, so does one of local-only posts.
     """
     tag = named_tag(name)
     found = Tag.objects.filter(name=tag.name).first()

@@ -58,9 +58,8 @@ class Context:
 
 
 def incomplete_from(post: Post, context: Context) -> int | None:
-    """Return the id of the post from which missing parts of a thread can be fetched from other servers: the post if it is
-    remote, otherwise the nearest remote ancestor, otherwise the post if one of its replies is remote. None if the whole thread
-    is local.
+    """Return the id of the post from which missing parts of a thread can be fetched: the post if it is remote, else the nearest
+    remote ancestor, else the post if it has a remote reply. None for a local thread.
     """
     above = [post.proper, *reversed(context.ancestors)]
     below = post.proper.id if any(not each.local for each in context.descendants) else None
@@ -70,10 +69,9 @@ def incomplete_from(post: Post, context: Context) -> int | None:
 def load_context(post: Post, viewer_id: int | None, *, after: int | None = None) -> Context:
     """Return the thread around a post for a viewer, in at most seven queries.
 
-    Posts that the viewer may not read are left out, as are posts of authors whom the viewer blocks or mutes, and of limited
-    authors whom the viewer does not follow; replies to these posts are kept. Replies to a deleted post have left the thread,
-    with their descendants. Replies come in the order of their ids, those of the post's author first. If there are too many
-    descendants, the oldest are shown; with `after`, the oldest with a greater id.
+    Posts that the viewer may not read, posts of accounts that the viewer blocks or mutes, and of limited accounts that the
+    viewer does not follow are left out, but replies to them are kept. Replies are in the order of their ids, those of the
+    post's author first. Of too many descendants the oldest are shown, with `after` those with a greater id.
     """
     reach = ANONYMOUS_REACH if viewer_id is None else USER_REACH
     above, parents = _load_thread(post.id, reach, after or 0)

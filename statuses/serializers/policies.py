@@ -99,9 +99,7 @@ def _entity(
     may_boost: bool,
     quoting: Permission | None,
 ) -> dict[str, Any]:
-    """Return the entity InteractionPolicy. "me" is one of the words of the groups that may interact at once, or of those that
-    need approval, if this applies to the viewer.
-    """
+    """Return the entity InteractionPolicy, with the word "me" if the viewer belongs to one of the groups."""
     entity = {}
     for place, (kind, member) in enumerate(_MEMBERS.items()):
         outcome = expected[place] if expected else None

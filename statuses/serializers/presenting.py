@@ -247,9 +247,7 @@ def _only_entity(page: PostPage) -> dict[str, Any]:
 
 
 def present_history(post: Post, viewer_id: int | None) -> list[dict[str, Any]]:
-    """Return the entities "StatusEdit" of a post, which is not a boost, oldest first. Raises NotFound when the viewer may not
-    read it.
-    """
+    """Return the entities "StatusEdit" of a post, never a boost, oldest first. Raises NotFound when the viewer may not read it."""
     shown = present_status(post.id, viewer_id)
     versions = load_history(post)
     context = {
@@ -263,9 +261,8 @@ def present_history(post: Post, viewer_id: int | None) -> list[dict[str, Any]]:
 
 
 def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
-    """Return the entity of the viewer's own post that is about to be deleted, with its source and without `content`
-    (clients.md, trap 36); also of a boost whose boosted post the viewer may no longer read, because it must be possible to
-    undo the boost.
+    """Return the entity of the viewer's own post that is about to be deleted, with its source instead of `content` (clients.md,
+    trap 36), or of a boost, even if the viewer may no longer read the boosted post.
     """
     page = of_rows(load_posts([status.id]), viewer_id)
     page.with_source = True

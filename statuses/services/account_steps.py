@@ -1,6 +1,4 @@
-"""Steps that this app adds to `erasing`, `merging` and `archives` of accounts: they delete the posts, favourites, votes and
-files of deleted accounts, move posts when accounts are merged, and write files into archives.
-"""
+"""Steps of this app in `erasing`, `merging` and `archives` of accounts: posts, favourites, votes and files."""
 
 from __future__ import annotations
 

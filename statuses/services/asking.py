@@ -55,10 +55,9 @@ def ask(
 ) -> bool:
     """Return True if the account may favourite or boost the post at once; otherwise store its request, once, and return False.
 
-    `relations` are the account's relations to the author, `visibility` the visibility of the boost, `uri` and `request_uri` the
-    ids of a remote interaction and of its request. Raises NotPermitted if the policy does not allow the interaction, or if the
-    author has rejected it before, even if the account may do it at once since; Invalid if the account has REQUESTS_LIMIT
-    pending requests; NotFound for a post deleted meanwhile. Publishes InteractionRequested.
+    `relations` are those to the author, `visibility` is that of the boost, `uri` and `request_uri` are ids of a remote
+    interaction and request. Raises NotPermitted if the policy forbids the interaction or the author has rejected it before;
+    Invalid for more than REQUESTS_LIMIT requests; NotFound for a post deleted meanwhile. Publishes InteractionRequested.
     """
     allowed = permission(post, kind, account_id, relations)
     if allowed is Permission.AUTOMATIC and not rule_of(post.interaction_policy, kind):
@@ -93,11 +92,11 @@ def ask(
 
 def gated(new: Composed, *, request_uri: str | None = None) -> Composed:
     """Return a new reply in the form in which it is stored: unchanged if its author may reply to the parent at once, otherwise
-    as a reply that waits for approval, which only its author and the parent's author may read.
+    as a reply that waits for approval, which only the two authors may read.
 
-    Replies of remote accounts to remote posts are returned unchanged, unless the parent itself waits for approval. A remote
-    reply that waits has no quote, whose author would be notified. `request_uri` is the id of another server's request. Raises
-    NotPermitted and Invalid like `ask`; Invalid also for a local reply that would wait and has a quote.
+    Replies of remote accounts to remote posts are unchanged, unless the parent itself waits. A remote reply that waits has no
+    quote. `request_uri` is the id of another server's request. Raises like `ask`; Invalid also for a local reply that would
+    wait and has a quote.
     """
     parent = new.parent
     if parent is None or not parent.interaction_policy:

@@ -100,10 +100,8 @@ async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Previ
 
 
 async def _ask(url: str, most: int, *, accept: Sequence[str] = (), cut: bool = False) -> Response:
-    """Request an address. Raises Unreachable if a retry may succeed, FetchError for other failures and any status but 200.
-
-    Only pages need a media type in `accept`, as in Mastodon. oEmbed documents and pictures are recognised by their bytes
-    (contract, federation section 17), and the decoder refuses files that are not pictures (security row 1).
+    """Request an address. Raises Unreachable if a retry may succeed, otherwise FetchError. Only pages need a media type in
+    `accept`, as in Mastodon; oEmbed documents and pictures are recognised by their bytes (security row 1).
     """
     answer = await fetch_async(
         Request(url, accept=accept, max_bytes=most, deadline=DEADLINE, schemes=_SCHEMES, cut=cut)

@@ -39,10 +39,8 @@ _BATCH_SIZE: Final = 200
 
 
 def attach_cards(events: Sequence[StatusPublished | StatusEdited | StatusFetched]) -> None:
-    """Attach to each post the preview of its first link, and queue a fetch of the preview if it is unknown or old.
-
-    Idempotent: reads the current version of the posts, and removes a preview that a post should not (or no longer) show.
-    Publishes CardAttached for previews that are already stored.
+    """Attach to each post the preview of its first link, fetch it if it is unknown or old, and remove a preview that the
+    current version should not show. Idempotent. Publishes CardAttached for previews that are already stored.
     """
     for status_id in sorted({event.status_id for event in events}):
         attach_card(status_id)
@@ -95,12 +93,10 @@ class Picture:
 
 
 def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: bytes | None = None) -> None:
-    """Store the preview of a page, fetched from `host`. `preview` is None if the page does not exist; a preview without a title
-    counts as none. `image` is the bytes of the page's first picture.
-
-    Values of an earlier fetch are kept if this one found nothing. Publishes CardAttached for recent posts if the preview was
-    not shown before. Does nothing if the card was deleted. Raises OSError when the picture cannot be stored, and Unavailable
-    when it cannot be scanned.
+    """Store the preview of a page, fetched from `host`; None, or one without a title, if there is none. `image` is the bytes of
+    the page's first picture. Values of an earlier fetch are kept if this one found nothing. Publishes CardAttached for recent
+    posts if the preview was not shown before. Raises OSError when the picture cannot be stored, Unavailable when it cannot be
+    scanned.
     """
     found = preview if preview is not None and preview.title else None
     picture = _stored_picture(image, found.pictures[0].url) if found is not None and image else None
@@ -175,9 +171,7 @@ def _publish_attached(card_id: int) -> None:
 
 
 def remove_unused_cards() -> int:
-    """Remove previews that no post has shown for CARD_LIFETIME, with their pictures, and return how many. Run by the scheduler,
-    hourly. Each transaction removes a bounded number and skips previews that are being attached to a post at that moment.
-    """
+    """Remove previews that no post has shown for CARD_LIFETIME, one batch, and return how many. Run by the scheduler hourly."""
     before = clock.now() - CARD_LIFETIME
     removed = 0
     while True:
@@ -202,9 +196,7 @@ def count_old_pictures(older_than: timedelta) -> tuple[int, int]:
 
 
 def remove_old_pictures(older_than: timedelta) -> Iterator[int]:
-    """Remove the pictures of previews that were fetched longer than `older_than` ago; yields how many were removed in each
-    batch. The previews stay without a picture until a post links to their page again.
-    """
+    """Remove pictures of previews fetched longer than `older_than` ago, until the next fetch; yields the size of each batch."""
     while True:
         with transaction.atomic():
             rows = _with_old_pictures(older_than).select_for_update(skip_locked=True).order_by("fetched_at")

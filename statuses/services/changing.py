@@ -23,17 +23,13 @@ BATCH_SIZE: Final = 500
 
 
 def change_statuses(status_ids: Collection[int], **values: Any) -> None:
-    """Write `values` into these columns and increase the posts' versions, so that their cached bodies are stale after the
-    commit. Writes in batches, by id, which are atomic together only within a transaction of the caller.
-    """
+    """Write `values` and increase the posts' versions, so that no cached body stays: in batches, atomic in a transaction."""
     for ids in in_batches(sorted(status_ids), BATCH_SIZE):
         Status.objects.filter(id__one_of=ids).update(version=F("version") + 1, **values)
 
 
 def renew_mentions(events: Sequence[AccountRenamed]) -> None:
-    """Invalidate the bodies of all posts that mention accounts whose names or addresses have changed. Idempotent. Each batch is
-    committed separately, because there may be very many such posts.
-    """
+    """Invalidate the bodies of all posts that mention renamed accounts, one batch per transaction. Idempotent."""
     for account_id in {event.account_id for event in events}:
         mentions = Mention.objects.filter(account_id=account_id).order_by("-status_id")
         found = list(mentions.values_list("status_id", flat=True)[:BATCH_SIZE])
@@ -48,10 +44,9 @@ _STATUS_LOCK: Final = "SELECT 1 FROM statuses_status WHERE id = %s AND deleted_a
 def lock_status(status_id: int) -> bool:
     """Keep a post from being deleted until the caller's transaction ends; return False if it is already deleted.
 
-    Code that stores a reference to a post calls this **before** it changes anything: it then waits for a running deletion
-    while it holds no other locks, and a later deletion sees the added row. The check of the foreign key comes too late: at the
-    end of the transaction, when a deletion may already wait for counters that this transaction has changed, so that each would
-    wait for the other.
+    Code that stores a reference to a post calls this **before** it changes anything: it waits for a running deletion while it
+    holds no other locks, and a later deletion sees the added row. The check of the foreign key, at the end of the transaction,
+    would come too late: the deletion may then wait for counters of this transaction.
     """
     with connection.cursor() as cursor:
         cursor.execute(_STATUS_LOCK, [status_id])
@@ -66,9 +61,7 @@ _REMOTE_COLUMNS: Final[Mapping[Counter, str]] = {
     "favourites_count": "remote_favourites_count",
 }
 bump: Final = Counters[Counter]("statuses_statusstat", "status_id", get_args(Counter), _REMOTE_COLUMNS).bump
-"""Function that adds to counters, keyed by (status id, counter). A transaction that also changes counters of accounts changes
-those first: the order is (table, id) everywhere.
-"""
+"""Function that adds to counters by (status id, counter). Counters of accounts are changed first: the order is (table, id)."""
 
 
 def forget_copies_of(files: Iterable[MediaAttachment]) -> None:

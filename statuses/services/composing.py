@@ -1,6 +1,4 @@
-"""Composes posts from drafts: checks the draft, resolves its mentions and renders its HTML. Nothing is stored here. Composing
-may query other servers for mentioned accounts, so it runs before any transaction.
-"""
+"""Composes posts from drafts, before any transaction, because other servers may be asked for mentioned accounts."""
 
 from __future__ import annotations
 
@@ -44,10 +42,9 @@ class Draft(AuthorColumns):
     sent.
 
     `in_reply_to_id` and `media_ids` may name objects that do not exist. The post may mention only the `allowed_mentions`, if
-    given. `interaction_policy` has rules by kind (`statuses.policies.interactions`). A post with `scheduled_at`, a time in the
-    future, is stored until then. `content_type` is the format of the text. In an edit, a value that is left out is cleared,
-    except `language`, the policies and `content_type`, which are kept. `media_changes` maps ids of files to changes; files that
-    are not in `media_ids` are ignored. An edit reads no other fields than these.
+    given. `interaction_policy` has rules by kind (`statuses.policies.interactions`). An edit clears a value that is left out,
+    except `language`, the policies and `content_type`; `media_changes` are changes by file id. An edit reads no other fields
+    than these.
     """
 
     sensitive: bool | None = None
@@ -77,10 +74,9 @@ class UnexpectedMentions(Invalid):
 def compose(*, author: Account, draft: Draft, application_id: int | None = None) -> Composed:
     """Check a draft and return the content that `store_status` writes. `author` is local, with its `user` loaded.
 
-    A reply to a local-only post, and a quote of one, is local-only as well. A reply that needs approval is returned in the form
-    in which it is stored until then (`gated`). Mentions of blocked, suspended and unknown accounts remain plain text. Raises
-    NotFound for a parent that the author may not read; NotPermitted for a parent to which the author may not reply;
-    UnexpectedMentions; and Invalid for every other broken rule.
+    A reply to a local-only post, or a quote of one, is local-only as well; a reply that needs approval is returned by `gated`.
+    Raises NotFound for a parent that the author may not read, NotPermitted for one to which the author may not reply,
+    UnexpectedMentions, and Invalid for every other broken rule.
     """
     user: User = author.user
     parent = _find_parent(draft.in_reply_to_id, author)
@@ -136,9 +132,8 @@ def compose_content(
     before: Status | None = None,
     **more: Any,
 ) -> Composed:
-    """Check the content of a cleaned draft and return it for a new post, or for the edit of the post `before`. `quoted` is the
-    author's id and the page URL of the quoted post; both are None in an edit if that post is deleted. `more` are further fields
-    of the Composed. Raises the same errors as `compose`.
+    """Check the content of a cleaned draft and return it for a new post, or for the edit of `before`. `quoted` is the author's
+    id and page URL of the quoted post. `more` are further fields of the Composed. Raises like `compose`.
     """
     user: User = author.user
     publishing.check_text(draft.text, draft.spoiler_text, has_more=bool(media_ids) or is_quote)

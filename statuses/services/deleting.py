@@ -1,6 +1,4 @@
-"""Deletes posts, and removes the rows of posts that were deleted long ago. An app of a higher layer can exempt posts from
-removal: it calls `keep(function)` when the process starts.
-"""
+"""Deletes posts, and removes the rows of posts deleted long ago, without those that another app needs (`keep`)."""
 
 from __future__ import annotations
 
@@ -39,12 +37,10 @@ _KEEPERS: list[Keeper] = []
 def delete_status(*, status_id: int, delete_media: bool = False) -> None:
     """Delete a post or a boost, and every boost of it. Does nothing if it is already deleted. Publishes StatusDeleted.
 
-    The row stays, invisible. Files are unattached and can be posted again for a day; with `delete_media` they are removed at
-    once (contract, behaviours section 7 "Deleting"). Replies are detached from the thread: they no longer refer to the post,
-    only to the account that they reply to. Replies that wait for approval are deleted.
-
-    The first BATCH_SIZE boosts are deleted and replies detached at once, further ones in steps (BoostsOutlived and
-    AnswersOutlived): until then a boost of a deleted post is never shown, but counts in its author's counter.
+    The row stays, invisible. Files can be posted again for a day, unless `delete_media` removes them (contract, behaviours
+    section 7 "Deleting"). Replies are detached from the thread, and refer only to the account that they reply to; replies that
+    wait for approval are deleted. After the first BATCH_SIZE, boosts and replies follow in steps (BoostsOutlived and
+    AnswersOutlived).
     """
     delete_statuses(status_ids=[status_id], delete_media=delete_media)
 
@@ -197,9 +193,7 @@ def keep(keeper: Keeper) -> None:
 
 
 def remove_deleted_statuses(now: datetime | None = None) -> int:
-    """Remove the rows of posts that were deleted more than RETENTION ago, with their files, and return how many: at most
-    BATCH_SIZE, oldest first. Run by the scheduler every hour.
-    """
+    """Remove rows of posts deleted more than RETENTION ago, at most BATCH_SIZE; return how many. Run by the scheduler hourly."""
     end = (now or clock.now()) - RETENTION
     with transaction.atomic():
         rows = Status.objects.filter(deleted_at__lt=end).order_by("deleted_at")

@@ -66,9 +66,7 @@ class FilterDraft:
 
 @contextmanager
 def _changing(account_id: int, *rows: Filter | FilterKeyword) -> Iterator[None]:
-    """Lock the account's filters, and these rows of them, while the block changes them, and publish FiltersChanged. Raises
-    NotFound if one of the rows was deleted.
-    """
+    """Lock the account's filters and these rows for the block, and publish FiltersChanged. Raises NotFound for a deleted row."""
     with transaction.atomic():
         lock(f"filters:{account_id}")
         for row in rows:
@@ -150,8 +148,7 @@ def create_with_keyword(*, account_id: int, draft: FilterDraft, keyword: Keyword
 
 def update_with_keyword(*, found: FilterKeyword, draft: FilterDraft, keyword: KeywordDraft) -> None:
     """Change a filter through the older API, by one of its keywords; a changed phrase becomes the title as well. Raises Invalid
-    for invalid values, and if the filter has other keywords and a value other than `whole_word` would change; NotFound if the
-    filter was deleted.
+    if the filter has other keywords and another value than `whole_word` would change, and NotFound.
     """
     parent = found.filter
     with _changing(parent.account_id, parent, found):

@@ -1,6 +1,4 @@
-"""Parses the text that a local author typed: mentions, hashtags, and the HTML rendered from it. Nothing is stored here. Parsing
-may query other servers for mentioned accounts, so it runs before any transaction.
-"""
+"""Parses the text of a local author, before any transaction, because other servers may be asked for mentioned accounts."""
 
 from __future__ import annotations
 
@@ -55,9 +53,8 @@ class _PlainText:
 def format_text(
     text: str, author: Account, quote_url: str | None = None, *, content_type: str = PLAIN_TEXT
 ) -> Formatted:
-    """Return the text in its stored form and as HTML; for a quote, the HTML begins with a link to `quote_url`, unless the text
-    contains that URL. Mentions of blocked, suspended and unknown accounts remain plain text. Markdown source is stored as
-    typed, and shown as plain text if its HTML would show nothing, as with `***`.
+    """Return the text in its stored form and as HTML, which for a quote begins with a link to `quote_url` unless the text
+    contains it. Mentions of blocked, suspended and unknown accounts stay plain text, as does Markdown that would show nothing.
     """
     document = _read(text, content_type)
     mentioned = _find_mentioned(document.tokens, author)

@@ -1,6 +1,4 @@
-"""Holds posts and edits that match a spam rule until staff approve or discard them (docs/adr/0031). A held post has no row
-among the posts, so that no timeline, search, stream, notification or ActivityPub document can show it.
-"""
+"""Holds posts and edits until staff decide (docs/adr/0031). A held post has no row among the posts, so that nothing shows it."""
 
 from __future__ import annotations
 
@@ -59,9 +57,8 @@ def is_held(author_id: int, key: str) -> bool:
 def hold_written(
     new: Composed, draft: Draft, screening: Screening, *, limited_by: Sequence[SpamRule], claimed: int | None
 ) -> None:
-    """Hold the draft of a local author, in the caller's transaction; a draft that is sent twice is stored once. The author
-    finds it among the scheduled posts, and can delete it there. Raises Invalid for files that cannot be attached, and if the
-    author has HELD_LIMIT held posts already.
+    """Hold the draft of a local author, once, in the caller's transaction; the author finds it among the scheduled posts.
+    Raises Invalid for files that cannot be attached, and if the author has HELD_LIMIT held posts already.
     """
     lock(f"scheduled:{new.author.id}")
     row = draft_row(author=new.author, draft=draft, scheduled_at=new.created_at, application_id=new.application_id)
@@ -93,9 +90,9 @@ def hold_received(
     recipient: Account | None,
     request_uri: str | None = None,
 ) -> bool:
-    """Hold the document of a remote post that matches a rule, in the caller's transaction. Return whether it is held. A new
-    document replaces the stored one. `request_uri` is the id of the activity that asks to reply. The caller holds
-    `lock("object:<uri>")`. Raises Invalid if the author has HELD_LIMIT held posts already.
+    """Hold the document of a remote post that matches a rule, or replace the held one, in the caller's transaction with
+    `lock("object:<uri>")`; return whether it is held. `request_uri` is the id of the activity that asks to reply. Raises
+    Invalid.
     """
     if screening.held_by is None and not load_rules(RuleSubject.POSTS):
         return False
@@ -135,10 +132,9 @@ def hold_edit(
     document: Mapping[str, Any] | None = None,
     recipient: Account | None = None,
 ) -> None:
-    """Hold an edit that matches a rule, in the caller's transaction, which has locked the post. A local edit has a `draft`,
-    files (`media`) and new `previews` for some of these files; a remote edit has the `document` that its server sent. The
-    edit replaces an earlier held edit, and the post stays unchanged. Raises Invalid if the author has HELD_LIMIT held posts
-    already.
+    """Hold an edit that matches a rule, in the caller's transaction, which has locked the post; it replaces an earlier held
+    edit. A local edit has a `draft`, files (`media`) and new `previews` for some of them; a remote edit has the `document` that
+    its server sent. Raises Invalid if the author has HELD_LIMIT held posts already.
     """
     source = {
         "draft": None if draft is None else encode_edit(draft),

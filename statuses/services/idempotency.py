@@ -49,9 +49,7 @@ def _recent_keys(account_id: int, key: str) -> QuerySet[IdempotencyKey]:
 
 
 def claim(account_id: int, key: str) -> int | None:
-    """Claim a key for this transaction and return the id of its row; None if another transaction has claimed and committed it.
-    Waits for a concurrent claim of the same key, and succeeds if the other transaction is rolled back.
-    """
+    """Claim a key, waiting for concurrent claims, and return the id of its row; None if another transaction has committed it."""
     now = clock.now()
     with connection.cursor() as cursor:
         cursor.execute(

@@ -22,11 +22,9 @@ _ATTEMPTS: Final = 5
 
 
 def insert_status(status: Status, parent: Status | None = None, *, answered_by: int | None = None) -> Status:
-    """Insert the row of a post or boost, with the thread keys that follow from `parent`.
-
-    A local post gets its id from the database. A remote or imported post gets an id that corresponds to its own time, above the
-    id of its parent or boosted post and below `answered_by`; if the id is taken, another one is tried. Raises IntegrityError
-    for a `uri` that already exists.
+    """Insert the row of a post or boost, with the thread keys that follow from `parent`. A remote or imported post gets an id
+    of its own time, above that of its parent or boosted post and below `answered_by`; if it is taken, another one is tried.
+    Raises IntegrityError for a `uri` that already exists.
     """
     if status.local and not status.from_archive:
         if parent is not None:

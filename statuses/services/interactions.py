@@ -1,7 +1,5 @@
-"""Creates and undoes favourites, bookmarks and boosts, and mutes of conversations.
-
-A repeated call has no effect. An account may always undo its own action, even on a post that it may no longer read; for an
-account without such an action the post does not exist (contract, behaviours section 7 "Undo", SEED-131 and 132).
+"""Creates and undoes favourites, bookmarks and boosts, and mutes of conversations. Repeated calls have no effect. An account
+may always undo its own action, also on a post that it may no longer read (behaviours section 7 "Undo", SEED-131 and 132).
 """
 
 from __future__ import annotations
@@ -59,13 +57,10 @@ def favourite_status(
 ) -> bool:
     """Favourite a post that the account may read; for a boost, the boosted post. Publishes StatusFavourited, once.
 
-    Returns True for a new favourite, which is also added to the count in `status` if that is a Post; False if the favourite
-    existed already, possibly created since the row was read; if the post was deleted; or if a request was sent to its author
-    instead (`ask`). With `approved`, the author has agreed, and no request is needed.
-
-    `relations` are the account's relations to the author, loaded if not given. `uri` is the id of a remote Like; if another
-    favourite of the account has this id, it is removed from that favourite. Raises Forbidden if the account blocks the author,
-    and like `ask`.
+    Returns True for a new favourite, which is also added to the count in `status` if that is a Post; False if it existed
+    already, if the post was deleted, or if a request was sent to its author instead (`ask`; not with `approved`). `relations`
+    to the author are loaded if not given. `uri` is the id of a remote Like, and is taken from another favourite of the account.
+    Raises Forbidden if the account blocks the author, and like `ask`.
     """
     target = status.original or status
     relations = relations or load_relations(account_id, [target.account_id])
@@ -93,10 +88,9 @@ def favourite_status(
 
 
 def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
-    """Undo a favourite and return the updated post. Publishes StatusUnfavourited if there was a favourite.
-
-    A boost cannot be favourited: if `status_id` is the id of a boost, nothing is undone (contract, parameters section 3 "Other
-    status calls"). Raises NotFound for a post that does not exist, or that the account may not read and has not favourited.
+    """Undo a favourite and return the updated post. Publishes StatusUnfavourited if there was one. By the id of a boost nothing
+    is undone (contract, parameters section 3 "Other status calls"). Raises NotFound for a post that does not exist, or that the
+    account may not read and has not favourited.
     """
     row = load_existing(status_id)
     target = row if row is not None and row.original is None else None
@@ -119,9 +113,8 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
 
 
 def take_back_favourites(*, account_id: int, limit: int) -> int:
-    """Undo the oldest favourites of an account, at most `limit`, also on posts that it may no longer read. Return how many.
-    Runs in one transaction with a constant number of statements. Publishes StatusUnfavourited for each favourite whose post
-    is not deleted.
+    """Undo the oldest favourites of an account, at most `limit`, also on unreadable posts, in one transaction with a constant
+    number of statements, and return how many. Publishes StatusUnfavourited for posts that are not deleted.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -170,13 +163,12 @@ def reblog_status(
     created_at: datetime | None = None,
     approved: bool = False,
 ) -> int | None:
-    """Boost a post that the account may read, and return the id of the boost; a second call returns the id of the first boost.
-    Returns None if a request was sent to the author instead (`ask`); with `approved`, the author has agreed, and no request is
-    needed. Publishes StatusPublished for the boost and StatusReblogged.
+    """Boost a post that the account may read, and return the id of the boost, also of an existing one; None if a request was
+    sent to the author instead (`ask`; not with `approved`). Publishes StatusPublished for the boost and StatusReblogged.
 
-    `relations` are the account's relations to the author, loaded if not given. `visibility` is the requested visibility of
-    the boost, by default the user's; a boost of a private post is private. Raises Invalid for a visibility that boosts may
-    not have, Forbidden for a post that may not be boosted, NotFound for a post deleted meanwhile, and like `ask`.
+    `relations` to the author are loaded if not given. `visibility` is by default the user's; a boost of a private post is
+    private. Raises Invalid for a visibility that boosts may not have, Forbidden for a post that may not be boosted, NotFound
+    for a post deleted meanwhile, and like `ask`.
     """
     target = status.original or status
     user: User | None = getattr(account, "user", None)

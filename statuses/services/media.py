@@ -78,12 +78,11 @@ class MediaChange:
 
 
 def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
-    """Check and store a file, unattached. A picture is ready at once unless files are scanned; all other files are processed
-    later, for which MediaUploaded is published.
+    """Check and store a file, unattached. A picture is ready at once unless files are scanned; for others MediaUploaded is
+    published.
 
     Raises Invalid for a file that this server does not accept or that is on a hash list, for a description that is too long,
-    and for a thumbnail of a picture; NoRoom for a file that exceeds the quota of the account's role. Takes as long as
-    decoding the file (a tenth of a second for two megapixels), and must run outside of any transaction.
+    and for a thumbnail of a picture; NoRoom. Decodes the file, and must run outside of any transaction.
     """
     sent_file = upload.sent
     content_type = check_file(sent_file.head, sent_file.size, sent_file.content_type)
@@ -200,9 +199,7 @@ class PreparedChange:
     drawn: MediaAttachment
 
     def apply(self, media: MediaAttachment) -> bool:
-        """Change the file, whose row the caller has locked and saves (CHANGED_COLUMNS), and return whether anything changed.
-        A replaced thumbnail is removed when the caller's transaction commits.
-        """
+        """Change the locked file and return whether anything changed; the caller saves CHANGED_COLUMNS."""
         before = (media.description, media.meta.get("focus"))
         if self.description is not None:
             media.description = self.description
@@ -223,8 +220,7 @@ class PreparedChange:
 @contextmanager
 def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedChange]:
     """Check a change of a file and store its new thumbnail, which is removed again if the block raises. Must run outside of any
-    transaction. Raises Invalid for a description that is too long, a thumbnail of a picture, and a thumbnail that the scanner
-    refuses.
+    transaction. Raises Invalid for a description that is too long, and for a thumbnail that is refused.
     """
     description, focus = _checked_description(change.description), read_focus(change.focus)
     if change.drawn is not None:
@@ -265,9 +261,7 @@ def delete_media(*, account_id: int, media_id: Any) -> None:
 
 
 def remove_unattached() -> int:
-    """Remove files that have been unattached for more than a day, and return how many. Run by the scheduler, about hourly. Each
-    transaction removes a bounded number and skips files that are being attached at that moment.
-    """
+    """Remove files unattached for more than a day, at most a batch at once, and return how many. Run by the scheduler hourly."""
     removed = 0
     while True:
         with transaction.atomic():

@@ -74,9 +74,8 @@ class Pruned:
 def remove_old_copies(
     *, by: Staff, age: timedelta, host: str | None = None, progress: Progress | None = None
 ) -> tuple[int, int]:
-    """Remove copies of remote files (of one `host`, or all) that were not requested during the last `age`. Return their number
-    and their size in bytes. A removed copy is fetched again on request. Writes an audit row. If interrupted, the next call
-    continues. Raises Forbidden.
+    """Remove copies of remote files (of one `host`, or all) not requested during the last `age`, with an audit row; return
+    their number and bytes. They are fetched again on request. If interrupted, call it again. Raises Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
     removed, freed = copy_removal.remove_copies(served_before=clock.now() - age, host=host, progress=progress)
@@ -85,9 +84,7 @@ def remove_old_copies(
 
 
 def forget_failures(*, by: Staff, host: str | None = None) -> int:
-    """Clear the failures of remote files (of one `host`, or all) that could not be fetched, so that the next request fetches
-    them. Return how many. Writes an audit row. Raises Forbidden.
-    """
+    """Clear the failures of remote files of a `host` (None: all), with an audit row, and return how many. Raises Forbidden."""
     require(by, Permission.MANAGE_SETTINGS)
     rows = RemoteCopy.objects.filter(state=CopyState.FAILED)
     with transaction.atomic():
@@ -98,10 +95,8 @@ def forget_failures(*, by: Staff, host: str | None = None) -> int:
 
 def prune_media(*, by: Staff, dry_run: bool = False, progress: Progress | None = None) -> Pruned:
     """Remove stored files older than YOUNGEST_AGE to which no row refers, rows of copies whose file is lost, and expired
-    unattached files. With `dry_run` nothing is removed. Writes an audit row. Raises Forbidden.
-
-    Attachments whose file is lost are only listed, because posts show them. Needs a little more than 8 bytes of memory for each
-    stored file.
+    unattached files, with an audit row, unless it is a `dry_run`. Attachments whose file is lost are only listed. Needs a
+    little more than 8 bytes of memory for each stored file. Raises Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
     pruned = Pruned()

@@ -1,6 +1,4 @@
-"""Carries out decisions of staff: deletes posts, marks their files as sensitive, and approves or discards held posts and edits
-(docs/adr/0031).
-"""
+"""Carries out decisions of staff: deletes posts, marks files as sensitive, approves or discards what is held (docs/adr/0031)."""
 
 from __future__ import annotations
 
@@ -43,9 +41,8 @@ def remove_status(*, by: Staff, status: Status) -> None:
 
 
 def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
-    """Delete posts with their files, so that authors cannot post them again, and write an audit row for each. Return the ids of
-    the posts that existed. Raises Forbidden, and deletes nothing, if `by` lacks MANAGE_REPORTS or does not rank higher than
-    every local author.
+    """Delete posts with their files, with an audit row for each, and return the ids of those that existed. Raises Forbidden,
+    and deletes nothing, if `by` lacks MANAGE_REPORTS or does not rank higher than every local author.
     """
     with transaction.atomic():
         found = _lock_posts(by, status_ids)
@@ -56,9 +53,8 @@ def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
 
 
 def mark_statuses_sensitive(*, by: Staff, status_ids: Collection[int]) -> list[int]:
-    """Mark posts with files or a preview as sensitive, and write an audit row for each. Return the ids of the posts that were
-    not marked before. Local posts get a new version, as if edited by their authors, and StatusEdited is published for them, so
-    that other servers are sent the change. Raises Forbidden like `remove_statuses`.
+    """Mark posts with files or a preview as sensitive, with an audit row for each, and return the ids of those not marked
+    before. Local posts get a new version, and StatusEdited is published. Raises Forbidden like `remove_statuses`.
     """
     return _set_sensitive(by, status_ids, "sensitize", sensitive=True)
 
@@ -103,11 +99,9 @@ def _record_posts(by: Staff, action: str, statuses: Sequence[Status]) -> None:
 
 
 def approve_held(*, by: Staff, held: HeldPost) -> None:
-    """Publish a held post or a held edit; a post is dated at the time at which it was written. A local post is published at
-    once, a remote post within seconds by a reaction to HeldPostApproved. Spam rules are not checked again.
-
-    Raises Forbidden if `by` lacks MANAGE_REPORTS; NotFound for a post that is no longer held; Conflict if its author may no
-    longer post, or changed it since `held` was read; and the errors of `compose` if it cannot be published and stays held.
+    """Publish a held post or edit, dated when it was written: a local one at once, a remote one by a reaction to
+    HeldPostApproved. Spam rules are not checked again. Raises Forbidden without MANAGE_REPORTS; NotFound if it is no longer
+    held; Conflict if its author may no longer post, or changed it since; and the errors of `compose`, when it stays held.
     """
     require(by, Permission.MANAGE_REPORTS)
     # Read before anything else: composing may take seconds, because other servers are asked for mentioned accounts.
@@ -212,9 +206,7 @@ def _lock_held(held: HeldPost) -> HeldPost:
 
 
 def version_of(held: HeldPost) -> str:
-    """Return a digest of everything in a held post on which staff base their decision (security row 73), with its files, whose
-    descriptions and previews their owner can change while they are unattached. It is computed once for each object.
-    """
+    """Return a digest, computed once, of everything in a held post on which staff base their decision (security row 73)."""
     if not held.version:
         parts = [held.visibility, held.excerpt, held.link_hosts, held.mentions_count, held.document, held.draft]
         parts.append(held.scheduled.draft if held.scheduled is not None else None)

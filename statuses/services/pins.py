@@ -1,6 +1,4 @@
-"""Pins posts to profiles and unpins them, and features hashtags on profiles, for local accounts and as reported by other
-servers.
-"""
+"""Pins posts to profiles and features hashtags on them, for local accounts and as reported by other servers."""
 
 from __future__ import annotations
 
@@ -29,11 +27,9 @@ PINS_LIMIT: Final = 5
 
 
 def pin_status(*, account_id: int, status: Post) -> None:
-    """Pin a post that the account may read; the newest pin comes first. Publishes StatusPinChanged.
-
-    Raises Invalid with every reason that applies: the post is another account's, is a boost, is readable only for addressed
-    accounts, or PINS_LIMIT is reached; and if the post is already pinned (contract, parameters section 3 "Other status calls").
-    Raises NotFound if the post was deleted meanwhile.
+    """Pin a post that the account may read; the newest pin comes first. Publishes StatusPinChanged. Raises Invalid with every
+    reason: it is another account's, a boost, only for addressed accounts, pinned already, or PINS_LIMIT is reached (contract,
+    parameters section 3 "Other status calls"); NotFound if the post was deleted meanwhile.
     """
     with transaction.atomic():
         lock(f"pins:{account_id}")
@@ -67,9 +63,7 @@ def unpin_status(*, account_id: int, status: Post) -> None:
 
 
 def keep_pins(*, account_id: int, status_ids: Sequence[int]) -> None:
-    """Replace the pins of a remote account by `status_ids`, newest pin first, at most PINS_LIMIT, without posts of other
-    accounts, boosts, posts only for addressed accounts and deleted posts.
-    """
+    """Replace the pins of a remote account by `status_ids`, newest first: at most PINS_LIMIT of its posts that may be pinned."""
     with transaction.atomic():
         lock(f"pins:{account_id}")
         _write_pins(account_id, status_ids)

@@ -24,11 +24,10 @@ ANNOUNCEMENT_DELAY: Final = timedelta(minutes=3)
 
 
 def vote(*, account_id: int, poll: Poll, post: Post, relations: Relations, choices: Sequence[int]) -> Poll:
-    """Vote for the options at these indexes in the poll of `post`, and return the poll with the votes counted: all or none.
-
-    `relations` are those of the account to the author. Raises Forbidden when the account or the author blocks the other,
-    Invalid for the account's own poll, a poll that has ended, an option that does not exist and more votes than allowed,
-    NotFound for a poll deleted meanwhile. For a remote poll, publishes PollVoted, and PollEnded due at its end.
+    """Vote for the options at these indexes in the poll of `post`, all or none, and return the poll with the votes counted.
+    Raises Forbidden when the account or the author blocks the other, Invalid for the account's own poll, an ended poll, unknown
+    options and too many votes, NotFound for a deleted poll. Publishes PollVoted, and PollEnded due at its end, for a remote
+    poll.
     """
     if relations.blocked_either_way(post.account_id):
         raise Forbidden
@@ -103,10 +102,9 @@ def store_poll(status: Status, new: PollDraft | RemotePoll) -> None:
 
 
 def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
-    """Replace or remove the poll of an edited post, whose row the caller has locked. Return whether that changes the poll.
-
-    All votes are dropped if the options or `multiple` change, and also if a draft omits `multiple` (contract, parameters
-    section 3). The duration in a draft counts from now, and PollEnded is published as in `store_poll`.
+    """Replace or remove the poll of an edited post, whose row is locked. Return whether that changes the poll. All votes are
+    dropped if the options or `multiple` change, and if a draft omits `multiple` (contract, parameters section 3). The duration
+    in a draft counts from now; PollEnded is published.
     """
     poll = Poll.objects.select_for_update().filter(status=status).first()
     if new is None:

@@ -1,6 +1,4 @@
-"""Exports and imports bookmarks as a table (`accounts.transfers.services.portable_lists`). A line is the address of a post: its
-ActivityPub id; in an import also the page of a local post. Only posts that this server knows are found.
-"""
+"""Exports and imports bookmarks as a table: a line is the ActivityPub id of a known post, or the page of a local one."""
 
 from __future__ import annotations
 

@@ -39,9 +39,8 @@ RESCAN_INTERVAL: Final = timedelta(seconds=30)
 
 
 def process_media(events: Sequence[MediaUploaded]) -> None:
-    """Scan uploads if there is a scanner, and convert videos and audio files. A file that cannot be converted fails, without
-    effect on other files. A file that the scanner refuses is quarantined and fails; while the scanner does not answer, files
-    stay queued. Processed and removed files are skipped. Raises OSError when the storage cannot be written.
+    """Scan uploads, and convert videos and audio files. A file fails that cannot be converted or that the scanner refuses;
+    while the scanner does not answer, files stay queued. Raises OSError when the storage cannot be written.
     """
     for event in events:
         media = _begin(event.media_id)

@@ -18,10 +18,9 @@ def publish_status(
 ) -> Status:
     """Store the post of a local author, whose `user` is loaded, and publish StatusPublished.
 
-    If a request with the same `idempotency_key` created a post within the last hour, that post is returned and nothing is
-    written, even if both requests run at once (behaviours section 9, clients.md trap 37). Raises the same errors as `compose`,
-    `check_posts` and `store_status`; NotFound when the post first created with a repeated key was deleted, or was scheduled;
-    HeldForReview when a spam rule holds the post, whose draft is then stored (only once for a repeated key).
+    A repeated `idempotency_key` returns the post of the first request in the last hour, also of a concurrent one (behaviours
+    section 9, clients.md trap 37). Raises like `compose`, `check_posts` and `store_status`; NotFound when that first post was
+    deleted or was scheduled; HeldForReview when a spam rule holds the post, whose draft is then stored.
     """
     if idempotency_key:
         first = idempotency.find_first(author.id, idempotency_key)

@@ -46,9 +46,7 @@ def load_usage(account_id: int, role: Role) -> Usage:
 
 
 def check_room(account_id: int, size: int, *, locked: bool = False) -> None:
-    """Raise NoRoom if a file of this size would exceed the storage quota. With `locked`, the account is locked until the
-    caller's transaction ends, so that concurrent uploads cannot exceed the quota together.
-    """
+    """Raise NoRoom if the file would exceed the storage quota; `locked` also locks the account, against concurrent uploads."""
     megabytes = Role.objects.filter(users__account=account_id).values_list("media_megabytes", flat=True).first()
     if not megabytes:
         return
@@ -61,9 +59,7 @@ def check_room(account_id: int, size: int, *, locked: bool = False) -> None:
 
 
 def check_posts(author: Account) -> None:
-    """Raise Invalid if the author has published as many posts in 24 hours as the role allows; deleted posts count, boosts and
-    imported posts do not. Runs in the transaction that stores a post.
-    """
+    """Raise Invalid if the author has published as many posts in 24 hours as the role allows, deleted ones included."""
     limit = author.user.role.posts_per_day
     if not limit:
         return

@@ -20,13 +20,12 @@ from statuses.services.changing import bump, change_statuses
 def change_policies(
     *, author: Account, status: Post, policy: str | None, interactions: Mapping[str, int] | None = None
 ) -> None:
-    """Change who may quote the author's own post, and with `interactions` (rules by kind) who else may interact with it;
+    """Change who may quote the author's own post and, with `interactions` (rules by kind), who else may interact with it;
     existing quotes and interactions stay (contract, parameters section 3). Publishes QuotePolicyChanged.
 
-    `author` is local, with its `user` loaded, and may read the post; for a boost, the boosted post is changed. Without a
-    `policy` the user's default is used, unless there are `interactions`. Others can never quote a post that is neither public
-    nor unlisted. Raises Forbidden for another account's post, Invalid for a value that is not a policy, NotFound if the post
-    was deleted meanwhile.
+    `author` is local, with its `user`; for a boost, the boosted post is changed. Without `policy` and `interactions` the user's
+    default is used. Raises Forbidden for another account's post, Invalid for a value that is not a policy, NotFound for a post
+    deleted meanwhile.
     """
     target = status.proper
     if target.account_id != author.id:
@@ -55,10 +54,9 @@ def write_policies(status: Status, changed: Mapping[str, int]) -> None:
 
 
 def revoke_quote(*, account_id: int, status: Post, quoting_id: int) -> int:
-    """Revoke the quote of the account's own post (`status`) in the post `quoting_id`, and return the id of the quoting post.
-    Idempotent. An accepted quote becomes revoked and is no longer counted, a pending quote becomes rejected (contract,
-    behaviours section 9 "Quotes"). Raises Forbidden if `status` is another account's post, NotFound if `quoting_id` does not
-    quote it.
+    """Revoke the quote of the account's own post (`status`) in the post `quoting_id`, and return the id of that post.
+    Idempotent. A pending quote becomes rejected (contract, behaviours section 9 "Quotes"). Raises Forbidden for another
+    account's post, NotFound if `quoting_id` does not quote it.
     """
     target = status.proper
     if target.account_id != account_id:
@@ -69,11 +67,9 @@ def revoke_quote(*, account_id: int, status: Post, quoting_id: int) -> int:
 
 
 def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = None) -> bool:
-    """Store the decision of the quoted author, and return whether it changed the quote's state. Publishes QuoteSettled, and
-    StatusQuoted for an accepted quote.
-
-    A pending quote becomes accepted, with the authorization (`approval_uri`) of another server, or rejected. An accepted quote
-    can only be revoked, or get a different authorization, which publishes no event; other quotes do not change.
+    """Store the decision of the quoted author: a pending quote becomes accepted, with another server's authorization
+    (`approval_uri`), or rejected; an accepted one is revoked, or gets a different authorization (without an event). Return
+    whether the state changed. Publishes QuoteSettled, and StatusQuoted for an accepted quote.
     """
     with transaction.atomic():
         quote = Quote.objects.select_for_update().select_related("status").filter(id=quote_id).first()

@@ -38,11 +38,9 @@ _ORPHAN: Final = Plan(
 
 
 def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -> Status | None:
-    """Store a remote post and publish StatusPublished; None if its `uri` is already stored.
-
-    Actions of the spam rules in `screening` are applied; none of them holds the post, as the caller has made sure. Concurrent
-    calls for one `uri` store one post. Replies that arrived earlier are linked to it (docs/adr/0005), and StatusJoinedThread is
-    published for them.
+    """Store a remote post, once, and publish StatusPublished; None if its `uri` is already stored. Actions of the spam rules in
+    `screening` are applied; none of them may hold the post. Replies that arrived earlier are linked to it (docs/adr/0005), and
+    StatusJoinedThread is published for them.
     """
     if new.uri is None:
         raise ValueError("a remote post has an id of its own")
@@ -68,9 +66,8 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
 
 
 def announce_fetched(*, status_id: int, new: Composed) -> bool:
-    """Publish StatusPublished, once and in the caller's transaction, for a post that was fetched before its author sent it (as
-    `new`). Return whether this call published the event; a reply that waits for approval is not announced. Accounts that only
-    `new` addresses get a silent mention.
+    """Publish StatusPublished, once, in the caller's transaction, for a fetched post that its author now sends (as `new`),
+    unless it waits for approval; return whether it did. Accounts that only `new` addresses get a silent mention.
     """
     status = Status.objects.select_for_update().filter(id=status_id, fetched=True, deleted_at=None).first()
     # A reply that waits for approval is announced when it is approved.
@@ -108,11 +105,10 @@ def revise_remote_status(
 ) -> bool:
     """Store an edit of a remote post and publish StatusEdited. Return whether anything has changed.
 
-    `from_author` tells whether the author sent this version; a fetched version may come from a cache. If a version is not an
-    edit, or is not newer than the stored version (`_is_newer`), only its poll votes, its counts and its policies are stored;
-    the policies (QuotePolicyChanged) only if it is not older. Nothing is stored for a deleted post. Visibility and parent do
-    not change. The quoted post and the mentions are replaced by those of the new version, except in a reply that waits for
-    approval. If the `document` of the edit is given, spam rules are checked and may hold the edit for review.
+    `from_author` tells whether the author sent this version; a fetched one may come from a cache. Of a version that is no edit
+    or not newer (`_is_newer`), only votes, counts and, unless it is older, policies are stored (QuotePolicyChanged). Visibility
+    and parent do not change; quoted post and mentions do, except in a reply that waits for approval. With the `document` of the
+    edit, spam rules are checked and may hold it.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)

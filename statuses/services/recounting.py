@@ -103,12 +103,9 @@ class Progress:
 
 
 def recount_statuses(*, dry_run: bool = False) -> Iterator[Progress]:
-    """Recount all counters about posts, oldest first, and correct wrong ones; with `dry_run` only report them. Can be
-    interrupted at any time.
-
-    Counts replies, boosts, favourites and quotes of posts that are not deleted; the posts of each account and the time of its
-    last post; the votes in local polls; and the use of featured hashtags. Concurrent changes are counted correctly, because
-    they wait for the lock of the corrected row.
+    """Recount all counters about posts, oldest first, and correct wrong ones, unless it is a `dry_run`: of posts that are not
+    deleted, of each account with its last post, of local polls, and of featured hashtags. Can be interrupted. Concurrent
+    changes are counted correctly, because they wait for the lock of the corrected row.
     """
     for kind in _kinds():
         after, counted, wrong = 0, 0, 0

@@ -22,9 +22,8 @@ _MEASURED_TYPES: Final = (MediaType.IMAGE, MediaType.UNKNOWN)
 
 
 def measure_files(events: Sequence[FilesUnmeasured]) -> None:
-    """Correct the metadata of remote files that were copied, and request copies of other files whose servers do not give size
-    or type (contract, federation section 17). Copies are requested only while the storage budget for copies has room, so that
-    copies which viewers have requested are not evicted (docs/adr/0021).
+    """Correct the metadata of remote files that were copied, and request copies of others whose servers give no size or type
+    (contract, federation section 17), while the storage budget has room (docs/adr/0021).
     """
     attachments = MediaAttachment.objects.filter(status_id__one_of=[event.status_id for event in events], file="")
     files = list(attachments.exclude(remote_url=None).order_by("id"))
@@ -43,9 +42,8 @@ def measure_files(events: Sequence[FilesUnmeasured]) -> None:
 
 
 def complete_files(events: Sequence[RemoteCopyStored]) -> None:
-    """Set the type, size and duration of remote files from their copies, whatever their servers state, and add a missing
-    blurhash. A video without sound becomes a gifv, a file that cannot be shown becomes unknown (contract, behaviours section
-    10, federation section 17). Idempotent. Each batch is committed separately, because very many posts may show one file.
+    """Set the type, size and duration of remote files, and a missing blurhash, from their copies. A video without sound becomes
+    a gifv, a file that cannot be shown unknown (behaviours section 10). Idempotent. One transaction for each batch.
     """
     for copy in RemoteCopy.objects.filter(id__one_of=[event.copy_id for event in events]):
         measured = _measured_facts(copy)

@@ -1,6 +1,4 @@
-"""Removes old posts of other servers that no local account needs: by command, and regularly if the settings say so. An app of a
-higher layer can name posts that are needed: it calls `register_need(condition)` when the process starts.
-"""
+"""Removes old remote posts that no local account needs. Apps above name further needs by `register_need(condition)`."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ from statuses.services.changing import bump
 from statuses.services.deleting import BATCH_SIZE, kept_ids, remove_rows
 
 LEAST_AGE: Final = timedelta(days=7)
-"""Minimum age of posts that are removed. An old post that this server fetched is also kept for this time after the fetch, so
-that the person who requested it can reply.
-"""
+"""Minimum age of removed posts, and minimum time since a fetch, so that the account that requested the post can reply."""
 PASS_INTERVAL: Final = timedelta(days=1)
 """Time between the beginnings of two passes over all posts."""
 RUN_SECONDS: Final = 20
@@ -115,10 +111,9 @@ def remove_remote_statuses(
 
 
 def remove_old_remote_posts() -> int:
-    """Remove old posts of other servers that no local account needs, as the settings KEEP_REMOTE_POSTS_DAYS and
-    REMOTE_POSTS_LIMIT say, and return how many. Run by the scheduler every ten minutes, for at most RUN_SECONDS and one more
-    batch; each batch is a transaction, followed by a pause of the same length. A pass over all posts begins a day after the
-    previous one began, or when the settings change.
+    """Remove posts of other servers that no local account needs, by KEEP_REMOTE_POSTS_DAYS and REMOTE_POSTS_LIMIT, and return
+    how many. Run by the scheduler every ten minutes, for RUN_SECONDS and one more batch, with a pause after each batch as long
+    as its transaction. A pass over all posts begins a day after the previous one, or when the settings change.
     """
     samples, current = load_state()
     _take_sample(samples)

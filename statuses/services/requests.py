@@ -28,20 +28,17 @@ from statuses.services.storing import Composed, announce, count_stored
 
 
 def decide_request(*, account_id: int, request_id: int, accepted: bool) -> None:
-    """Accept or reject a request to interact with the account's own post; repeating a decision has no effect. An accepted
-    request can be rejected later, which undoes the interaction. Raises NotFound for a request about another account's post;
-    Forbidden if the requesting account now blocks the author.
+    """Accept or reject a request to interact with the account's own post; repeating a decision has no effect, and rejecting an
+    accepted request undoes the interaction. Raises NotFound; Forbidden if the requesting account now blocks the author.
     """
     own = InteractionRequest.objects.filter(id=request_id, target_id=account_id)
     settle_request(request_id=require_found(own.first()).id, accepted=accepted)
 
 
 def settle_request(*, request_id: int, accepted: bool, approval_uri: str | None = None) -> bool:
-    """Store the decision of the post's author about a request, with the authorization (`approval_uri`) of another server, and
-    return whether it changed anything. Publishes InteractionSettled.
-
-    Accepting a pending request creates the favourite or boost, or publishes the reply; rejecting it deletes the reply.
-    Rejecting an accepted request undoes the interaction. A rejected request does not change.
+    """Store the decision of the post's author about a request, with another server's authorization (`approval_uri`), and return
+    whether it changed anything. Accepting creates the favourite or boost, or publishes the reply; rejecting undoes it or
+    deletes the reply, and is final. Publishes InteractionSettled.
     """
     decision = RequestState.ACCEPTED if accepted else RequestState.REJECTED
     with transaction.atomic():
@@ -69,9 +66,8 @@ def record_accepted(
     request_uri: str | None = None,
     answer: Status | None = None,
 ) -> None:
-    """Store an accepted request for an interaction of a remote account that the policy of a local post allows at once, so
-    that its server gets an authorization; a repeated request is answered again. Publishes InteractionSettled. Runs in the
-    caller's transaction.
+    """Store an accepted request for a remote account's interaction that the policy of a local post allows, so that its server
+    gets an authorization, also again. Publishes InteractionSettled. Runs in the caller's transaction.
     """
     if not lock_status(post.id):
         return
@@ -92,9 +88,8 @@ def record_accepted(
 
 
 def reject_blocked(events: Sequence[AccountBlocked]) -> None:
-    """Handle AccountBlocked: reject the pending requests of the blocked account to the blocking account, and withdraw those
-    in the other direction, with the replies that wait: the blocked account could not approve them, because it does not see
-    who has blocked it.
+    """Handle AccountBlocked: reject the pending requests of the blocked account to the other, and withdraw those in the other
+    direction with the replies that wait, which the blocked account could not see.
     """
     pending = InteractionRequest.objects.filter(state=RequestState.PENDING)
     for event in events:
@@ -109,9 +104,7 @@ def reject_blocked(events: Sequence[AccountBlocked]) -> None:
 
 
 def withdraw_request(*, account_id: int, kind: Interaction, uri: str | None, status_id: int | None = None) -> bool:
-    """Delete the pending request of a remote account to favourite or boost a post, and return whether there was one. `uri` is
-    the id of the favourite or boost, or of the request, and `status_id` the post, as far as they are known.
-    """
+    """Delete a remote account's request by the `uri` of interaction or request, or by post; tell whether there was one."""
     named = Q(status_id=status_id) if uri is None else Q(status_id=status_id) | Q(uri=uri) | Q(request_uri=uri)
     asked = InteractionRequest.objects.filter(named, account_id=account_id, kind=kind, state=RequestState.PENDING)
     return asked.delete()[0] > 0

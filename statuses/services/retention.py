@@ -70,11 +70,9 @@ def change_retention(*, account_id: int, draft: RetentionDraft) -> None:
 
 
 def delete_old_posts() -> int:
-    """Delete old posts of the authors who are due, and return how many. Run by the scheduler every ten minutes.
-
-    Deletes at most DELETIONS_PER_RUN posts of each author, for at most ACCOUNTS_PER_RUN authors, those who have waited longest
-    first. An author is checked again a day after all of their posts were checked. Any number of processes may run this at once;
-    the lease of a killed process expires after half an hour.
+    """Delete old posts of the authors who are due, and return how many. Run by the scheduler every ten minutes: at most
+    DELETIONS_PER_RUN posts of each of at most ACCOUNTS_PER_RUN authors. An author is checked again a day later. Any number of
+    processes may run this; the lease of a killed one expires after half an hour.
     """
     deleted = 0
     for _turn in range(ACCOUNTS_PER_RUN):
@@ -122,9 +120,7 @@ def _delete_of_account(policy: RetentionPolicy) -> int:
 
 
 def deletable(policy: RetentionPolicy) -> QuerySet[Status]:
-    """Return the author's posts, of any age, that the policy does not keep. Imported posts are kept as long as their import
-    can be undone, so that an existing policy does not delete them at once.
-    """
+    """Return the author's posts, of any age, that the policy does not keep, without those whose import can be undone."""
     itself, owner = OuterRef("id"), policy.account_id
     young = Q(batch__finished_at=None) | Q(batch__finished_at__gt=clock.now() - UNDO_PERIOD)
     exceptions = [

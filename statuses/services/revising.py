@@ -50,14 +50,12 @@ def store_revision(
     changed: bool = False,
     screening: Screening = UNSCREENED,
 ) -> bool:
-    """Store an edit, and return whether anything has changed. `changed` is True if the caller has already changed something,
-    such as the poll. The previous version is stored, and StatusEdited is published. If nothing visible changes, only new
-    policies are written (QuotePolicyChanged).
+    """Store an edit with the previous version, and return whether anything has changed (`changed`: the caller has changed
+    something). Publishes StatusEdited. If nothing visible changes, only new policies are written (QuotePolicyChanged).
 
-    The caller's transaction has locked `status` (`select_for_update`) and `media`, its files in order; for files whose ids
-    are in `described`, CHANGED_COLUMNS are written. Visibility and parent do not change. Actions of the spam rules in
-    `screening` are applied; none of them holds the edit, as the caller has made sure. Accounts that are no longer mentioned
-    may still read the post (contract, behaviours section 9 "Edit").
+    The caller has locked `status` and `media`, its files in order; for those in `described`, CHANGED_COLUMNS are written.
+    Actions of the spam rules in `screening` are applied; none of them may hold the edit. Visibility and parent do not change.
+    Accounts that are no longer mentioned may still read the post (behaviours section 9 "Edit").
     """
     before, current = _version(status)
     values = new.written
@@ -99,9 +97,7 @@ def store_revision(
 
 
 def store_sensitivity(status: models.Status, *, sensitive: bool) -> None:
-    """Store an edit by staff that changes only whether the files are sensitive, with the previous version; the caller's
-    transaction has locked `status`. Publishes StatusEdited.
-    """
+    """Store an edit by staff that changes only `sensitive`; the caller has locked `status`. Publishes StatusEdited."""
     before, _files = _version(status)
     _store_version(before)
     change_statuses([status.id], sensitive=sensitive, edited_at=clock.now())
@@ -199,12 +195,11 @@ def _count_tags(status: models.Status, added: Sequence[Tag], removed: Sequence[i
 
 
 def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Callable[[], None] | None = None) -> None:
-    """Edit the author's own post and store the previous version. `author` is local, with its `user` loaded.
+    """Edit the author's own post and store the previous version. `author` is local, with its `user`. Publishes StatusEdited.
 
-    If edits are concurrent, the last one wins, and each version is stored once; an edit without changes writes nothing.
-    Publishes StatusEdited. Raises NotFound for another account's post, a boost, and a post deleted meanwhile; Forbidden for a
-    reply that waits for approval; Invalid in the same cases as for a new post; EditHeldForReview if a spam rule holds the edit,
-    which is then stored while the post stays unchanged. For an edit that staff have reviewed, `approve` is called in the
+    Of concurrent edits the last one wins; an edit without changes writes nothing. Raises NotFound for another account's post, a
+    boost, and a post deleted meanwhile; Forbidden for a reply that waits for approval; Invalid as for a new post;
+    EditHeldForReview if a spam rule holds the edit. For an edit that staff have reviewed, `approve` is called in the
     transaction, and no rule is checked.
     """
     status = find_own_status(status_id, author.id)

@@ -1,7 +1,4 @@
-"""Schedules posts and publishes them when they are due (contract, parameters section 3, behaviours section 9). Stores drafts,
-too: a draft is a scheduled post that is never due (DRAFTS_FROM), because clients without draft support store drafts in that
-way.
-"""
+"""Schedules posts and stores drafts: scheduled posts that are never due (DRAFTS_FROM), as clients without drafts store them."""
 
 from __future__ import annotations
 
@@ -70,13 +67,11 @@ def schedule_status(
     application_id: int | None = None,
     composed: bool = True,
 ) -> ScheduledStatus | Status:
-    """Store a post until it is due. A post with a time after DRAFTS_FROM is a draft, stored until its author publishes or
-    deletes it.
+    """Store a post until it is due, after DRAFTS_FROM as a draft, and compose it at once to report errors, unless `composed` is
+    False: errors of files and unexpected mentions with their own message, all others as "Record invalid".
 
-    The post is composed at once, unless `composed` is False, so that errors are reported: errors of files and unexpected
-    mentions with their own message, all others as "Record invalid". A repeated `idempotency_key` returns the first scheduled
-    post, or the post published from it, and raises NotFound if that post was deleted. Raises Invalid for a time that is too
-    near or too far, and if the daily or total limit is exceeded.
+    A repeated `idempotency_key` returns the first scheduled post, or the post published from it; NotFound if that was deleted.
+    Raises Invalid for a time that is too near or too far, and if the daily or total limit is exceeded.
     """
     if idempotency_key:
         first = _find_first(author.id, idempotency_key)
@@ -123,11 +118,9 @@ def cancel_status(*, scheduled: ScheduledStatus) -> None:
 
 
 def publish_due(events: Sequence[ScheduledStatusDue]) -> None:
-    """Publish scheduled posts that are due, each exactly once. Posts of accounts that may no longer post are deleted; posts
-    that match a holding spam rule are held for review.
-
-    A post cannot be published if its parent or one of its files was deleted, or if its author may no longer reply to the
-    parent. It then stays in its author's list, where it can be deleted, and ScheduledStatusFailed is published.
+    """Publish scheduled posts that are due, each exactly once. Those of accounts that may no longer post are deleted, those
+    that match a holding spam rule are held. A post that can no longer be published stays in its author's list, and
+    ScheduledStatusFailed is published.
     """
     for event in events:
         _publish_one(event.scheduled_id)
@@ -155,9 +148,7 @@ def _publish_one(scheduled_id: int) -> None:
 
 
 def publish_kept(scheduled: ScheduledStatus, author: Account, *, idempotency_key: str | None = None) -> Status | None:
-    """Publish a scheduled post or a draft and return the post; None if it was published or deleted meanwhile. Raises the same
-    errors as `compose`, `check_posts` and `store_status`, and HeldForReview after a spam rule has held the post.
-    """
+    """Publish a scheduled post or draft; None if it was published or deleted meanwhile. Raises like `publish_status`."""
     # Composed before the transaction, because composing may query other servers for mentioned accounts.
     new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
     screening = screen(new)
@@ -248,9 +239,8 @@ def _publish_due(scheduled: ScheduledStatus) -> None:
 def save_draft(
     *, author: Account, draft: Draft, idempotency_key: str | None = None, application_id: int | None = None
 ) -> ScheduledStatus | Status:
-    """Store a draft; its content is only checked when it is published. Raises Invalid for content that is too long, for files
-    that are not the author's own unattached ones, and if the limit of drafts is exceeded. A repeated key is handled as in
-    `schedule_status`.
+    """Store a draft; its content is only checked when it is published. Raises Invalid for a text that is too long, files that
+    are not the author's unattached ones, and too many drafts. A repeated key works as in `schedule_status`.
     """
     return schedule_status(
         author=author,

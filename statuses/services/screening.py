@@ -48,9 +48,7 @@ UNSCREENED: Final = Screening()
 
 
 def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
-    """Return the rules that a post matches, including its further texts `words`; posts by local staff match no rules. Runs at
-    most four statements, none if the rules were read recently and there are none.
-    """
+    """Return the rules that a post with the further texts `words` matches; none for local staff. Four statements at most."""
     rules = load_rules(RuleSubject.POSTS)
     if not rules:
         return UNSCREENED
@@ -62,9 +60,7 @@ def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
 
 
 def limit_author(new: Composed, screening: Screening) -> list[SpamRule]:
-    """Limit the author if a rule demands it, and return the rules that did, for `note_stored` and the like. Called before the
-    post is stored, so that the post never appears in public timelines.
-    """
+    """Limit the author if a rule demands it, before the post is stored, and return the rules that did, for `note_stored`."""
     return limit_by_rules(new.author, screening.rules)
 
 
@@ -75,9 +71,7 @@ def note_stored(status: Status, screening: Screening, limited_by: Sequence[SpamR
 
 
 def screen_edit(status: Status, new: Composed, words: Sequence[str] = ()) -> Screening:
-    """Return the rules that an edit matches, including its changed file descriptions `words`; none if the post has the same
-    text already. Runs two more statements than `screen` when a rule matches.
-    """
+    """Return the rules that an edit with the file descriptions `words` matches; none if the text is unchanged."""
     screening = screen(new, words)
     if screening.facts is not None and screening.rules and screening.facts.text == _text_of(status):
         return UNSCREENED

@@ -35,9 +35,8 @@ _WRITTEN_COLUMNS: Final = (*AUTHOR_COLUMNS, "content", "content_type", "sensitiv
 
 @dataclass(frozen=True)
 class NewQuote:
-    """Quote of a post to be stored, after all checks; the quoted post is never a boost. `page_url` is the page of the quoted
-    post. In a remote post, `quoted_uri` is the ActivityPub id of the quoted post, and `quoted_id` its id if this server knows
-    it.
+    """Quote of a post to be stored, after all checks; never of a boost. `page_url` is the page of the quoted post. In a remote
+    post, `quoted_uri` is the ActivityPub id of the quoted post, and `quoted_id` its id if it is known here.
     """
 
     quoted_id: int | None = None
@@ -142,12 +141,11 @@ class Composed(AuthorColumns):
 
 
 def store_status(new: Composed) -> models.Status:
-    """Store a post with all its rows, publish StatusPublished (or StatusFetched or StatusImported), and update the counters
-    last.
+    """Store a post with all its rows in the caller's transaction, publish StatusPublished (or StatusFetched or StatusImported),
+    and update the counters last. The caller has checked everything except files and hashtags.
 
-    Must run in a transaction; the caller has checked everything except files and hashtags. Raises Invalid for files that the
-    author does not own or that cannot be attached together, and for hashtags that staff disallow; NotFound if the parent or the
-    quoted post was deleted meanwhile (Unavailable for a remote post: when the caller retries, the deleted post counts as
+    Raises Invalid for files that the author does not own or that cannot be attached together, and for hashtags that staff
+    disallow; NotFound if parent or quoted post were deleted meanwhile (Unavailable for a remote post: on a retry it counts as
     unknown); IntegrityError for a `uri` that already exists.
     """
     if new.parent is not None and not lock_status(new.parent.id):
@@ -341,12 +339,9 @@ def _answered_account_id(author: Account, parent: models.Status | None) -> int |
 def lock_media(
     author: Account, media_ids: Sequence[int], *, of_status_id: int | None = None, checked: bool | None = None
 ) -> list[models.MediaAttachment]:
-    """Lock and return the author's own unattached files, in the order of `media_ids`; with `of_status_id`, the post that is
-    edited, also files that it shows or has shown before.
-
-    Raises Invalid for files that the author does not own or that belong to a scheduled post, and for files that cannot be
-    attached together. The latter is not checked with `checked` False, and by default for files of other servers, which have
-    their own rules.
+    """Lock and return the author's own unattached files, in the order of `media_ids`; with `of_status_id`, the edited post,
+    also files that it shows or has shown. Raises Invalid for files that the author does not own, that are scheduled or, with
+    `checked` (by default for local authors), that cannot be attached together.
     """
     if not media_ids:
         return []

@@ -1,6 +1,4 @@
-"""Template tag for the actions of a signed-in reader on a post. The HTML is built in Python, because a page has twenty cards
-with a dozen buttons each, and a template took most of the page's time.
-"""
+"""Template tag for a reader's actions on a post, in Python: as a template it took most of the time of a page."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def acts(context: Context, post: Mapping[str, Any]) -> SafeString:
-    """Return the form of a post: labelled buttons, and a menu with more buttons and links. Ids, action names, counts, this
-    program's own sentences and paths built from these are inserted unescaped; everything else is escaped.
-    """
+    """Return the form of a post: buttons, and a menu of further ones. Only this program's own texts and ids are not escaped."""
     number, page_lang = post["number"], post["page_lang"]
     username, _at, domain = post["account"]["acct"].partition("@")
     who = {"who": escape(f"@{username}@{unambiguous_domain(domain)}" if domain else f"@{username}")}

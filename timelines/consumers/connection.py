@@ -63,10 +63,10 @@ def _key(name: str, tag: str | None, named_list: str | None) -> tuple[str, str]:
 class Connection:
     """Connection of a client, WebSocket or event stream.
 
-    `send` writes one event, `report_error` an error about a command, `close` ends the transport (True: the client was too
-    slow, False: its token is no longer valid). All three are called only from the connection's own task, in the order of the
-    events. `write` sends the frame of a WebSocket at once, without the task, or returns False when the client is behind; it
-    is called only while the queue is empty. `abort` ends the transport soon, even if the client does not read.
+    `send` writes an event, `report_error` an error about a command, `close` ends the transport (True: the client is too slow,
+    False: its token is invalid); all three are called in the connection's own task. `write` sends the frame of a WebSocket at
+    once, or returns False when the client is behind; it is called only while the queue is empty. `abort` ends the transport
+    soon, even if the client does not read.
     """
 
     def __init__(
@@ -102,9 +102,7 @@ class Connection:
         self._user_changes = 0
 
     async def open(self) -> bool:
-        """Subscribe to the revocation of the token; return False if it has already been revoked. Raises StreamError (429)
-        when too many connections are open with the token, account or address.
-        """
+        """Register the connection, unless its token is revoked (False). Raises StreamError (429) for too many connections."""
         self._registry.start()
         self._registry.enter(self)
         self._registry.listen(channels.token(self.token_id), self._on_token)
@@ -196,9 +194,7 @@ class Connection:
                 self._listen(key, renewed)
 
     def unsubscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
-        """End the subscription to a stream, whatever the spelling of its hashtag; does nothing without such a subscription.
-        Raises StreamError for a name or hashtag that is too long.
-        """
+        """End the subscription to a stream, if there is one. Raises StreamError for a name or hashtag that is too long."""
         check_name(name, tag)
         found = self._streams.pop(_key(name, tag, named_list), None)
         if found is not None:
@@ -209,9 +205,7 @@ class Connection:
             self._registry.unlisten(channel, listener)
 
     def enqueue(self, stream: Stream, message: Message) -> None:
-        """Send the client an event, or queue it. If too many are queued, the connection ends: no event is ever dropped
-        silently.
-        """
+        """Send the client an event, or queue it; with too many in the queue the connection ends, so that none is lost silently."""
         if message.withdrawn is not None and not has_shown(stream, message.withdrawn):
             return
         if not self._write_directly(stream, message):

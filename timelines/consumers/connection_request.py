@@ -33,12 +33,9 @@ _FALSE_VALUES: Final = frozenset({"", "0", "f", "F", "false", "FALSE", "off", "O
 
 @dataclass(frozen=True, slots=True)
 class ConnectionRequest:
-    """Request of a streaming client, from an ASGI scope.
-
-    `path` is the part after `/api/v1/streaming`, `address` the client's IP address in canonical form (security row 25).
-    `session` is the key of a browser's session, set only for a WebSocket without a token that a page of this server has
-    opened, as the header Origin shows: browsers send the cookie for pages of other sites too, but no page can change the
-    header Origin (adr/0038).
+    """Request of a streaming client, from an ASGI scope. `path` is the part after `/api/v1/streaming`, `address` the client's
+    IP address in canonical form (security row 25). `session` is the key of a browser's session, only for a WebSocket without a
+    token from a page of this server, as the header Origin shows (adr/0038).
     """
 
     path: str
@@ -129,9 +126,7 @@ _refused: ContextVar[bool] = ContextVar("refused", default=False)
 
 
 async def refuse(scope: Mapping[str, Any], send: Callable[[Any], Awaitable[None]], error: StreamError) -> None:
-    """Refuse an upgrade with the error: its status, and its text as JSON and in the header `X-Error-Message`. Under a server
-    without the ASGI extension for this, the socket is closed.
-    """
+    """Refuse an upgrade: status, JSON and header `X-Error-Message`; by closing if the server cannot send a response."""
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": POLICY_VIOLATION})
         return

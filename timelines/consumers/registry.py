@@ -1,6 +1,4 @@
-"""Registry of the connections of this process, which delivers the messages of each channel to its listeners. The kernel's hub
-holds one subscription per channel, however many connections listen; a message is decoded once.
-"""
+"""Registry of the connections of this process, which decodes each message once and delivers it to all listeners."""
 
 from __future__ import annotations
 
@@ -133,9 +131,7 @@ class ConnectionRegistry:
         return len(self._connections)
 
     def enter(self, connection: Listening) -> None:
-        """Register a connection, whose token is checked from now on. Raises StreamError (429) when too many connections have
-        the same token, account or address, and when the account has opened too many in a short time.
-        """
+        """Register a connection. Raises StreamError (429) when its token, account or address has too many connections."""
         keys = _keys_of(connection)
         for kind, most, reason in _BOUNDS:
             if kind in keys and self._open[kind, keys[kind]] >= most:

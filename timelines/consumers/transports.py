@@ -1,9 +1,7 @@
 """Subclasses of Uvicorn's protocols that add direct writes to the network, and time-outs for clients that send no request or
-stop reading.
-
-With ASGI alone, a message to thousands of clients needs a coroutine for each client, which frames and encodes the message
-again; and a connection cannot be ended if its client reads nothing, not even the close frame. A consumer finds both
-operations in its scope, as the extension EXTENSION; under another server it works without them.
+stop reading. With ASGI alone, a message to thousands of clients needs a coroutine for each, and a connection cannot be ended if
+its client reads nothing. A consumer finds both operations in its scope, as the extension EXTENSION; under another server it
+works without them.
 """
 
 from __future__ import annotations
@@ -49,9 +47,8 @@ def refusal(status: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """Operations that a connection offers in addition to ASGI, to be called in the event loop. `write` sends a whole frame at
-    once, or returns False when it cannot: the client is behind, or the connection is ending. `abort` ends the connection
-    after ABORT_SECONDS at the latest, even if the client does not read.
+    """Operations that a connection offers beyond ASGI, in the event loop. `write` sends a frame at once, or returns False when
+    the client is behind or the connection ends. `abort` ends the connection after ABORT_SECONDS at the latest.
     """
 
     abort: Callable[[], None]
@@ -148,8 +145,7 @@ _HEADER_LIMIT: Final = 100
 
 class SingleRequest(HttpToolsProtocol):
     """HTTP protocol for one well-formed request (`social.api.heads`), complete within REQUEST_SECONDS, that closes after its
-    response. Uvicorn itself waits without limit for a first request and for its body, reads headers without limit, and sends
-    the error for a malformed request into the middle of another response.
+    response. Uvicorn waits for a request without limit, and sends errors into the middle of other responses.
     """
 
     _timer: asyncio.TimerHandle | None = None

@@ -1,6 +1,4 @@
-"""Viewers of public streams in this process: their blocks and mutes, cached until they change, and posts with the viewers'
-filters applied, outside of the event loop (security row 67).
-"""
+"""Viewers of public streams in this process: their cached blocks, mutes and filters, applied outside of the event loop."""
 
 from __future__ import annotations
 

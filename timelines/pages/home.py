@@ -22,9 +22,8 @@ from timelines.services.home import load_home_page
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """`/`: the home timeline for signed-in people, the front page for everybody else. The posts are those of `GET
-    /api/v1/timelines/home`, at the same cursors. `since` is the id of the newest post that the reader has seen; newer posts
-    are counted as new.
+    """`/`: for signed-in people the home timeline, at the same cursors as in the API, with posts after `since`, the newest post
+    that the reader has seen, counted as new; for everybody else the front page.
     """
     user = request.user
     if not isinstance(user, User) or find_sign_in_state(user) is not SignInState.ACTIVE:

@@ -1,6 +1,5 @@
-"""Pages to which other servers send visitors who want to follow an account, interact with a post, or share a text, as
-WebFinger says (contract, federation section 13; FEP-3b86). Remote addresses are looked up only for signed-in users, at the
-rate of `limits.INTERACTIONS`.
+"""Pages to which other servers send visitors who want to follow an account, interact with a post, or share a text (federation
+section 13; FEP-3b86). Remote addresses are looked up only for signed-in users, at a limited rate.
 """
 
 from __future__ import annotations
@@ -46,9 +45,8 @@ _LOOKS: Final = 5
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def interact(request: HttpRequest) -> HttpResponse:
-    """`/authorize_interaction?uri=`: follow an account or interact with a post of any server. `uri`, or `acct` in older
-    links, is an address (with or without `acct:`), or the id or page of an account or post. Raises NotFound for any other
-    value, and for a post that the signed-in user may not read.
+    """`/authorize_interaction?uri=`: follow an account or interact with a post of any server. `uri` (`acct` in older links) is
+    an address, or the id or page of an account or post. Raises NotFound for anything else or unreadable.
     """
     user = find_user(signed_in(request).pk)
     counted(limits.INTERACTIONS, user)
@@ -63,9 +61,7 @@ def interact(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def intent(request: HttpRequest) -> HttpResponse:
-    """`/intent?uri=web+mastodon://follow?uri=` and `...://share?text=`, to which browsers go where Mastodon has registered as
-    a handler of these addresses: leads to the page for it. Raises NotFound for any other address.
-    """
+    """`/intent?uri=`: redirect from an address of `web+mastodon:` to the page for it. Raises NotFound for any other address."""
     try:
         address = urlsplit(request.GET.get("uri", ""))
     except ValueError:

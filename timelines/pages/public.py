@@ -1,6 +1,4 @@
-"""The page of a hashtag, to which every post with the hashtag links, and the pages of the public timelines. Visitors may read
-them; signed-in people see the same as through the API, with buttons for their actions on each post.
-"""
+"""Pages of a hashtag and of the public timelines. Visitors may read them; signed-in people also get buttons for their actions."""
 
 from __future__ import annotations
 
@@ -41,9 +39,8 @@ _ORIGINS: Final = {"": (True, True), "local": (True, False), "remote": (False, T
 
 @require_safe
 def tag(request: HttpRequest, name: str) -> HttpResponse:
-    """`/tags/:name`: public posts with the hashtag, newest first, for everyone (contract, behaviours section 11). Signed-in
-    people follow the hashtag here, and feature it on their profile. Raises NotFound for an invalid hashtag. The page has no
-    posts for an unused hashtag, and for visitors if these timelines require signing in.
+    """`/tags/:name`: public posts with the hashtag, newest first, for everyone; signed-in people follow and feature it here.
+    Raises NotFound for an invalid hashtag. Without posts for visitors if these timelines require signing in.
     """
     hashtag, viewer = named_tag(name), viewer_of(request)
     viewer_id = viewer.account_id if viewer is not None else None
@@ -80,9 +77,7 @@ def tag_feed(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def public(request: HttpRequest, origin: str = "") -> HttpResponse:
-    """`/public`, `/public/local`, `/public/remote`: the public timelines, newest first, for everyone. Raises NotFound for a
-    timeline that requires signing in, or is disabled.
-    """
+    """`/public`, `/public/local`, `/public/remote`: public timelines. Raises NotFound for one that this reader may not read."""
     viewer = viewer_of(request)
     viewer_id = viewer.account_id if viewer is not None else None
     filters = {name: _open(LIVE, viewer, name) for name in _ORIGINS}

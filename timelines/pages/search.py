@@ -39,9 +39,7 @@ _KINDS: Final[dict[str, str | Promise]] = {
 
 @require_safe
 def search_page(request: HttpRequest) -> HttpResponse:
-    """`/search`: the results of `GET /api/v2/search` with `resolve` for the text `q`: the first results of every kind, or all
-    results of one `type`, in pages. After an invalid search text, the form shows it again with the error (422).
-    """
+    """`/search`: the results for the text `q`, of every kind or of one `type`, in pages; 422 with the form for an invalid text."""
     user = signed_in(request)
     text = clean_input(request.GET.get("q", "")).strip()
     kind = request.GET.get("type", "")

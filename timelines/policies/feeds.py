@@ -66,13 +66,11 @@ def home_verdict(
 ) -> FeedReason:
     """Return why the post is in the home timeline of `relations.viewer_id`, or why it is not.
 
-    `relations` must include `involved_ids(post)`. Direct and limited posts reach followers that they mention, except those
-    who have ended a mute of the author since; private posts reach all followers. A post is hidden if the viewer blocks or
-    mutes the author, the boosted author or any account that the post or the boosted post mentions. `tagged` contains the
-    posts with a hashtag that the viewer followed before they were written, and is queried only for posts that are not
-    delivered otherwise. A public post in `tagged` is delivered even if the viewer does not follow its author, if it is a
-    reply or if its author is in an exclusive list. `is_readable` tells that the viewer is known to be allowed to read the
-    post.
+    `relations` must include `involved_ids(post)`. Direct and limited posts reach followers that they mention, unless these have
+    ended a mute of the author since; private posts reach all followers. A post is hidden if the viewer blocks or mutes the
+    author, the boosted author or a mentioned account. `tagged` are the posts with a hashtag that the viewer followed before; it
+    is queried last, and also delivers public posts of unfollowed authors, replies and members of exclusive lists. `is_readable`
+    tells that the viewer is known to be allowed to read the post.
     """
     verdict = people_verdict(post, relations, is_readable=is_readable)
     if verdict is FeedReason.DELIVER:
@@ -175,9 +173,7 @@ PEOPLE_CONDITION: Final = f"""
              ELSE s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (%(viewer)s, s.account_id)
                   OR {FOLLOWED.format(author="s.in_reply_to_account_id")} END))
 """  # noqa: S608 (constants)
-"""SQL form of `people_verdict`, after VIEWER_SETS: `s` is the post, `author` its author and `source` the viewer's follow of
-that author; `o` is the boosted post and `boosted` its author (all left joins except the author).
-"""
+"""SQL form of `people_verdict`, after VIEWER_SETS: post `s` by `author`, boosted post `o` by `boosted`, follow `source`."""
 
 HOME_CONDITION: Final = f"{PEOPLE_CONDITION} AND (s.account_id = %(viewer)s OR {INCLUSIVE_CONDITION})"
 """SQL form of `home_verdict` with the same names, without posts included by hashtags."""
@@ -186,9 +182,8 @@ HOME_CONDITION: Final = f"{PEOPLE_CONDITION} AND (s.account_id = %(viewer)s OR {
 def list_verdict(
     post: Post, relations: Relations, replies_policy: str, members: Collection[int], *, is_readable: bool = False
 ) -> FeedReason:
-    """Return why the post is in the list of `relations.viewer_id` with this replies policy, or why it is not; `is_readable`
-    as for `home_verdict`. `relations` must include `involved_ids(post)`. `members` are the members of the list, including the
-    author and the replied-to account if they are in the list.
+    """Return why the post is in the list of `relations.viewer_id` with this replies policy, or why it is not, as `home_verdict`
+    does. `members` are the members of the list, including the author and the replied-to account if they are in it.
     """
     if post.account_id not in members:
         return FeedReason.NOT_FOLLOWED
@@ -236,9 +231,8 @@ Item = TypeVar("Item", bound=tuple[int, int])
 
 
 def repeated_items(items: Sequence[Item]) -> list[Item | None]:
-    """Return for each item of a timeline (id, boosted post's id or 0; oldest first, without gaps) the item that it repeats,
-    or None if it is shown. The first `BOOST_WINDOW` items are compared with fewer items than the rule requires, because
-    earlier items are unknown.
+    """Return for each item of a timeline (id, boosted post's id or 0; oldest first, without gaps) the item that it repeats, or
+    None. The first `BOOST_WINDOW` items are compared with fewer items, because earlier ones are unknown.
     """
     found: list[Item | None] = [None] * len(items)
     last_places: dict[int, int] = {}

@@ -22,9 +22,7 @@ PARTS_LIMIT: Final = 32
 
 
 class Scope(StrEnum):
-    """Posts to search. The library are the posts that the viewer wrote, favourited, boosted, bookmarked, voted in or is
-    mentioned in. `ALL` are posts in the library or public posts, `BOTH` public posts in the library.
-    """
+    """Posts to search. The library: posts that the viewer wrote, interacted with or is mentioned in; `BOTH`: its public ones."""
 
     LIBRARY = "library"
     PUBLIC = "public"

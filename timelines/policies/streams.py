@@ -63,9 +63,8 @@ class StreamError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream to which a connection subscribes. Every message contains the `label` (`["hashtag", "x"]`). The events of a
-    `filtered` stream are the same for all listeners, so that each must be checked for the viewer; other events are made for
-    the account.
+    """A stream to which a connection subscribes. Every message contains the `label` (`["hashtag", "x"]`). Events of a
+    `filtered` stream are the same for all listeners, and must be checked for each viewer.
     """
 
     label: tuple[str, ...]
@@ -94,9 +93,8 @@ def stream_of_path(path: str, *, only_media: bool = False) -> str:
 
 
 def check_name(name: str, tag: str | None) -> None:
-    """Raise StreamError (400) for a name or hashtag that is too long. Call it before name and hashtag are processed:
-    normalisation may expand one character to eighteen, so that a client's input could block the streams of all clients
-    (security row 65).
+    """Raise StreamError (400) for a name or hashtag that is too long. Call it before they are normalised, which may expand one
+    character to eighteen, so that no input blocks the process (security row 65).
     """
     if len(name) > NAME_LIMIT:
         raise StreamError(400, UNKNOWN_STREAM)
@@ -171,12 +169,10 @@ def _require(scopes: frozenset[str], sufficient_scopes: frozenset[str]) -> None:
 
 
 def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: datetime) -> bool:
-    """Tell whether a viewer does not get a public post that other listeners of the stream get.
-
-    The post is hidden if the viewer blocks or mutes the author, a mentioned account or the quoted author; if the author or
-    the quoted author blocks the viewer or is on a domain that the viewer blocks; if it is in none of the viewer's chosen
-    languages; or if it does not belong to the stream. The viewer's own posts are hidden only if the quoted author blocks the
-    viewer.
+    """Tell whether a viewer does not get a public post that other listeners get: the viewer blocks or mutes the author, a
+    mentioned account or the quoted author; the author or the quoted author blocks the viewer, or is on a blocked domain; the
+    post is in none of the chosen languages; or it does not belong to the stream. A viewer's own posts are hidden only by the
+    quoted author's block.
     """
     if (stream.only_media and not facts.has_media) or (stream.only_local and not facts.local):
         return True

@@ -1,6 +1,4 @@
-"""Reads everything that `timelines.policies.feeds` needs, for many posts and readers at once, and the data of open streams: the
-blocks, mutes and filters of viewers, and which tokens are still valid.
-"""
+"""Reads what `timelines.policies.feeds` needs, for many posts and readers at once, and what open streams depend on."""
 
 from __future__ import annotations
 
@@ -106,11 +104,8 @@ def load_readers(
     tagged: Collection[int] = (),
 ) -> Readers:
     """Return the readers of these authors, and the followers of hashtags of the posts `tagged`, with their relations to
-    `people`: three queries, four with `tagged`.
-
-    `people` are all accounts involved in the posts. Among them, besides the authors, `followable` are the accounts for which
-    it matters whether a reader follows them (replied-to or boosted authors), and `answered_ids` those for which it matters
-    whether a list contains them.
+    `people`, all accounts involved in the posts: three queries, four with `tagged`. It matters of `followable` (replied-to or
+    boosted authors) whether a reader follows them, of `answered_ids` whether a list contains them.
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     by_hashtag: Mapping[int, Collection[int]] = {}
@@ -156,9 +151,7 @@ def _lists(
 
 
 def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
-    """Return, for each post, the local accounts that have followed one of its hashtags since before it was written, and may
-    have a feed. One query; posts without such accounts are left out.
-    """
+    """Return, by post, the local accounts that followed one of its hashtags before it was written. One query."""
     found: dict[int, set[int]] = defaultdict(set)
     if ids := list(status_ids):
         for status_id, reader in rows_of(_HASHTAG_FOLLOWERS, {"posts": ids, "since": absent_before(clock.now())}):
@@ -208,9 +201,8 @@ def load_viewer(account_id: int) -> Viewer:
 
 
 def list_valid_tokens(token_ids: Collection[int]) -> set[int]:
-    """Return the ids of the tokens that still exist and whose user may use the API: enabled, approved, confirmed, neither
-    suspended nor moved, as for an API request (contract, behaviours section 3). Negative ids are those of browser sessions
-    (`find_session_identity`). One query for each kind.
+    """Return the ids of the tokens that still exist and whose user may use the API, as for an API request (behaviours section
+    3). Negative ids are those of browser sessions (`find_session_identity`). One query for each kind.
     """
     confirmed = EmailAddress.objects.filter(user_id=OuterRef("user_id"), primary=True, verified=True)
     usable = (

@@ -43,13 +43,12 @@ class FeedPage:
 
 
 def find_page(read: Callable[[Cursor], Stretch], cursor: Cursor, *, extra: int = _EXTRA_ITEMS) -> FeedPage:
-    """Return the page at the cursor, which is full if there are enough items to show. Raises NotHeldError when the page
-    needs items that `read` does not return although they exist.
+    """Return the page at the cursor, which is full if there are enough items to show. Raises NotHeldError when the page needs
+    items that `read` does not return although they exist.
 
-    Calls `read` once, twice when ascending, and more often where boosts of the same posts follow each other closely.
-    After `_ITEMS_LIMIT` items the page stays short; if it would be empty, it contains a repeated boost, so that the
-    reader gets a link to the next page. `extra` is the number of items to read beyond the page and the items that decide
-    about its boosts.
+    Calls `read` once, twice when ascending, and more often where boosts of the same posts follow each other closely. After
+    `_ITEMS_LIMIT` items the page stays short, but contains a boost if it would be empty, so that the reader gets a next page.
+    `extra` is the number of items to read beyond the page.
     """
     return _find_up(read, cursor, extra) if cursor.ascending else _find_down(read, cursor, extra)
 

@@ -176,9 +176,7 @@ _POSTS_LIMIT: Final = 2000
 
 
 def list_home_items(viewer_id: int, cursor: Cursor) -> list[FeedItem]:
-    """Return posts of the viewer's home timeline by the rule of `timelines.policies.feeds`, newest first or, with an
-    ascending cursor, oldest first. One query; repeated boosts are included.
-    """
+    """Return posts of the viewer's home timeline at the cursor, repeated boosts included. One query."""
     return read_items(_HOME_STATEMENT, cursor, viewer=viewer_id)
 
 

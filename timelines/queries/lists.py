@@ -72,9 +72,7 @@ def _may_be_member(owner_id: int) -> Q:
 
 
 def list_list_items(user_list: List, cursor: Cursor) -> list[FeedItem]:
-    """Return posts of a list by the rule of `timelines.policies.feeds`, newest first or, with an ascending cursor, oldest
-    first. One query; repeated boosts are included.
-    """
+    """Return posts of a list at the cursor, by the rule of `timelines.policies.feeds`, repeated boosts included. One query."""
     statement = _STATEMENTS[RepliesPolicy(user_list.replies_policy)]
     return read_items(statement, cursor, viewer=user_list.account_id, list=user_list.id)
 

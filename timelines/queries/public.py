@@ -1,6 +1,4 @@
-"""Reads the public, hashtag and link timelines, with or without a signed-in viewer (one query each, ids only), and the
-settings of access to them (contract, behaviours section 11).
-"""
+"""Reads the public, hashtag and link timelines (one query each, ids only), and the settings of access (behaviours section 11)."""
 
 from __future__ import annotations
 
@@ -169,12 +167,11 @@ def list_public_ids(viewer_id: int | None, cursor: Cursor, public_filter: Public
 
 
 def list_tagged_ids(viewer_id: int | None, cursor: Cursor, public_filter: PublicFilter, tags: TagFilter) -> list[int]:
-    """Return posts of a hashtag's timeline, newest first; none for an unused hashtag.
+    """Return posts of a hashtag's timeline, newest first; none for an unused hashtag, such as, here, one without an open post.
+    Unused hashtags in `all` and `none` are ignored (contract, parameters).
 
-    Hashtags in `all` and `none` that nobody has used are ignored (contract, parameters). A hashtag without a public or
-    unlisted post is treated as unused, and for visitors one of local-only posts as well. The query uses the index (tag,
-    status) for each wanted hashtag, or for the rarest one that all posts must have, so that a rare hashtag costs no more than
-    a common one. For each hashtag, at most POSTS_LOOKED_AT posts from the cursor on are read.
+    The query uses the index (tag, status) for each wanted hashtag, or for the rarest one that all posts must have, and reads at
+    most POSTS_LOOKED_AT posts of each from the cursor on.
     """
     condition = _condition(HASHTAG_TIMELINE, viewer_id, public_filter)
     on_tags = (

@@ -115,9 +115,7 @@ def _by_kind(tag: Any, status: Any, link: Any) -> Case:
 
 
 def list_allowed_ids(kind: str) -> list[int]:
-    """Return the ids of trends that may be shown: those that staff have allowed or, if the site shows trends without review,
-    have not rejected; none when trends are switched off.
-    """
+    """Return the ids of trends that may be shown: allowed by staff or, without review, not rejected; none if trends are off."""
     shown, unreviewed = _settings()
     if not shown:
         return []

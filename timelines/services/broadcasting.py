@@ -1,6 +1,4 @@
-"""Publishes to streams: posts, deletions, and messages that make streaming processes reload or close connections. Delivery is
-best effort, as with PUBLISH of Redis: a client that is not connected misses the messages, and reads the timeline instead.
-"""
+"""Publishes posts, deletions and control messages to streams, best effort: who is not connected reads the timeline instead."""
 
 from __future__ import annotations
 
@@ -43,12 +41,11 @@ def broadcast_posts(
     lists: Mapping[int, Collection[tuple[int, int]]] | None = None,
     to_public: bool = True,
 ) -> None:
-    """Publish posts to streams: the home streams of `readers` (account ids by post id), the streams of `lists` (by post id,
-    pairs of a list and its owner) and, with `to_public`, the public streams to which the posts belong.
+    """Publish posts to the home streams of `readers` (account ids by post id), the streams of `lists` (by post id, pairs of a
+    list and its owner) and, with `to_public`, the public streams to which they belong.
 
-    Subscriptions are read first; a post without subscribers is not encoded. A post is encoded once for all ordinary readers,
-    and separately for its author and for the few readers who see it differently, such as those who have favourited or
-    bookmarked it. New posts older than STREAMED_AGE are left out.
+    A post without subscribers is not encoded; others once for ordinary readers, and for its author and readers with marks on it
+    separately. New posts older than STREAMED_AGE are left out.
     """
     live_since = (clock.now() - STREAMED_AGE).timestamp() * 1000
     posts = [post for post in posts if event is not Event.UPDATE or post.created_ms >= live_since]
@@ -106,9 +103,7 @@ def broadcast_to_mentioned(posts: Sequence[Post], readers: Mapping[int, Collecti
 
 
 class _Bodies:
-    """Encoded entities of posts: one for all ordinary readers, and separate ones for readers who have marks on the post (such
-    as a favourite or a vote) or filters, wrote it, or have relations that change its presentation.
-    """
+    """Encoded entities of posts: one for all ordinary readers, others for readers with marks, filters or special relations."""
 
     def __init__(self, posts: Sequence[Post], readers: Collection[int]) -> None:
         self._page = fill(of_rows(posts, _ANY_READER))
@@ -240,9 +235,8 @@ def review_user(user_id: int) -> None:
 
 
 def withdraw_hidden_posts(reader_id: int, status_ids: Collection[int], *, list_id: int | None = None) -> None:
-    """Publish deletions on the reader's home stream, or on the stream of the list `list_id`, for posts that involve an
-    account which the reader blocks or mutes, or which blocks the reader. Call it after removing these posts from a feed.
-    Without a subscriber, nothing is read from the database.
+    """Publish deletions on the reader's home stream, or that of the list `list_id`, for posts just removed from its feed that
+    involve an account which the reader blocks or mutes, or the reverse. Without a subscriber, nothing is read.
     """
     channel = channels.home(reader_id) if list_id is None else channels.of_list(list_id)
     if not status_ids or not subscribed_channels([channel]):

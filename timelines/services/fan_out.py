@@ -1,7 +1,5 @@
-"""Adds posts to streams and to the feeds of home timelines and lists, and removes them: many posts at once, in a constant
-number of queries. Feeds are written for users who were active in the last seven days: local followers of authors and
-hashtags, authors, and owners of lists; streams are written for subscribers. `timelines.policies.feeds.home_verdict` decides
-for each reader, `timelines.policies.feeds.list_verdict` for each list.
+"""Adds posts to streams and to the feeds of home timelines and lists, and removes them, in a constant number of queries. Feeds
+are written for users who were active in the last seven days, streams for subscribers. `timelines.policies.feeds` decides.
 """
 
 from __future__ import annotations
@@ -66,12 +64,9 @@ class Recipients:
 
 
 def fan_out_posts(events: Sequence[status_events.StatusPublished]) -> None:
-    """Add new posts to the feeds of their readers, and publish them to streams, except for repeated boosts. Direct posts are
-    added to their author's conversations (`notifications` adds them to those of the mentioned accounts, where they may be
-    filtered).
-
-    Idempotent for feeds; a repeated call publishes to streams again. Posts deleted meanwhile are left out. Raises RedisError
-    when feeds cannot be written: the outbox retries.
+    """Add new posts to the feeds of their readers and, except for repeated boosts, to streams. Direct posts are added to their
+    author's conversations (`notifications` adds them to others'). Idempotent for feeds; deleted posts are left out. Raises
+    RedisError when feeds cannot be written: the outbox retries.
     """
     posts = _load_posts(events)
     add_posts([(post.account_id, post.id) for post in posts if post.local and is_conversational(post.visibility)])
@@ -84,9 +79,7 @@ def fan_out_posts(events: Sequence[status_events.StatusPublished]) -> None:
 
 
 def add_fetched(events: Sequence[status_events.StatusFetched]) -> None:
-    """Add old posts that were fetched from other servers to the feeds of their readers, because a feed must contain every
-    post that SQL would return. They are not streamed. Idempotent. Raises RedisError like `fan_out_posts`.
-    """
+    """Add old posts, fetched from other servers, to the feeds of their readers, not to streams. Idempotent. Raises RedisError."""
     posts = _load_posts(events)
     write_feeds(posts, find_recipients(posts))
 
@@ -102,9 +95,8 @@ def fan_out_joined(events: Sequence[status_events.StatusJoinedThread]) -> None:
 def fan_out_edits(
     events: Sequence[status_events.StatusEdited | status_events.QuotePolicyChanged | status_events.QuoteSettled],
 ) -> None:
-    """Publish changed posts to streams as `status.update`: to the home and list streams of their readers, to public and
-    hashtag streams, and to the notification streams of mentioned accounts. Because feeds contain only ids, only posts with
-    new hashtags or mentions are added to feeds. Idempotent, and raises RedisError, like `fan_out_posts`.
+    """Publish changed posts to streams as `status.update`: of their readers, lists, the public, hashtags and the mentioned.
+    Only posts with new hashtags or mentions are added to feeds. Idempotent, and raises RedisError, like `fan_out_posts`.
     """
     posts = _load_posts(events)
     recipients = find_recipients(posts)
@@ -188,9 +180,7 @@ def _is_home_post(post: Post, account: int, readers: fan_out.Readers) -> bool:
 
 
 def find_repeated(posts: Sequence[Post], recipients: Mapping[int, Recipients]) -> dict[int, set[str]]:
-    """Map each boost to the names of the feeds that have an open stream and whose newest items already contained the boosted
-    post, or another boost of it, before this boost. Queries Redis for boosts only. Raises RedisError.
-    """
+    """Map each boost to the streamed feeds whose newest items contain its post already. Raises RedisError."""
     boosts = [post for post in posts if post.reblog_of_id is not None]
     streams = {name: channel for post in boosts for name, channel in recipients[post.id].channels.items()}
     subscribed = subscribed_channels(streams.values())
@@ -226,10 +216,8 @@ def write_feeds(rows: Sequence[Post], recipients: Mapping[int, Recipients]) -> N
 
 
 def withdraw_posts(events: Sequence[status_events.StatusDeleted]) -> None:
-    """Remove deleted posts, and every boost of them, from feeds, and publish the deletions to streams.
-
-    Runs in batches, because a post may have tens of thousands of boosts. Raises RedisError when feeds cannot be reached: the
-    outbox retries. Readers who have unfollowed the author need no deletion: their feeds were dropped when they did so.
+    """Remove deleted posts, and every boost of them, from feeds, and publish the deletions to streams, in batches. Readers who
+    have unfollowed the author need none, because their feeds were dropped. Raises RedisError: the outbox retries.
     """
     deleted = [
         _Deleted(event.status_id, event.account_id, event.reblog_of_id or 0, event.had_files) for event in events

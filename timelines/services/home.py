@@ -1,9 +1,8 @@
 """Loads home and list timelines: from the feed if possible, otherwise completely from SQL, filling the feed at the same time.
 
-A feed that is missing (never built, not read for a week, FLUSHALL) or too short never causes an error or a partial page
-(contract, seed-coverage D-10). Every post is checked again when it is read, by the same rule that added it to the feed: a
-block, a mute or a deletion takes effect at once, even if the feed has not been updated. Feeds of open streams are kept,
-because they record which posts a stream has shown, and therefore which posts a mute or a block must withdraw from it.
+A feed that is missing or too short never causes an error or a partial page (contract, seed-coverage D-10). Every post is
+checked again when it is read, so that a block, a mute or a deletion takes effect at once. Feeds of open streams are kept: they
+record which posts a stream has shown, which a mute or a block must withdraw.
 """
 
 from __future__ import annotations
@@ -46,9 +45,7 @@ of twenty posts then need no SQL query, each of which would cost as much as the 
 
 @dataclass(frozen=True, slots=True)
 class FeedSource:
-    """Source of a timeline's posts: the name of its feed, the query that lists them from SQL, and `load_filter`, which
-    decides which of them are shown.
-    """
+    """Source of a timeline: the name of its feed, the query of its posts, and `load_filter`, which decides which are shown."""
 
     name: str
     reader_id: int
@@ -64,10 +61,9 @@ class FeedSource:
 
 
 def load_home_page(viewer_id: int, cursor: Cursor) -> PostPage:
-    """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough posts.
-
-    A page from a feed takes two queries, three with posts included by hashtag; a page from SQL one or two more. The page is
-    not filled. Works without Redis. Also marks the viewer as active, about twice a day.
+    """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough posts, not
+    filled. From a feed two queries, three with posts included by hashtag; from SQL one or two more. Works without Redis. Marks
+    the viewer as active, about twice a day.
     """
     return _load(home_feed(viewer_id), cursor)
 
@@ -198,9 +194,7 @@ def _select_page(source: FeedSource, ids: Sequence[int], cursor: Cursor) -> Post
 
 
 def forget_feeds(names: Collection[str], account_ids: Collection[int]) -> None:
-    """Drop the feeds `names` of these accounts. Feeds with open streams are built again, and posts removed by a mute or a
-    block are deleted from the streams. For accounts without a subscriber nothing is read. Raises RedisError.
-    """
+    """Drop these feeds; those with open streams are built again, and hidden posts are deleted from them. Raises RedisError."""
     held_ids = [(source, load_held_ids(source)) for source in _open_feeds(account_ids) if source.name in names]
     feed.drop(names)
     # The open feeds are determined again, because a stream opened meanwhile may have built the feed that has just been dropped.
@@ -213,9 +207,8 @@ def forget_feeds(names: Collection[str], account_ids: Collection[int]) -> None:
 
 
 def build_open_feed(account_id: int, list_id: int | None = None) -> None:
-    """Build the home feed, or the feed of the list `list_id`, if it is missing, for an account that opens its stream: fan-out
-    writes only to existing feeds, so that nothing else would record what the stream has shown. One Redis command when the
-    feed exists.
+    """Build the home feed, or that of the list `list_id`, if it is missing, for an account that opens its stream: otherwise
+    nothing would record what the stream has shown. One Redis command when the feed exists.
     """
     if list_id is None:
         rebuild(home_feed(account_id))

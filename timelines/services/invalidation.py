@@ -23,9 +23,8 @@ OneSided = (
 
 
 def forget_followers_feeds(events: Sequence[account_events.AccountFollowed | account_events.FollowChanged]) -> None:
-    """Drop the feeds of accounts that have followed another account or changed a follow. Adding the posts of the followed
-    account would not be enough: replies to it by other followed accounts now belong to the home timeline as well, and a feed
-    must contain every post that SQL would return. Raises RedisError.
+    """Drop the feeds of accounts that have followed another account or changed a follow: not only its posts belong to their
+    feeds now, but also replies to it by other followed accounts. Raises RedisError.
     """
     _drop_feeds({event.account_id for event in events})
 
@@ -53,9 +52,7 @@ def forget_list_feeds(events: Sequence[ListChanged]) -> None:
 
 
 def forget_own_feeds(events: Sequence[OneSided]) -> None:
-    """Drop the feeds of accounts that ended a follow, or changed a mute or a domain block, and make their streams reload their
-    relations. Posts removed by a mute or a block are deleted from open streams. Raises RedisError.
-    """
+    """Drop the feeds of accounts that ended a follow or changed a mute or a domain block. Raises RedisError."""
     _forget({event.account_id for event in events})
 
 

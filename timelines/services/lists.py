@@ -1,7 +1,4 @@
-"""Creates, changes and deletes lists and their members (contract, parameters "Lists"); publishes ListChanged.
-
-Users' lists are also exported and imported as a table (`accounts.transfers.services.portable_lists`).
-"""
+"""Creates, changes and deletes lists and their members (contract, parameters "Lists"), and exports and imports them."""
 
 from __future__ import annotations
 
@@ -70,9 +67,7 @@ def delete_list(*, found: List) -> None:
 
 
 def add_members(*, found: List, account_ids: Sequence[int]) -> None:
-    """Add either all of these accounts to a list, or none of them. Raises NotFound for an unknown account, Invalid for an
-    account that is neither the owner nor followed or requested by the owner, and for an account that is already in the list.
-    """
+    """Add all of these accounts to a list, or none. Raises NotFound; Invalid for one that is unfollowed or already in the list."""
     ids = list(account_ids)
     if not ids:
         return
@@ -92,9 +87,8 @@ def add_members(*, found: List, account_ids: Sequence[int]) -> None:
 
 
 def add_by_title(*, account: Account, title: str, member: Account) -> None:
-    """Add an account to the list with this title, which is created if missing, and follow the account if necessary. An
-    account that is already in the list stays in it. Raises Invalid (title, number of lists, limit of follows), and Forbidden
-    and NotFound in the same cases as `follow_account`.
+    """Add an account to the list with this title, which is created if missing, and follow the account if necessary; it may be
+    in the list already. Raises Invalid (title, number of lists, limit of follows), and like `follow_account`.
     """
     with transaction.atomic():
         found = List.objects.filter(account=account, title=title).order_by("id").first()
@@ -115,9 +109,8 @@ def remove_members(*, found: List, account_ids: Sequence[int]) -> None:
 
 
 def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
-    """Remove unfollowed accounts from the lists of their former followers (contract, behaviours section 11). An account that
-    is followed or requested again stays. An account that has moved is replaced by its new account, if the follower follows
-    that.
+    """Remove unfollowed accounts from the lists of their former followers (behaviours section 11). One that is followed or
+    requested again stays; one that has moved is replaced by its new account, if that is followed.
     """
     members = ListMember.objects.filter(
         list__account_id__one_of={event.account_id for event in events},

@@ -17,12 +17,11 @@ _LOCK_SECONDS: Final = 1.0
 
 
 def save_markers(*, account_id: int, positions: Mapping[str, int | None]) -> list[Marker]:
-    """Store the id of the last read item of each timeline, even if it is lower than before; every change increases the
-    marker's version. None keeps the position; a missing marker then starts at 0. Returns the markers in the order of
-    `positions`.
+    """Store the id of the last read item of each timeline, even a lower one, increase the markers' versions, and return the
+    markers in the order of `positions`; None keeps the position, 0 at first.
 
-    The order of concurrent writes is unknown, so a write that had to wait only moves a marker forwards: after writes by two
-    clients the higher position is stored. Raises Conflict, and writes nothing, when another write does not end in time.
+    A write that had to wait only moves a marker forwards, because the order is unknown. Raises Conflict, and writes nothing,
+    when another write does not end in time.
     """
     with transaction.atomic():
         name = f"markers:{account_id}"

@@ -121,9 +121,7 @@ _OLDEST_POST: Final = "SELECT status_id FROM timelines_searchdocument ORDER BY s
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """A time range that is queried separately: ids from `first` to `end` (exclusive), and the lexemes of its spans as a
-    query, which is empty for everything older than `end`.
-    """
+    """A time range that is queried separately: ids from `first` to `end` (exclusive), and the lexemes of its spans."""
 
     spans: str
     first: int
@@ -186,9 +184,7 @@ class _Finding:
         return sorted(self.found, reverse=True)[: self.result_count]
 
     def _stages(self) -> Iterator[_Stage]:
-        """Yield time ranges from the newest to the oldest, each about twenty times as long as the previous one, so that the
-        work grows with the number of results.
-        """
+        """Yield time ranges, newest first, each about twenty times as long as the one before, because most searches end early."""
         newest = first_at(clock.now() + timedelta(days=1)) if self.before is None else self.before
         oldest = 0 if self.after is None else self.after
         end = newest + 1

@@ -59,9 +59,8 @@ SELECT account_id FROM accounts_user
 
 
 def record_presence(*account_ids: int) -> None:
-    """Mark the users of these accounts as active now, so that posts are added to their feeds from now on. Called about twice
-    a day for each reader, when `timelines.stores.feed` does not remember an earlier call, and when a stream is opened. One
-    statement, or six if one of the users was absent.
+    """Mark the users of these accounts as active, so that posts are added to their feeds: called about twice a day for each
+    reader, and when a stream is opened. One statement, or six if one of the users was absent.
     """
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         now = clock.now()
@@ -85,9 +84,7 @@ def record_arrival(account_id: int) -> None:
 
 
 def note_absent_people() -> int:
-    """Mark absent users, whom fan-out then skips, and return how many there are. They lose nothing: their feeds have expired,
-    and are built again when they return (`record_presence`). Several processes may call this at any time.
-    """
+    """Mark absent users, whom fan-out skips, and return how many there are. Several processes may call this at any time."""
     before = feed.absent_before(clock.now())
     with connection.cursor() as cursor:
         cursor.execute(_ABSENT_PEOPLE, {"before": before})

@@ -1,6 +1,4 @@
-"""Updates the documents of a search engine with the posts, and defines the interface of such an engine. PostgreSQL is the
-built-in engine (`timelines.services.postgres_index`); another engine can be plugged in.
-"""
+"""Updates the documents of a search engine: PostgreSQL (`timelines.services.postgres_index`), or another that is plugged in."""
 
 from __future__ import annotations
 
@@ -31,9 +29,8 @@ from timelines.policies.search_query import Fact, StatusQuery
 
 @dataclass(frozen=True)
 class Document:
-    """A post in the form that a search engine stores. `public` tells whether everyone may find it, not only viewers who
-    favourited, boosted or bookmarked it, voted in it or are mentioned in it; `listed` tells whether it is a public post,
-    which becomes `public` when its author opts in to search.
+    """A post in the form that a search engine stores. `public`: everyone may find it, not only viewers who have interacted with
+    it or are mentioned in it; `listed`: a public post, which is `public` once its author opts in to search.
     """
 
     status_id: int
@@ -144,9 +141,7 @@ def count_indexed() -> int:
 
 
 def rebuild_index(*, before: int = MAX_ID) -> Iterator[tuple[int, int]]:
-    """Write the documents of all posts again, newest first; yields the number written and the last id of each step. Each step
-    is a separate transaction. `before` continues an earlier run: only posts with lower ids are written.
-    """
+    """Write all documents again, newest first, from ids below `before`; yields the number and last id of each transaction."""
     while True:
         with transaction.atomic():
             posts = Status.objects.filter(id__lt=before, reblog_of=None, deleted_at=None).order_by("-id")
@@ -159,9 +154,7 @@ def rebuild_index(*, before: int = MAX_ID) -> Iterator[tuple[int, int]]:
 
 
 def write_documents(status_ids: Iterable[int]) -> int:
-    """Write the documents of the current versions of these posts, and return how many were written, without boosts and
-    deleted posts. Takes four queries, plus the queries of the engine.
-    """
+    """Write the documents of these posts, without boosts and deleted posts; return how many. Four queries, plus the engine's."""
     posts = [post for post in load_posts(status_ids) if post.reblog_of_id is None and not post.is_deleted]
     sources = load_bodies(post.id for post in posts)
     indexable = set(_INDEXABLE_AUTHORS.run(ids=list({post.account_id for post in posts}))) if posts else set()

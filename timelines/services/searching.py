@@ -67,9 +67,8 @@ class Found:
 
 
 def search(form: SearchForm, viewer_id: int) -> Found:
-    """Return everything of the requested kinds that matches. With `resolve`, a text that is an address returns only the
-    object with that address, which is fetched from its server if necessary. Must run outside of a transaction. Raises
-    NotFound for an unknown `account_id`, and InvalidDate.
+    """Return everything of the requested kinds that matches. With `resolve`, a text that is an address gives only the object
+    with that address, fetched if necessary. Runs outside of a transaction. Raises NotFound (`account_id`) and InvalidDate.
     """
     text = form.text.strip()[:QUERY_LENGTH_LIMIT]
     form = replace(form, limit=min(form.limit, RESULTS_LIMIT), offset=form.offset if form.kind else 0)
@@ -90,9 +89,7 @@ def search(form: SearchForm, viewer_id: int) -> Found:
 
 
 def find_at_address(url: str, viewer_id: int) -> Found:
-    """Return the object with the address `url`, which is fetched from its server if necessary; whether the viewer may read a
-    post is not checked yet. Must run outside of a transaction.
-    """
+    """Return the object with this address, fetched if necessary, unchecked for readability. Must run outside of a transaction."""
     return _find_object(url, SearchForm(), viewer_id)
 
 

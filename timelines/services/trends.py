@@ -151,9 +151,7 @@ def _store(kind: TrendKind, scores: Mapping[int, tuple[float, float, datetime]])
 
 
 def review_trend(*, by: Staff, kind: TrendKind, object_id: int, trendable: bool) -> None:
-    """Store the decision of staff whether an object may be shown as trending. Raises NotPermitted, and NotFound for an object
-    that does not exist or cannot trend: a post that is not public, a boost, a link without a preview.
-    """
+    """Store the decision of staff about an object that may trend. Raises NotPermitted, and NotFound for any other object."""
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
         name = _name_of(kind, object_id)

@@ -1,9 +1,6 @@
-"""Names of the Redis channels between publishing and streaming processes, and which of them have subscribers.
-
-Apps of higher layers publish on these channels as well: notifications on `notifications(account_id)`, announcements on
-BROADCAST. The format of messages is in `timelines.stores.messages`. Redis itself reports the number of subscribers (PUBSUB
-NUMSUB): the reply is exact, needs no bookkeeping and survives a FLUSHALL. It covers only the Redis server that replies, so
-the role `streams` must be one server (or one primary), not a sharded cluster.
+"""Names of the Redis channels between publishing and streaming processes, also for apps of higher layers, and which of them
+have subscribers. The format of messages is in `timelines.stores.messages`. PUBSUB NUMSUB counts the subscribers exactly and
+survives a FLUSHALL, but only of one Redis server: the role `streams` must not be a sharded cluster.
 """
 
 from __future__ import annotations

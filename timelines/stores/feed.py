@@ -69,10 +69,9 @@ def _packed(items: Iterable[FeedItem]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Items of a feed in the requested order. `complete` tells whether no items follow the last one. Items read downwards
-    have no gaps; items read upwards have no gaps if the first is in the feed. `lowest` is the feed's lowest item, FeedItem(0)
-    for the floor, None when there is no feed. `present` tells whether the reader's presence was recorded in the last twelve
-    hours. `size` is the number of items of the whole feed.
+    """Items of a feed in the requested order, without gaps if read downwards, or if the first is in the feed. `complete` tells
+    whether no items follow the last one. `lowest` is the feed's lowest item, FeedItem(0) for the floor, None without a feed.
+    `present` tells whether the reader was recorded as present in the last twelve hours. `size` counts all items.
     """
 
     items: list[FeedItem]
@@ -207,9 +206,7 @@ def mark_present(account_id: int) -> None:
 
 
 def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
-    """Return the items of the feed at the cursor, in its direction; `reader_id` is the account whose presence is checked.
-    Reading keeps the feed for another seven days. Raises RedisError.
-    """
+    """Return the items at the cursor, and whether `reader_id` was active; keeps the feed for seven days. Raises RedisError."""
     is_script_loaded, present, found, lowest, size = _read_state(name, reader_id, cursor)
     if not is_script_loaded:
         _forget_all()
@@ -315,11 +312,9 @@ def begin(name: str) -> bytes:
 
 
 def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool) -> bool:
-    """Store the items of a builder below `below`, the lowest item that the feed had when the builder read it; None stores a
-    new feed. The newest `EXTENDED_ITEMS_LIMIT` items stay. `complete` tells whether no posts are older than `items`.
-
-    Returns False if nothing was stored: another builder was first, the lower end of the feed has changed, the feed was
-    dropped, or the mark has expired after a minute. Raises RedisError.
+    """Store the items of a builder below `below`, the lowest item when the builder read the feed; None stores a new feed. The
+    newest `EXTENDED_ITEMS_LIMIT` items stay; `complete` tells whether no posts are older. Returns False if nothing was stored:
+    another builder was first, the feed was cut or dropped, or the mark has expired after a minute. Raises RedisError.
     """
     packed_below = b"" if below is None else below.packed()
     ttl = int(RETENTION.total_seconds())

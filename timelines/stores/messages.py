@@ -156,9 +156,7 @@ class Message:
         return frame
 
     def server_sent_text(self) -> str:
-        """Return the text for an event stream, whose payload has no line breaks. An event without a payload gets `data:
-        null`, because browsers drop an event without a `data:` line, and clients parse it as JSON.
-        """
+        """Return the text for an event stream; without a payload `data: null`, because browsers drop events without data."""
         text = self._texts.get(())
         if text is None:
             payload = (b"null" if self.payload is None else self.payload).decode().replace("\n", " ")

@@ -17,9 +17,7 @@ from statuses.policies.interactions import GROUPS_BY_WORD, IMPLIED_WORDS, NO_GRO
 
 
 class WordsField(StringListField):
-    """Names of groups: a list in any form that clients send, also with indexes, or a single name. Raises Invalid for a list
-    with anything else, as GoToSocial does for an unknown word (`APIPolicyValueToPolicyValue`).
-    """
+    """Names of groups: a list in any form that clients send, or a single name. Raises Invalid for anything else."""
 
     by_index = True
 
@@ -89,9 +87,7 @@ class PolicyInput(Form):
 
     @property
     def quote_policy(self) -> str | None:
-        """Quote policy for which `can_quote` stands; None if it is left out. Raises Invalid for a word that is not the name
-        of a group, and for a group that a quote policy cannot have.
-        """
+        """Quote policy for `can_quote`; None if it is left out. Raises Invalid for a group that a quote policy cannot have."""
         if self.can_quote is None:
             return None
         groups = _groups(self.can_quote.automatic)
