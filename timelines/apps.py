@@ -12,7 +12,7 @@ class TimelinesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to events of lower apps, set the search engine, and register what this app adds to features of lower apps."""
+        """Subscribe to events of lower apps, set the search engine, and register what this app adds to lower apps."""
         from django.db.models import Exists, OuterRef
 
         from accounts.queries.relations import register_read_apart

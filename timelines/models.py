@@ -28,7 +28,7 @@ class RepliesPolicy(models.TextChoices):
 
 
 class List(models.Model):
-    """A list of accounts. Posts of the members of an `exclusive` one are not in the home timeline. `absent`: its owner is away."""
+    """A list of accounts. Posts of members of an `exclusive` one are not in the home timeline. `absent`: its owner is away."""
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -166,7 +166,7 @@ class PostForm(ServiceForm):
         return moment
 
     def take_files(self, user: User, sent: Any, uploads: MultiValueDict[str, UploadedFile]) -> None:
-        """Read the files uploaded earlier, with descriptions and focal points, and upload new ones; a refused file is an error."""
+        """Read the files uploaded earlier, with their values, and upload new ones; a refused file adds an error to the form."""
         removed = {*sent.getlist("remove")}
         numbers = [parse_id(value) for value in sent.getlist("media") if value not in removed]
         attached = attachable(user.account_id).filter(id__one_of=[number for number in numbers if number])

@@ -27,7 +27,7 @@ _RAW_OPTION_LIMIT: Final = 2_000
 
 @dataclass(frozen=True)
 class PollDraft:
-    """Poll as a client sent it. `expires_in` is in seconds, `sent` is unparsed; with `keeps_end` an edit keeps the poll's end."""
+    """Poll as a client sent it. `expires_in` is in seconds, `sent` unparsed; with `keeps_end` an edit keeps the poll's end."""
 
     options: tuple[str, ...] = ()
     expires_in: int | None = None

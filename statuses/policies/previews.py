@@ -60,7 +60,7 @@ class PagePicture:
 
 @dataclass(frozen=True)
 class Preview:
-    """Preview of a page; a value that the page does not give is empty or 0. `embed_url` is the address of its oEmbed document."""
+    """Preview of a page; a value that the page does not give is empty or 0. `embed_url` leads to its oEmbed document."""
 
     title: str = ""
     description: str = ""

@@ -14,7 +14,7 @@ from statuses.policies.audience import visible_to
 
 
 def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock: bool = False) -> MediaAttachment:
-    """Return the account's own file, locked if `lock`. Raises NotFound for others and, if `unattached`, attached ones (D-07)."""
+    """Return the account's own file, locked if `lock`. Raises NotFound for others and, if `unattached`, attached ones."""
     found = MediaAttachment.objects.filter(account_id=account_id)
     if unattached:
         found = found.filter(status=None, former_status=None)

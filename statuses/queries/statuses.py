@@ -167,7 +167,7 @@ def find_embeddable_at(url: str) -> Post:
 
 
 def load_earlier_words(status_ids: Collection[int]) -> dict[int, list[tuple[datetime, str]]]:
-    """Load the earlier versions of posts as text, with the time from which each applied. One query, without a permission check."""
+    """Load the earlier versions of posts as text, with the time from which each applied, for staff. One query."""
     found: dict[int, list[tuple[datetime, str]]] = {}
     edits = StatusEdit.objects.filter(status_id__one_of=list(status_ids)).order_by("created_at", "id")
     for edit in edits if status_ids else ():

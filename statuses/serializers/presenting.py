@@ -247,7 +247,7 @@ def _only_entity(page: PostPage) -> dict[str, Any]:
 
 
 def present_history(post: Post, viewer_id: int | None) -> list[dict[str, Any]]:
-    """Return the entities "StatusEdit" of a post, never a boost, oldest first. Raises NotFound when the viewer may not read it."""
+    """Return the entities "StatusEdit" of a post, never a boost, oldest first. Raises NotFound for an unreadable post."""
     shown = present_status(post.id, viewer_id)
     versions = load_history(post)
     context = {

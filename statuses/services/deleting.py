@@ -193,7 +193,7 @@ def keep(keeper: Keeper) -> None:
 
 
 def remove_deleted_statuses(now: datetime | None = None) -> int:
-    """Remove rows of posts deleted more than RETENTION ago, at most BATCH_SIZE; return how many. Run by the scheduler hourly."""
+    """Remove rows of posts deleted more than RETENTION ago, at most BATCH_SIZE; return how many. Run hourly."""
     end = (now or clock.now()) - RETENTION
     with transaction.atomic():
         rows = Status.objects.filter(deleted_at__lt=end).order_by("deleted_at")

@@ -1,4 +1,4 @@
-"""Holds posts and edits until staff decide (docs/adr/0031). A held post has no row among the posts, so that nothing shows it."""
+"""Holds posts and edits until staff decide (docs/adr/0031). A held post has no row among the posts, so nothing shows it."""
 
 from __future__ import annotations
 

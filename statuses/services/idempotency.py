@@ -49,7 +49,7 @@ def _recent_keys(account_id: int, key: str) -> QuerySet[IdempotencyKey]:
 
 
 def claim(account_id: int, key: str) -> int | None:
-    """Claim a key, waiting for concurrent claims, and return the id of its row; None if another transaction has committed it."""
+    """Claim a key, waiting for concurrent claims, and return the id of its row; None if another transaction committed it."""
     now = clock.now()
     with connection.cursor() as cursor:
         cursor.execute(

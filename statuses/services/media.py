@@ -261,7 +261,7 @@ def delete_media(*, account_id: int, media_id: Any) -> None:
 
 
 def remove_unattached() -> int:
-    """Remove files unattached for more than a day, at most a batch at once, and return how many. Run by the scheduler hourly."""
+    """Remove files unattached for more than a day, a batch at a time, and return how many. Run by the scheduler hourly."""
     removed = 0
     while True:
         with transaction.atomic():

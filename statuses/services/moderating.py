@@ -1,4 +1,4 @@
-"""Carries out decisions of staff: deletes posts, marks files as sensitive, approves or discards what is held (docs/adr/0031)."""
+"""Carries out decisions of staff: deletes posts, marks files as sensitive, approves or discards held posts (docs/adr/0031)."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ class Connection:
             self._registry.unlisten(channel, listener)
 
     def enqueue(self, stream: Stream, message: Message) -> None:
-        """Send the client an event, or queue it; with too many in the queue the connection ends, so that none is lost silently."""
+        """Send the client an event, or queue it; with too many in the queue the connection ends: none is lost silently."""
         if message.withdrawn is not None and not has_shown(stream, message.withdrawn):
             return
         if not self._write_directly(stream, message):

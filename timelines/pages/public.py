@@ -1,4 +1,4 @@
-"""Pages of a hashtag and of the public timelines. Visitors may read them; signed-in people also get buttons for their actions."""
+"""Pages of a hashtag and of the public timelines. Visitors may read them; signed-in people also get buttons for actions."""
 
 from __future__ import annotations
 

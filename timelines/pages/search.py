@@ -39,7 +39,7 @@ _KINDS: Final[dict[str, str | Promise]] = {
 
 @require_safe
 def search_page(request: HttpRequest) -> HttpResponse:
-    """`/search`: the results for the text `q`, of every kind or of one `type`, in pages; 422 with the form for an invalid text."""
+    """`/search`: the results for the text `q`, of every kind or of one `type`, in pages; 422 for an invalid text."""
     user = signed_in(request)
     text = clean_input(request.GET.get("q", "")).strip()
     kind = request.GET.get("type", "")

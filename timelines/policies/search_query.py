@@ -22,7 +22,7 @@ PARTS_LIMIT: Final = 32
 
 
 class Scope(StrEnum):
-    """Posts to search. The library: posts that the viewer wrote, interacted with or is mentioned in; `BOTH`: its public ones."""
+    """Posts to search. The library: posts that the viewer wrote or marked or that mention the viewer; `BOTH`: its public ones."""
 
     LIBRARY = "library"
     PUBLIC = "public"

@@ -1,4 +1,4 @@
-"""Reads the public, hashtag and link timelines (one query each, ids only), and the settings of access (behaviours section 11)."""
+"""Reads the public, hashtag and link timelines (one query each, ids only), and the settings of access to them."""
 
 from __future__ import annotations
 

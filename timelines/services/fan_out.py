@@ -79,7 +79,7 @@ def fan_out_posts(events: Sequence[status_events.StatusPublished]) -> None:
 
 
 def add_fetched(events: Sequence[status_events.StatusFetched]) -> None:
-    """Add old posts, fetched from other servers, to the feeds of their readers, not to streams. Idempotent. Raises RedisError."""
+    """Add old posts, fetched from other servers, to the feeds of their readers, not to streams. Raises RedisError."""
     posts = _load_posts(events)
     write_feeds(posts, find_recipients(posts))
 

@@ -89,7 +89,7 @@ def search(form: SearchForm, viewer_id: int) -> Found:
 
 
 def find_at_address(url: str, viewer_id: int) -> Found:
-    """Return the object with this address, fetched if necessary, unchecked for readability. Must run outside of a transaction."""
+    """Return the object with this address, fetched if necessary, readable or not. Must run outside of a transaction."""
     return _find_object(url, SearchForm(), viewer_id)
 
 
