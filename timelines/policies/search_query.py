@@ -22,7 +22,7 @@ PARTS_LIMIT: Final = 32
 
 
 class Scope(StrEnum):
-    """Posts to search. The library: posts that the viewer wrote or marked or that mention the viewer; `BOTH`: its public ones."""
+    """Posts to search. Library: those that the viewer wrote or marked or that mention the viewer. `BOTH`: its public posts."""
 
     LIBRARY = "library"
     PUBLIC = "public"
