@@ -184,7 +184,7 @@ def _static_files_found_once() -> Iterator[None]:
 def _middleware_made_once() -> Iterator[None]:
     """Share the middleware among test clients with the same settings, as a server's requests do; building it takes 1 ms."""
     load = ClientHandler.load_middleware
-    # The settings object, with its middleware, of the whole run, and the last one that a test created by an override.
+    # The settings object and its middleware, once for the whole run and once for the last override by a test.
     made: dict[str, tuple[Any, dict[str, Any]]] = {}
     unchanged = settings._wrapped
 
@@ -204,7 +204,7 @@ def _middleware_made_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _context_of_whole_pages(django_test_environment: None) -> Iterator[None]:
-    """Record only the context of the page itself in `response.context`: Django copies that of each of its hundred templates."""
+    """Record only the context of the whole page in `response.context`: Django copies that of each of its hundred templates."""
     rendering = threading.local()
 
     def render(template: Template, context: Context) -> SafeString:
@@ -232,7 +232,7 @@ def _one_key_pair() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _answers_are_not_gathered() -> Iterator[None]:
-    """Let the runner not wait 10 ms for answers of further servers: tests have few servers, which answer at once."""
+    """Disable the wait of 10 ms in which the runner collects responses: the few servers of a test respond at once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("social.kernel.runner.running._GATHERING_WINDOW", 0.0)
         yield

@@ -44,7 +44,7 @@ class TagSerializer(EntitySerializer):
 
 
 class AskingSerializer(EntitySerializer):
-    """A serializer that queries the database, which is a mistake."""
+    """A serializer that queries the database, which is an error that tests provoke."""
 
     def to_representation(self, instance: Tag) -> dict[str, Any]:
         """Return the id, and a name that takes a query."""
@@ -216,7 +216,7 @@ class EchoViewSet(ApiViewSet):
     }
 
     def echo(self, request: ApiRequest) -> Any:
-        """Return the parsed parameters, with files as name and size."""
+        """Return the parsed parameters, with the name and size of files."""
         return _shown(parameters(request))
 
     big = echo

@@ -49,7 +49,7 @@ def test_endpoints_can_be_walked_over() -> None:
 
 
 def test_whatever_takes_put_takes_patch_as_well() -> None:
-    """Clients use both for a change (contract, parameters section 0)."""
+    """Clients use both methods for a change (contract, parameters section 0)."""
     changes = [pattern for pattern in endpoints(project_urls) if "put" in pattern.actions or "patch" in pattern.actions]
     assert {"api/v1/lists/<id>", "api/v1/statuses/<id>", "api/v1/profile"} <= {pattern.path for pattern in changes}
     for pattern in changes:

@@ -1,4 +1,4 @@
-"""Tests that certain rules (hiding of accounts, suspension, visibility) are written in one module each, which others call."""
+"""Tests that the rules for hiding accounts, for suspension and for visibility are each written in one module only."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SUSPENSION = re.compile(r"\bsuspended_at\b|__suspended_at|^suspended_at")
 SUSPENSION_HOMES = {
     "accounts/policies/audience.py",
     "accounts/models/account.py",
-    # These modules load the value for a later check.
+    # These modules load `suspended_at` for a later check.
     "accounts/identity/queries/tokens.py",
     "accounts/queries/relations.py",
     "statuses/queries/authors.py",

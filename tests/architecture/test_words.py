@@ -108,7 +108,7 @@ def refused(path: Path) -> Iterator[str]:
     if not _ANY.search(text):
         found: Iterator[tuple[int, str]] = iter(())
     elif not REFUSED.keys() & {word.lower() for word in _WORD.findall(text)}:
-        found = iter(())  # no match is a whole word, so that the tokens need not be read
+        found = iter(())  # no whole word matches, so that the tokens need not be read
     elif path.suffix == ".py":
         found = words(text)
     else:

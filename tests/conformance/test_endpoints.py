@@ -145,7 +145,7 @@ def test_the_openapi_document_describes_scopes_parameters_and_entities_of_an_end
     assert set(paths) == routed, "run `make documents`"
     listed = paths["/api/v1/accounts/{id}/statuses"]["get"]
     assert listed["security"] == [{}, {"oauth": ["read:statuses"]}, {"bearer": []}]
-    # The page shows the schemes in this order: the field for a token stands above the hundred scopes.
+    # The page shows the schemes in this order, so that the field for a token stands above the hundred scopes.
     assert list(document["components"]["securitySchemes"]) == ["bearer", "oauth"]
     assert {"id", "limit", "max_id", "since_id", "min_id", "only_media", "tagged"} <= {
         parameter["name"] for parameter in listed["parameters"]

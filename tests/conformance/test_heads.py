@@ -74,7 +74,7 @@ def test_every_page_has_its_heading_and_description_and_the_name_picture_and_col
                     wrong[who, path, answer.status_code] = found
     assert wrong == {}
     assert statuses >= {200, 404, 405}
-    # A new page must be covered with content here, or be listed as a form or a file.
+    # A new page must be shown with content here, or be listed as a form or a file.
     assert set(paths.values()) - shown - {""} == FORMS_AND_FILES | OF_A_STATE
 
 

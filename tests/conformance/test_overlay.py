@@ -88,7 +88,7 @@ def _posts_in(body: Any) -> Iterator[dict[str, Any]]:
 
 
 def _expected(entity: dict[str, Any], viewer: Account) -> dict[str, Any]:
-    """Return the viewer's members of a post, each by its own query."""
+    """Return the members of a post that depend on the viewer, each by its own query."""
     status = Status.objects.get(id=entity["id"])
     proper = status.reblog_of or status
     own = status.account_id == viewer.id and status.reblog_of_id is None
@@ -155,14 +155,14 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
                 for entity in _posts_in(answered.json()):
                     wanted = _expected(entity, reader)
                     if method == "DELETE":
-                        # the response is the post as it was, although deleted posts are not pinned
+                        # the response is the post as it was before, although deleted posts are not pinned
                         wanted["pinned"] = marked
                     given = entity | {"filtered": [found["filter"]["id"] for found in entity["filtered"]]}
                     assert wanted == {name: given.get(name) for name in wanted}, f"{method} {path}"
                     seen.setdefault(f"{method} {path}", set()).add(int(entity["id"]))
             transaction.set_rollback(True)
     assert set(seen) == _carriers() - (set() if marked else OF_MARKED)
-    # The lists must have contained the marked posts, not only others.
+    # The lists must have contained the marked posts, and not only others.
     lists = {
         route for route in seen if route.startswith("GET") and not route.endswith(("<id>/context", "v1/conversations"))
     }

@@ -75,7 +75,7 @@ def _tusky(instance: dict[str, Any]) -> None:
 
 
 def _elk(instance: dict[str, Any]) -> None:
-    # A version with "+glitch" makes clients offer Markdown and sixteen profile fields.
+    # Elk and others offer Markdown and sixteen profile fields for a version with "+glitch".
     assert "+glitch" not in instance["version"]
     assert instance["configuration"]["urls"]["streaming"].startswith("ws")
 

@@ -21,7 +21,7 @@ QUOTABLE = {"interactionPolicy": {"canQuote": {"automaticApproval": [PUBLIC]}}}
 
 
 def remote(zoe: RemotePerson) -> Account:
-    """Return Zoe's account as it is stored here."""
+    """Return the local row of Zoe's account."""
     return Account.objects.get(uri=zoe.uri)
 
 

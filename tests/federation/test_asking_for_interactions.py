@@ -52,7 +52,7 @@ def test_the_author_elsewhere_is_asked_and_the_reply_goes_out_with_the_authoriza
     check_terms(sent(elsewhere, "Create")[-1])
     assert (create["replyAuthorization"], create["approvedBy"], create["to"]) == (stamp, stamp, [PUBLIC])
     assert Api().get(f"/api/v1/statuses/{reply.id}").json()["visibility"] == "public"
-    # Only the author can withdraw the authorization, and this is final.
+    # Only the author can withdraw an authorization, and the withdrawal is final.
     gone = {"id": stamp, "type": "ReplyAuthorization", "attributedTo": zoe.uri}
     deal(yan, yan.activity("Delete", gone))
     assert Api().get(f"/api/v1/statuses/{reply.id}").status_code == 200

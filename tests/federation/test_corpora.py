@@ -25,11 +25,11 @@ FOLDER = Path(__file__).parents[2] / ".tools/corpora"
 ACTOR = "http://pasture-one-actor/actor"
 PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
 
-#: Documents that are refused as posts: without id, author or type, or with a type that is not displayed.
+#: Documents that are refused as posts: without id, author or type, or with an unsupported type.
 REFUSED = {("necessary_properties", number) for number in (1, 3, 4)} | {
     ("object_types", number) for number in (2, 7, 8, 9, 10, 13)
 }
-#: The expected attachments of each document, in order.
+#: The expected attachments of the post made from each document, in order.
 FILES = {
     "attachments": "image video audio audio unknown - unknown unknown - - image+image+image+image",
     "image_attachments": " ".join(["image"] * 4 + ["unknown"] * 2 + ["image", "unknown"] + ["image"] * 8 + ["-"]),
@@ -43,7 +43,7 @@ LANGUAGES = "- de en en de de en en de"
 
 @pytest.fixture(scope="module")
 def corpora() -> Iterator[None]:
-    """Make the two packages importable, after those of this server."""
+    """Append the folder of the two packages to the import path."""
     sys.path.append(str(FOLDER))
     # Newer versions use a member of the standard library that exists since Python 3.13.
     added = not hasattr(warnings, "deprecated")

@@ -178,7 +178,7 @@ class World:
         Pin.objects.create(account=author, status=post)
 
     def path(self, name: str) -> str:
-        """Return the address with the ids of this data."""
+        """Return the address of a route with the ids of this data."""
         emoji, item = CustomEmoji.objects.latest("id").id, CollectionItem.objects.latest("id")
         post, boost, collection = self.post.id, self.boost.id, self.collection.id
         quote = Quote.objects.filter(quoted_status__account=self.alice, state=QuoteState.ACCEPTED).latest("id").id
@@ -257,5 +257,5 @@ def test_a_signed_post_is_accepted_and_kept_in_few_statements(zoe: RemotePerson,
         assert Status.objects.filter(uri=note["id"]).exists()
         spent.append((len(accepted), len(kept)))
     assert spent[1] == spent[-1]
-    # One query of the second group, for the spam rules, runs only every ten seconds outside of tests.
+    # One of the second number's queries, for the spam rules, runs only every ten seconds outside of tests.
     assert (spent[-1][0] <= 4, spent[-1][1] <= 27) == (True, True), spent[-1]

@@ -1,4 +1,4 @@
-"""Tests that the documents for other servers equal the stored files, and of their addresses (contract, sections 1 to 8)."""
+"""Tests of documents for other servers, compared with stored files, and of their addresses (contract, sections 1 to 8)."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def test_a_conversation_is_listed_page_by_page_for_whoever_may_read_it(
     page = get(following.removeprefix("http://social.localhost")).json()
     assert (page["items"], page["id"], "next" in page) == ([f"{bob.uri}/statuses/{last.id}"], following, False)
     hidden = make_status(bob, "only for followers", visibility="private")
-    # The document does not mention a hidden parent, although anyone may read a reply to it (security row 76).
+    # The document does not mention a hidden parent, although anyone may read the reply itself (security row 76).
     make_status(bob, "to it", reply_to=hidden)
     for wrong in (f"/contexts/{bob.id}-{root.id}", f"/contexts/{anna.id}-1", f"/contexts/{bob.id}-{hidden.id}"):
         assert get(wrong).status_code == 404

@@ -222,7 +222,7 @@ def test_the_later_of_two_edits_in_one_second_is_stored(
         first | {"content": "<p>three</p>", "attachment": [_file("a", "other words")], "quote": quoted["id"]},
     ]
     for number, edited in enumerate(edits, 1):
-        # Each is sent twice, because a repetition must not count as an edit.
+        # Each edit is sent twice, because a repetition must not count as another edit.
         for _time in range(2):
             assert deal(zoe, zoe.activity("Update", edited)) == "done"
         assert Status.objects.get(id=status.id).content == edited["content"]

@@ -155,7 +155,7 @@ def test_a_pinned_post_for_followers_is_fetched_as_soon_as_there_is_one(
     account = fetch_actor(zoe.uri)
     work()
     assert _shown(account, api) == ([], set())
-    # From now on the server serves the post, which is for followers only.
+    # From now on Zoe's server serves the post, which is for followers only.
     elsewhere.serve(private)
     assert api.post(f"/api/v1/accounts/{account.id}/follow").status_code == 200
     work()

@@ -53,7 +53,7 @@ def send_private(zoe: RemotePerson, number: int, headers: dict[str, str]) -> Non
 
 
 def look() -> None:
-    """Run the fetches that are due in a minute."""
+    """Run the fetches of followers, which would be due a minute later."""
     Fetch.objects.filter(kind=FetchKind.FOLLOWERS).update(due_at=clock.now())
     FETCHES.run()
     work()

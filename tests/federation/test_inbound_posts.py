@@ -270,7 +270,7 @@ class TestPosts:
     def test_a_boost_of_ones_own_post_for_followers_is_kept_as_it_stands_there(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
-        """Only a follower may fetch such a post, so the other server would refuse a request signed by this server."""
+        """Only a follower may fetch the boosted post, so its server would refuse a request signed by this server."""
         introduced(zoe, alice)
         note = zoe.note("<p>for followers</p>", to=[f"{zoe.uri}/followers"], cc=[])
         assert deal(zoe, zoe.activity("Announce", note, to=[f"{zoe.uri}/followers"])) == "done"

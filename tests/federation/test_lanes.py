@@ -227,7 +227,7 @@ def test_waiting_fetches_of_one_server_are_limited(
 def test_one_fetch_causes_a_bounded_number_of_requests(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """A chain of keys and actors that name one another ends."""
+    """Fetching a chain of keys and actors that name one another ends after a few requests."""
     follow(alice, met(zoe))
     asked = len(elsewhere.gets())
     # Each document names another id: it is fetched again under that id once, and the chain ends there.

@@ -165,7 +165,7 @@ def _nested(depth: int) -> object:
 @pytest.mark.parametrize(
     ("more", "status"),
     [
-        # The document is one level, and the lists of the field are the others.
+        # The document counts as one level, and the nested lists as the others.
         pytest.param({"x": _nested(31)}, 202, id="as deep as it may be"),
         pytest.param({"x": _nested(32)}, 400, id="too deep"),
         pytest.param({"to": ["https://example.org/x"] * 1000}, 202, id="as long as it may be"),

@@ -305,7 +305,7 @@ def test_an_accepted_quote_is_accepted_again_until_it_is_revoked_whatever_is_all
 def test_the_last_of_several_quote_authorizations_is_the_one_that_can_be_revoked(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """A request may arrive twice, and each arrival may be answered by another authorization."""
+    """A request may arrive twice, and each arrival may be answered by a different authorization."""
     status, request = _quoting(ann, zoe, elsewhere)
     stamps = [f"{zoe.uri}/quote_authorizations/{number}" for number in (7, 8)]
     for stamp in stamps:

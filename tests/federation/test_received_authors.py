@@ -103,7 +103,7 @@ def test_row_08_nobody_sends_a_post_in_the_name_of_others_or_with_an_id_of_anoth
         assert deal(zoe, zoe.activity("Create", zoe.note() | {"attributedTo": author})).startswith("rejected")
     foreign = _without(zoe.note(), "attributedTo") | {"id": "https://other.example/notes/1"}
     assert deal(zoe, zoe.activity("Create", foreign)).startswith("rejected")
-    # The author of a boosted post is named by the post: the booster is not its author.
+    # A boosted post names its own author, who is not the booster.
     boosted = _without(yan.note(), "attributedTo")
     assert deal(zoe, zoe.activity("Announce", boosted)).startswith("rejected")
     assert not Status.objects.exists()

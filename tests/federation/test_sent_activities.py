@@ -173,7 +173,7 @@ def third() -> Iterator[RemoteServer]:
 
 
 def test_answers_are_passed_on_as_they_came(scene: Scene, third: RemoteServer) -> None:
-    """The body is that of the other server, so only the way of sending is compared."""
+    """The forwarded body is unchanged, so only the way of sending is compared."""
     follow(fetch_actor(third.person("yan").uri), scene.ann)
     status = make_status(scene.ann, "a question")
     scene.deliver()

@@ -259,7 +259,7 @@ def test_a_signer_without_a_document_is_refused(elsewhere: RemoteServer, alice: 
 def test_an_unknown_server_may_fetch_and_deliver_at_the_same_time(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """A user's server does both within a second when it searches for a local account and follows it."""
+    """When a user searches for a local account and follows it, the user's server fetches and delivers within a second."""
     reading = signers.budget_name(elsewhere.domain, "GET")
     with web_request_budget(60.0), stranger_budget(reading, 60.0):
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 202

@@ -43,7 +43,7 @@ def put_off(someone: RemotePerson, alice: Account) -> tuple[int, list[later.Wait
 def test_a_signer_whose_turn_does_not_come_is_asked_for_until_it_does(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The signature is then verified as usual."""
+    """When the sender's turn comes, the signature is verified as usual."""
     liar = elsewhere.person("liar", key=2)
     elsewhere.serve(liar.document() | {"publicKey": liar.document()["publicKey"] | {"publicKeyPem": zoe.public_key}})
     with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), monkeypatch.context() as soon:
@@ -58,7 +58,7 @@ def test_a_signer_whose_turn_does_not_come_is_asked_for_until_it_does(
 
 
 def test_a_poll_is_bounded_as_a_request_is(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
-    """Outside of web requests there would be no limit."""
+    """A poll runs outside of a web request, where fetches would otherwise have no limit."""
     seen: list[bool] = []
     with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), pytest.MonkeyPatch.context() as soon:
         soon.setattr(signers, "DEADLINE", 0.1)

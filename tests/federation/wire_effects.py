@@ -302,7 +302,7 @@ EFFECTS: Final[dict[str, tuple[str, Check]]] = {
 _PROFILE: Final = "read when somebody is met for the first time"
 _DISCOVERY: Final = "read to find people by their address, and to confirm the address of an actor"
 _ASKED: Final = "answered"
-#: The effects here of documents that Mastodon serves, and of its requests.
+#: The effects of Mastodon's documents and requests on this server.
 READ: Final[dict[str, str]] = {
     "actor_also_known_as": "an account; the other names count when somebody moves",
     "actor_instance": "the account of the other server, by which its requests and reports are known",

@@ -53,5 +53,5 @@ def pair(request: pytest.FixtureRequest, people: tuple[Person, Person]) -> tuple
 
 @pytest.fixture(params=["there", "back"])
 def ends(request: pytest.FixtureRequest, servers: tuple[Instance, Instance]) -> tuple[Instance, Instance]:
-    """The server of the account acted upon, and that of the acting account."""
+    """The servers of the target account and of the acting account, in this order."""
     return servers if request.param == "there" else (servers[1], servers[0])

@@ -30,7 +30,7 @@ def _where_it_ends(tab: Tab, callback: str) -> str:
         parameters = message.get("params", {})
         asked = parameters.get("request", {}).get("url", "")
         address = asked if asked.startswith(callback) else address
-        # No server of this machine responds at these addresses; the error says who refused.
+        # No server of this machine responds at these addresses; the error shows who refused the request.
         if address and message["method"] == "Network.loadingFailed" and parameters["type"] == "Document":
             return str(parameters.get("blockedReason") or address)
         if parameters.get("entry", {}).get("source") == "security":

@@ -1,4 +1,4 @@
-"""Tests that erasing an account with many posts survives the end of the worker and leaves no rows behind (issue E, 3)."""
+"""Tests that erasing an account with many posts continues after a kill of its worker, and leaves no rows (issue E, 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of a moderator in Chromium who handles a hundred reports about ten accounts in a few clicks and few queries."""
+"""Tests of the inbox in Chromium: a moderator handles a hundred reports about ten accounts by few clicks and few queries."""
 
 from __future__ import annotations
 

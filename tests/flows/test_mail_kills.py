@@ -1,4 +1,4 @@
-"""Tests of killed processes while notifications are mailed: each mail is sent, and at most once more per kill."""
+"""Tests of killed processes while notifications are mailed: each mail is sent, with at most one repetition per kill."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_every_mail_arrives_and_at_most_once_more_for_each_kill() -> None:
         names = [f"r{number}" for number in range(READERS)]
         for name in names:
             server.sign_up(name)
-        # New users are still active, and would get no mails.
+        # Users who have just signed up count as active, and would get no mails.
         assert ask(server, "UPDATE accounts_user SET created_at = created_at - interval '1 hour'") == READERS + 1
         for number in range(POSTS):
             post(server, author, " ".join(f"@{name}" for name in names), number)

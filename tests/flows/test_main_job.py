@@ -1,4 +1,4 @@
-"""Tests of the main use by a client, against a server as an operator runs it."""
+"""Tests of reading and posting with a client, against a server as an operator runs it."""
 
 from __future__ import annotations
 

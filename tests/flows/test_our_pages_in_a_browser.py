@@ -217,8 +217,8 @@ def test_a_member_lives_on_our_pages(
     reader.is_at("/")
     assert [post.content for post in ada.home() if "boots" in post.content] == []
 
-    # New posts of a followed account: with scripts they appear at the top of the page, or are announced below it; without
-    # scripts they are counted.
+    # New posts of a followed account: with scripts they appear at the top, or are announced to a reader who has scrolled down;
+    # without scripts they are counted.
     reader.opens("/")
     if scripts:
         reader.sees("#member-script[data-state=open]")

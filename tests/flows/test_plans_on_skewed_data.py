@@ -197,7 +197,7 @@ def test_a_page_of_an_account_looks_at_few_of_its_posts_without_statistics(wante
             "SELECT pg_clear_attribute_stats('public', 'statuses_status', attname, false) FROM pg_attribute"
             " WHERE attrelid = 'statuses_status'::regclass AND attnum > 0 AND NOT attisdropped"
         )
-        # Analyse while there are few rows, so that the statistics say that their author has many.
+        # These few rows are analysed, so that the statistics say that their author has many.
         cursor.execute("ANALYZE statuses_status (account_id)")
 
     def page() -> list[int]:

@@ -1,4 +1,4 @@
-"""Tests of killed processes during push notifications: each device gets every message, at most once more per kill."""
+"""Tests of killed processes during push notifications: each device gets every message, with at most one repetition per kill."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def arrived(inbox: RemoteServer, path: str, kind: str, fits: Any) -> dict[str, A
 
 
 def follow(reader: Person, someone: RemotePerson, address: str, inbox: RemoteServer, path: str) -> Any:
-    """Find a remote user by address, follow them, have it accepted, and return the account."""
+    """Find a remote user by address, follow them, accept the follow on their server, and return the account."""
     account = find(reader, address)
     assert account.uri == someone.uri
     reader.client.account_follow(account.id)
@@ -138,7 +138,7 @@ def test_two_who_have_swapped_their_handles_are_read_and_answered_under_the_new_
         for someone, address in names.items():
             follow(reader, someone, address, elsewhere, f"/users/{someone.name}/inbox")
     elsewhere.swap(zoe, yan)
-    # Only one of them announces the exchange of names.
+    # Only one of the two accounts announces the exchange of names.
     tell(zoe, zoe.activity("Update", zoe.document() | {"preferredUsername": "yan"}), *people)
     swapped = {zoe: names[yan], yan: names[zoe]}
     for reader in people:
@@ -173,7 +173,7 @@ def test_a_blog_whose_hoster_has_the_inbox_is_followed_read_and_answered(
         "url": elsewhere.uri("2026/on-bread"),
         "published": ann.note()["published"],
     }
-    # Only the activity contains the audience.
+    # The audience is in the activity, and not in its object.
     audience = {"to": [PUBLIC], "cc": [places["followers"]]}
     tell(ann, ann.activity("Create", article, **audience), *people)
     read_and_answer(people, address, article["id"], "On bread", hoster, "/shared")

@@ -100,7 +100,7 @@ def test_a_local_mention_arrives_within_a_second_while_strangers_name_slow_serve
         found = bob.account_search(f"zoe@{elsewhere.domain}", resolve=True)
         bob.account_follow(found[0].id)
         victim = f"{server.base_url}/users/bob"
-        # The timeout is long, because a worker that has just started may find its first event only by the sweep.
+        # The timeout is long, because a worker that has just started may only find its first event by the sweep.
         asked = wait(lambda: next((item for item in elsewhere.delivered() if item["type"] == "Follow"), None), 20.0)
         assert send(server, zoe, zoe.activity("Accept", asked)) == 202
         wait(lambda: bob.account_relationships(found[0].id)[0].following, 20.0)
@@ -171,7 +171,7 @@ def test_people_are_served_while_strangers_sign_with_keys_on_slow_servers() -> N
 
 
 def test_people_of_one_server_who_are_all_unknown_and_come_at_once_are_accepted_at_once() -> None:
-    """No sender has to retry, because some programs do not."""
+    """No sender needs to repeat a request, because some programs never do."""
     with Instance(FEDERATION_LOOPBACK="yes") as server, RemoteServer().running() as elsewhere:
         server.sign_up("anna")
         people = [elsewhere.person(f"unknown{number}") for number in range(TOGETHER)]

@@ -122,7 +122,7 @@ def test_a_favourite_and_a_boost_are_notified_counted_and_undone(pair: tuple[Per
     for kind in ("favourite", "reblog"):
         notified = wait(lambda kind=kind: [item for item in writer.notifications(kind) if item.status.id == status.id])
         assert [item.account.acct for item in notified] == [reader.address]
-    # The reader's home timeline has the post itself already; the boost is on the author's profile.
+    # The post itself is in the reader's home timeline already, so the boost is looked for on the author's profile.
     booster = writer.find(reader)
     shown = writer.client.account_statuses(booster.id)
     assert [item.reblog.id for item in shown if item.reblog is not None][:1] == [status.id]

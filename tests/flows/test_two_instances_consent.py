@@ -81,7 +81,7 @@ def pair() -> Iterator[tuple[Somebody, Somebody]]:
 
 @pytest.fixture(params=["there", "back"])
 def sides(request: pytest.FixtureRequest, pair: tuple[Somebody, Somebody]) -> tuple[Somebody, Somebody]:
-    """The acting user, and the user acted upon."""
+    """The acting user and the target user, in this order."""
     return pair if request.param == "there" else (pair[1], pair[0])
 
 

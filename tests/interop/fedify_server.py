@@ -56,7 +56,7 @@ class Someone:
 
 
 def pause() -> None:
-    """Wait long enough for an activity to arrive that must not arrive."""
+    """Wait long enough to notice an activity that must not arrive."""
     time.sleep(2)
 
 

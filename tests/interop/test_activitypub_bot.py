@@ -37,7 +37,7 @@ class Zoe(NodeServer):
         return made
 
     def listed(self, uri: str) -> list[str]:
-        """Return the public members of one of her collections."""
+        """Return the public members of one of Zoe's collections."""
         headers = {"Accept": "application/activity+json"}
         found = requests.get(uri, headers=headers, timeout=30).json()
         if "first" in found:
@@ -143,7 +143,7 @@ def test_edits_arrive_both_ways(anna: Person, uri: str, zoe: Zoe) -> None:
 
 
 def test_an_edit_that_does_not_say_when_changes_no_text(anna: Person, uri: str, zoe: Zoe) -> None:
-    """Only this library sends such edits; Mastodon leaves the text as it was, too (contract, federation section 7)."""
+    """Only this library sends edits without a date; Mastodon ignores them, too (contract, federation section 7)."""
     seen = of_zoe(anna, zoe, "before")
     zoe.act("rewrite", seen.uri, text="<p>after</p>")
     pause()

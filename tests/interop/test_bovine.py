@@ -65,7 +65,7 @@ class Zoe:
         return activity
 
     def note(self, text: str, **more: Any) -> dict[str, Any]:
-        """Return a public post of hers that was not sent yet."""
+        """Return a public post of Zoe's that was not sent yet."""
         self.number += 1
         return {
             "id": f"{self.uri}/notes/{self.number}",

@@ -17,7 +17,8 @@ from tests.kernel import reactions
 def transactional_db(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Allow transactions that commit, without emptying every table afterwards.
 
-    The fixture of this name elsewhere does that, which takes longer than these tests; each of them deletes its own rows.
+    The fixture of this name in other tests empties them, which takes longer than these tests; each of them deletes its own
+    rows.
     """
     with django_db_blocker.unblock():
         yield

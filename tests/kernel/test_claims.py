@@ -1,4 +1,4 @@
-"""Tests of leases that cannot be written with the users of `Claims`."""
+"""Tests of leases that the tests of features with `Claims` cannot cover."""
 
 from __future__ import annotations
 

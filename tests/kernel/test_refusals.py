@@ -57,7 +57,7 @@ def test_a_flood_of_refusals_is_written_together(monkeypatch: pytest.MonkeyPatch
     for number in range(10):
         note_refusal(f"{number}.example", _Reason.ODD)
     assert not Refusal.objects.exists()
-    # The end of a process closes its connection, which is the test's own here.
+    # The end of a process closes its connections, which would be the test's own here.
     monkeypatch.setattr(refusals.connections, "close_all", lambda: None)
     refusals.write_last_counts()
     assert dict(Refusal.objects.values_list("sender", "number")) == {

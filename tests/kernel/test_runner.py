@@ -276,7 +276,7 @@ def test_row_71_processes_together_keep_the_pace_of_a_host(monkeypatch: pytest.M
 
 @pytest.mark.django_db(transaction=True)
 def test_row_71_two_processes_that_find_a_host_free_at_once_ask_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each process has another first row, because an older row was added before the second one started."""
+    """Each process finds another row first, because an older row was added before the second process started."""
     on_terms(monkeypatch, pace=3600.0)
     Host.objects.create(queue="fetches", name="a.example")
     claimed: list[str] = []

@@ -63,7 +63,7 @@ async def _lost(hub: streams.Hub) -> None:
 
 
 async def say(channel: str, payload: bytes) -> None:
-    """Publish from a thread, as another process would."""
+    """Publish in a thread, as another process would."""
     await asyncio.to_thread(streams.publish, channel, payload)
 
 

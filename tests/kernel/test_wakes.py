@@ -47,7 +47,7 @@ def _close_circuits() -> None:
 
 
 def waiting(lane: str = "local") -> int:
-    """Return the number of messages that wake queues of the lane."""
+    """Return the number of messages that wake the queues of a lane."""
     return int(redis.client("broker").llen(f"broker:{WAKE_QUEUES[lane]}"))
 
 
@@ -125,7 +125,7 @@ def test_a_redis_that_says_nothing_slows_one_post(
 def test_a_broker_that_says_nothing_behind_a_living_cache_slows_one_post(
     effects: None, broker: Valkey, listen: Listen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    # One post wakes many queues: it waits for the timeout once, not for each of them.
+    # One post wakes many queues, and waits for the timeout once, not for each of them.
     for queue, reaction in zip(
         QUEUES, (reactions.remember, reactions.stumble, reactions.write, reactions.write_again), strict=False
     ):

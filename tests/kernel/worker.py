@@ -1,4 +1,4 @@
-"""The Celery application of the tests: the real one, in a process that has the tests' reactions too."""
+"""The Celery application of the tests: the real one, in a process that also has the tests' reactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of blocklists with surprising entries: wide ones, or ones decided before, have no effect by themselves."""
+"""Tests of blocklists with surprising entries: wide patterns, and servers that staff decided about before, need approval."""
 
 from __future__ import annotations
 

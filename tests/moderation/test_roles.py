@@ -31,7 +31,7 @@ NEEDED: Final = (
     ("post", r"api/v1/admin/trends/.*", P.MANAGE_TAXONOMIES),
     ("get", r"api/v1/admin/trends/links/publishers", P.MANAGE_TAXONOMIES),
 )
-# Without the permission these return the public lists.
+# Without the permission these endpoints return the public lists.
 PUBLIC: Final = re.compile(r"get api/v1/admin/trends/(tags|statuses|links)")
 
 

@@ -90,7 +90,7 @@ def test_a_webhook_is_notified_of_people_reports_and_posts(receiver: PushService
     api.request("PUT", f"/api/v1/statuses/{post['id']}", {"status": "hello again"})
     work()
     calls = [read(each, webhook) for each in receiver.at()]
-    # By then both calls wait, and waiting calls run at the same time.
+    # At this point both calls are waiting, and waiting calls run at the same time.
     assert sorted(event for event, _found in calls) == ["status.created", "status.updated"]
     assert {found["id"] for _event, found in calls} == {post["id"]}
 

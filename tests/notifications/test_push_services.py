@@ -111,7 +111,7 @@ def test_row_24_a_private_mention_is_never_pushed_to_a_token_that_was_revoked(
 def test_row_24_pushes_waiting_for_a_slow_service_are_not_sent_after_the_token_was_revoked(
     ann: Person, service: PushService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While the first push of a claimed batch runs, the token is revoked."""
+    """The token is revoked while the first push of a claimed batch runs."""
     monkeypatch.setattr(web_push, "_FRESHNESS", 0.0)
     monkeypatch.setitem(TERMS, "pushes", replace(TERMS["pushes"], per_host=1, cautious=False))
     ann.subscribe(service.endpoint())
@@ -192,7 +192,7 @@ def test_notifications_hidden_by_a_filter_are_not_pushed(
 
 
 def test_a_push_to_a_host_that_resolves_to_a_private_address_is_given_up(ann: Person, service: PushService) -> None:
-    """A host name may resolve to any address by then, so the address is checked before each request."""
+    """A host name may resolve to another address later, so the address is checked before each request."""
     ann.subscribe(service.endpoint())
     PushSubscription.objects.update(endpoint="https://10.0.0.1/")
     queue(make_notification(ann, make_account()))

@@ -156,7 +156,7 @@ def test_nginx_takes_its_file(tmp_path: Path) -> None:
 def test_systemd_takes_its_units(tmp_path: Path) -> None:
     for unit in (DEPLOY / "systemd").iterdir():
         name = unit.name.replace("worker@", "worker@local")
-        # The program's existence is checked too, and here its path differs.
+        # systemd-analyze checks that the program exists, and its path differs in tests.
         (tmp_path / name).write_text(unit.read_text().replace("/opt/social/.venv/bin/python", "/usr/bin/env"))
     done = subprocess.run(
         ["systemd-analyze", "verify", *map(str, sorted(tmp_path.iterdir()))],

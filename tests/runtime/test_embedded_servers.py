@@ -184,7 +184,7 @@ def test_a_socket_folder_of_somebody_else_is_not_taken(data_dir: Path) -> None:
 def test_root_behind_a_closed_home_gets_its_cluster_where_its_user_can_reach_it(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The programs of PostgreSQL are behind the closed home too.
+    # The programs of PostgreSQL are inside the closed home directory too.
     monkeypatch.setattr(Postgres, "_may_execute", lambda self, package: False)
     home = data_dir / "home"
     home.mkdir(mode=0o700)
@@ -195,7 +195,7 @@ def test_root_behind_a_closed_home_gets_its_cluster_where_its_user_can_reach_it(
         assert home.stat().st_mode & 0o777 == 0o700
         assert embedded.postgres.binaries().is_relative_to(folder)
     try:
-        # The home becomes readable later: the cluster stays where it is.
+        # The home directory becomes readable later, and the cluster stays where it is.
         home.chmod(0o755)
         assert Embedded(home / "var").postgres.folder == folder
     finally:

@@ -66,7 +66,7 @@ def test_a_queue_takes_no_more_threads_than_it_was_given(pool: LanePool) -> None
 
 
 def test_threads_are_read_on_while_a_call_waits_for_its_last_answers(pool: LanePool) -> None:
-    """A call whose claiming time is over only waits for slow servers, while the next call claims."""
+    """A call whose time for claiming is over only waits for slow servers, while the next call claims."""
     released, done = threading.Event(), threading.Event()
     submit(pool, "threads", released.wait)
     try:

@@ -251,7 +251,7 @@ def test_variables_of_others_are_left_alone(data_dir: Path) -> None:
         *("TEST_DATABASE_URL", "TEST_REDIS_URL", "LANGUAGE", "MAIL", "LOGNAME", "CELERY_BROKER_URL", "SECRET_KEY_BASE"),
     ]
     environment = clean_environment(DATA_DIR=str(data_dir), **dict.fromkeys(others, "x"))
-    # A setting with its own name must not be suggested for another name.
+    # A similar variable is not taken for a misspelt setting if that setting is set itself.
     environment |= {"REDIS_URL": "redis://x", "REDIS_URL_2": "redis://y", "DATABASE_URL": "postgres://x/x"}
     assert manage("check", environment=environment).returncode == 0
 

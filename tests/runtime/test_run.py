@@ -274,7 +274,7 @@ def test_a_reload_replaces_every_process_and_no_request_fails(installation: dict
         for client in clients:
             client.start()
 
-        # A program that cannot be run replaces nothing.
+        # Without valid secrets no new web process can start, so the old ones keep running.
         secrets = Path(installation["DATA_DIR"]) / "secrets.json"
         kept = secrets.read_text()
         secrets.write_text("{")

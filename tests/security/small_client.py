@@ -14,7 +14,7 @@ from typing import Any
 from tests.runtime.processes import PATIENCE, Running, descendants, eventually
 
 FILE_SIZE = 7 * 2**20
-#: Limits that end nothing within PATIENCE: another client's response then did not wait for it.
+#: Limits so long that they end nothing within PATIENCE: a response within it did not wait for a blocked request.
 ENDLESS = dict.fromkeys(("body_grace", "body_longest", "read_seconds", "head_seconds"), 100 * PATIENCE)
 
 
@@ -54,7 +54,7 @@ class Small:
 
     @contextlib.contextmanager
     def holding(self) -> Iterator[Callable[[bytes], socket.socket]]:
-        """Make requests for /hold and /upload/hold take as long as the block; the function sends one that occupies a thread."""
+        """Make requests for /hold and /upload/hold last as long as the block; the function sends one that occupies a thread."""
         before = self.process.text().count("a request is held")
         sent = itertools.count(before + 1)
         self._held.touch()

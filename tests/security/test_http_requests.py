@@ -223,7 +223,7 @@ def test_a_refusal_comes_behind_the_answers_to_what_was_sent_before(start: Any) 
 
 
 def test_what_the_parser_takes_in_more_than_one_form_is_read_in_one_way(start: Any) -> None:
-    """Proxies refuse or rewrite these (RFC 9112 sections 2.2 and 6.3).
+    """Proxies refuse or rewrite such requests (RFC 9112 sections 2.2 and 6.3).
 
     A transfer coding takes precedence over a length, and the connection is closed.
     """

@@ -53,7 +53,7 @@ def test_row_15_a_remote_post_whose_page_is_on_another_host_is_shown(alice: Pers
 
 
 def test_row_27_and_28_neither_an_address_nor_a_query_to_a_directory_leads_to_an_account() -> None:
-    # The tests in tests/accounts/issuers cover identity claims, which are used instead.
+    # The sign-in by an issuer (tests/accounts/issuers) uses identities instead of e-mail addresses.
     assert socialaccount_adapter().authenticate_by_email(None) is None
     assert all(
         name.startswith(("django.", "allauth.account.", "accounts."))

@@ -1,4 +1,4 @@
-"""Checks of access for the battery: who is refused, with which status, and in which order.
+"""Checks of access for the battery: refused callers, statuses, and the order of the checks.
 
 The battery adds checks of objects and bodies; test modules of endpoints import from there.
 """

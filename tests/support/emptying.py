@@ -42,7 +42,7 @@ def _filled() -> str:
 
 
 def flush_redis() -> None:
-    """Empty the database of caches, by a connection that waits on a busy machine, and have the next test ask it again."""
+    """Empty the Redis database of caches by a connection that waits on a busy machine, and close the circuit."""
     _redis(redis.url("cache")).flushdb()
     redis.circuit("cache").close()
 

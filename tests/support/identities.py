@@ -1,4 +1,4 @@
-"""The identity of this server that tests choose."""
+"""Helper that sets the identity of this server for tests."""
 
 from __future__ import annotations
 

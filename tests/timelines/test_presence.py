@@ -27,8 +27,8 @@ from timelines.services.presence import note_absent_people, record_presence
 
 pytestmark = pytest.mark.django_db
 ABSENT = 1500
-# At least one row would be read for each of them. The number also varies by some tens of rows with PostgreSQL's statistics,
-# which decide the order of joins.
+# At least one row would be read for each absent follower. The number also varies by some tens of rows with PostgreSQL's
+# statistics, which decide the order of joins.
 MORE = ABSENT // 15
 
 

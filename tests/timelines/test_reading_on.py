@@ -105,7 +105,7 @@ def test_a_boost_of_what_comes_soon_after_it_is_left_out_however_a_feed_was_made
     work()
     expected = [*above[::-1], *between[::-1], original.id]
     redis.client("feeds").flushdb()
-    # The first page reads some of the thirty posts, but not the original.
+    # The first page reads some of the thirty posts, but does not reach the original.
     assert [number for page in pages(reader, limit=5) for number in page] == expected
     redis.client("feeds").flushdb()
     assert ids(reader, since_id=original.id, max_id=above[0], limit=40) == between[::-1]

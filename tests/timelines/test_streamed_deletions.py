@@ -216,7 +216,7 @@ def test_a_mute_takes_out_of_streams_what_another_change_has_taken_out_of_the_fe
     muted, unfollowed = make_status(author.account), make_status(stranger.account)
     work()
     with open_socket(server, reader, "user") as at_home, open_socket(server, reader, "list", list=number) as in_list:
-        # All changes are made before any is processed: each finds the feed as the one before has left it.
+        # All changes are made before any is processed, so that each finds the feed as the one before has left it.
         unfollow_account(account=reader.account, target=stranger.account)
         mute_account(account=reader.account, target=author.account)
         work()

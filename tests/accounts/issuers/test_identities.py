@@ -48,7 +48,7 @@ def test_an_identity_is_linked_by_its_owner_alone_and_unlinked(issuer: TestIssue
     other = Client()
     sign_in(other, issuer)
     assert is_signed_in(other, user)
-    # Another user cannot link the identity to another account.
+    # Another user cannot link the same identity to a second account.
     thief = make_user("thief")
     thief.set_password("correct horse")
     thief.save()
@@ -77,7 +77,7 @@ def test_a_user_without_a_password_reauthenticates_with_the_issuer(
     user = without_password(member(issuer))
     sign_in(browser, issuer)
     identity = SocialAccount.objects.get()
-    # A session is not enough: each of these would be open to anybody who finds a signed-in browser.
+    # A session is not sufficient: otherwise these pages would be open to anybody who finds a signed-in browser.
     for method, path in (
         ("get", "/settings/delete"),
         ("get", "/settings/migration"),

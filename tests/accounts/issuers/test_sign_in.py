@@ -188,7 +188,7 @@ def test_the_issuer_gives_and_takes_roles_but_neither_those_of_staff_here_nor_th
     User.objects.filter(pk=user.pk).update(role_id=EVERYONE_ROLE_ID)
     settings.ISSUERS = (issuer.settings(),)
     assert role_after(["mods"]) == ""
-    # A new user has the role from the beginning.
+    # A new user has the issuer's role immediately after the sign-up.
     settings.ISSUERS = (issuer.settings(role_claim="groups", roles={"mods": "Moderator"}),)
     issuer.person |= {"sub": "new", "groups": ["mods"], "email_verified": True}
     visitor = Client()
@@ -287,7 +287,7 @@ def test_signing_out_ends_the_session_of_the_issuer_too(issuer: TestIssuer, brow
     assert query["post_logout_redirect_uri"] == [f"{settings.BASE_URL}/auth/sign_in"]
     assert query["id_token_hint"][0].count(".") == 2
     assert not is_signed_in(browser)
-    # An issuer without such an address, or one that does not respond, does not prevent the sign-out.
+    # An issuer without an address for signing out, or one that does not respond, does not prevent the sign-out.
     for configured in ({"end_session_endpoint": None}, {"issuer": "other"}):
         sign_in(browser, issuer)
         issuer.configured = configured

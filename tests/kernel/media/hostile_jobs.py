@@ -1,4 +1,4 @@
-"""Jobs that do what a hostile file might make a decoder do."""
+"""Jobs that imitate a decoder which a hostile file has taken over."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def test_a_run_is_short_and_the_next_one_goes_on_until_all_posts_were_looked_at(
     monkeypatch.setattr(remote_retention, "PASS_INTERVAL", timedelta())
     assert remove_old_remote_posts() == 1
     assert _left([late]) == set()
-    # A change of the age has an effect before the next day.
+    # After a change of the setting, posts are removed without waiting for the next daily run.
     monkeypatch.setattr(remote_retention, "PASS_INTERVAL", timedelta(days=1))
     young = _old(zoe, days=20)
     remove_old_remote_posts()

@@ -1,4 +1,4 @@
-"""Tests of the pages for users who wait for approval: they see that, may withdraw the request, and can open nothing else."""
+"""Tests of the pages for users who wait for approval, who may only read that or withdraw the request."""
 
 from __future__ import annotations
 

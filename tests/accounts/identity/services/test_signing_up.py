@@ -1,4 +1,4 @@
-"""Tests of what signing up writes and how many queries it takes."""
+"""Tests of signing up: the rows that it writes, and its number of queries."""
 
 from __future__ import annotations
 
