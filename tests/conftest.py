@@ -82,19 +82,16 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
 
 @pytest.fixture
 def callers(db: None) -> Callers:
-    """The callers for the battery."""
     return Callers()
 
 
 @pytest.fixture
 def ann(db: None) -> User:
-    """Somebody who has signed up."""
     return make_user("ann")
 
 
 @pytest.fixture
 def api(ann: User) -> Api:
-    """Ann's client."""
     return Api(make_token(ann))
 
 
@@ -112,7 +109,6 @@ def boss(db: None) -> User:
 
 @pytest.fixture
 def alice(db: None) -> Account:
-    """A local account."""
     return make_account("alice")
 
 

@@ -37,7 +37,6 @@ class Tokens:
         return found
 
     def make(self, *scopes: str, user_id: int | None = None, **state: Any) -> str:
-        """Create a token."""
         number = next(self.numbers)
         token = f"token-{number}"
         self.identities[token] = Identity(
@@ -55,11 +54,9 @@ class Tokens:
         return self.make(*scopes, user_id=1, **state)
 
     def other_user_token(self, *scopes: str) -> str:
-        """Create a token of another user."""
         return self.make(*scopes, user_id=2)
 
     def app_token(self, *scopes: str) -> str:
-        """Create a token of an application."""
         return self.make(*scopes)
 
     def change(self, token: str, **state: Any) -> None:

@@ -61,7 +61,6 @@ class Person:
         return answer.json()
 
     def ids(self, path: str, **query: Any) -> list[str]:
-        """Return the ids of a list."""
         return [item["id"] for item in self.read(path, **query)]
 
 

@@ -13,6 +13,5 @@ from accounts.spam.services.rules import create_rule
 def make_rule(
     outcome: str = RuleOutcome.HOLD, subject: str = RuleSubject.POSTS, *, enabled: bool = True, **conditions: Any
 ) -> SpamRule:
-    """Create a rule with these conditions."""
     draft = SpamRuleDraft(f"{outcome} {sorted(conditions)}", subject, outcome, **conditions)
     return create_rule(by=OPERATOR, draft=draft, enabled=enabled)

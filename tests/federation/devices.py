@@ -55,7 +55,6 @@ def address_of(someone: RemotePerson, device_id: str = "d1", **more: Any) -> dic
 
 
 def with_device(elsewhere: RemoteServer, name: str) -> RemotePerson:
-    """Create a remote user with a device."""
     someone = elsewhere.person(name, devices=elsewhere.uri(f"users/{name}/collections/devices"))
     has(someone, device(someone))
     return someone

@@ -32,7 +32,6 @@ NO_IDS: list[dict[str, Any]] = [{}, {"id": None}, {"id": ""}]
 
 
 def nameless(person: RemotePerson, kind: str, obj: Any, no_id: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """An activity without an id."""
     activity = person.activity(kind, obj, **more)
     del activity["id"]
     return activity | no_id

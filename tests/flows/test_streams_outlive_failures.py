@@ -164,7 +164,6 @@ class Scene:
 
     @property
     def clients(self) -> tuple[Client, Client]:
-        """Return both clients of the reader."""
         return self.socket, self.events
 
     def walked(self, path: str) -> list[str]:

@@ -34,7 +34,6 @@ class Fedify(NodeServer):
         return wait(look)
 
     def person(self, name: str) -> Someone:
-        """Create a user on this server."""
         return Someone(self, name)
 
 

@@ -38,7 +38,6 @@ def make_due() -> None:
 
 
 def drain_everything() -> None:
-    """Drain until nothing is due."""
     while drain("default"):
         pass
 

@@ -39,7 +39,6 @@ class Machine:
             database.execute("INSERT INTO social_installation VALUES (1, 'social.example', %s, '{}')", [web_domain])
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Return the environment of a command on this machine."""
         return clean_environment(
             DATA_DIR=str(self.data_dir), DATABASE_URL=self.address, REDIS_URL=os.environ["REDIS_URL"], **more
         )

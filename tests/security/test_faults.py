@@ -32,7 +32,6 @@ ID = "request-of-a-test"
 
 
 def fail(request: HttpRequest) -> HttpResponse:
-    """Raise an error."""
     raise RuntimeError("unforeseen")
 
 
@@ -42,7 +41,6 @@ class FailingViewSet(ApiViewSet):
     endpoints = {"fail": Endpoint(anyone(), None)}
 
     def fail(self, request: HttpRequest) -> HttpResponse:
-        """Raise an error."""
         raise RuntimeError("unforeseen")
 
 

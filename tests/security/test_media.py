@@ -45,7 +45,6 @@ def listener() -> Iterator[socket.socket]:
 
 @pytest.fixture
 def address(listener: socket.socket) -> str:
-    """The address of the listener."""
     return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 

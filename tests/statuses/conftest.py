@@ -59,7 +59,6 @@ def carol(db: None) -> Account:
 
 
 def api_of(account: Account, scopes: str = "read write follow push") -> Api:
-    """Return a client of the account."""
     return Api(make_token(User.objects.get(account=account), scopes))
 
 

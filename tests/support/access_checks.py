@@ -92,7 +92,6 @@ class Row:
 
     @property
     def path(self) -> str:
-        """Return the path as declared."""
         return self.endpoint.partition(" ")[2]
 
     @property
@@ -102,7 +101,6 @@ class Row:
 
     @property
     def access(self) -> Access:
-        """Return the declared access."""
         return self.declared.access
 
     def parameters(self) -> list[str]:

@@ -42,6 +42,5 @@ class Callers:
         return make_token(self.other, " ".join(scopes) or self.scopes)
 
     def app_token(self, *scopes: str) -> str:
-        """Return an application's own token."""
         names = " ".join(scopes) or self.scopes
         return make_token(None, names, make_application(names))

@@ -76,7 +76,6 @@ class Api:
         return self.request("DELETE", path, data, **options)
 
     def upload(self, method: str, path: str, **fields: Any) -> Any:
-        """Send a multipart request."""
         from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
         body = encode_multipart(BOUNDARY, fields)

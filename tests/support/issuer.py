@@ -170,12 +170,10 @@ def asked_in(address: str) -> dict[str, str]:
 
 
 def sign_in(browser: Client, issuer: TestIssuer, **form: Any) -> Any:
-    """Sign in by the issuer, and return the response."""
     return come_back(browser, issuer, begin(browser, **form))
 
 
 def is_signed_in(browser: Client, user: User | None = None) -> bool:
-    """Return whether a user, or this user, is signed in."""
     number = browser.session.get("_auth_user_id")
     return number is not None and (user is None or number == str(user.pk))
 

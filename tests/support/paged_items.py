@@ -80,7 +80,6 @@ class Items:
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     def add(self) -> str:
-        """Add an item."""
         identifier, key = self.make(next(self._numbers))
         self.here[identifier] = key
         return identifier

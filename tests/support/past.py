@@ -55,7 +55,6 @@ def mastodon(*items: Any, files: dict[str, bytes] | None = None, likes: list[str
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
-    """Return a zip file of these files."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
         for name, data in files.items():

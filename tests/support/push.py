@@ -169,7 +169,6 @@ class PushService:
     before: Callable[[Received], None] | None = None
 
     def endpoint(self, name: str = "one") -> str:
-        """Return an address of the service."""
         return f"{self.address}/{name}"
 
     def at(self, name: str = "one") -> list[Received]:

@@ -27,12 +27,10 @@ def nullable(schema: Schema) -> Schema:
 
 
 def many(schema: Schema, **rules: Any) -> Schema:
-    """Return a schema for a list of `schema`."""
     return {"type": "array", "items": schema, **rules}
 
 
 def one_of(*values: str) -> Schema:
-    """Return a schema for one of these words."""
     return {"enum": list(values)}
 
 

@@ -50,7 +50,6 @@ class Translator:
 
     @property
     def translations(self) -> list[Any]:
-        """Return the requests for translations."""
         return [body for _path, body in self.asked if body is not None]
 
     def find_answer(self, path: str, body: Any, headers: Any) -> tuple[int, bytes]:

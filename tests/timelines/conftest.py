@@ -47,7 +47,6 @@ class Person:
 
     @property
     def id(self) -> int:
-        """Return the account's id."""
         return self.account.id
 
 

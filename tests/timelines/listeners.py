@@ -18,8 +18,6 @@ from tests.timelines.server import StreamingServer
 
 
 class Socket:
-    """A client's socket."""
-
     def __init__(
         self,
         server: StreamingServer,
@@ -86,8 +84,6 @@ def open_from_page(server: StreamingServer, browser: Client, *, origin: str = ""
 
 
 class EventStream:
-    """A client's event stream."""
-
     def __init__(self, server: StreamingServer, path: str, token: str | None, **query: str) -> None:
         request = urllib.request.Request(f"{server.http}/{path}?{urlencode(query)}")
         if token:

@@ -98,7 +98,6 @@ def readers() -> dict[tuple[int, int], Account]:
 
 
 def make_many_of(prefix: str, number: int) -> list[Account]:
-    """Create many remote accounts."""
     return Account.objects.bulk_create(
         [
             Account(username=f"{prefix}{one}", domain="other.example", uri=f"https://other.example/{prefix}{one}")
