@@ -10,14 +10,11 @@ import os
 import resource
 import subprocess
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.core.checks import run_checks
 from django.core.management import call_command
 from django.db import connection
@@ -26,34 +23,14 @@ from accounts.identity.services.sign_up_blocks import block_network
 from accounts.models import Account, Severity, SiteSetting
 from accounts.policies.staff import OPERATOR
 from moderation.models import DomainAllow
-from social.kernel import heartbeats, redis
+from social.kernel import redis
 from social.kernel.media.decoder import Decoder
-from social.runtime import database, doctor, fingerprints, machine_checks
+from social.runtime import doctor, machine_checks
 from social.runtime.datadir import sole_supervisor
 from social.settings import env
-from tests.support.s3 import BUCKET, object_server
-from tests.support.site import serving
+from tests.runtime.doctor.conftest import Examine
 
 pytestmark = pytest.mark.django_db
-Examine = Callable[[], dict[str, machine_checks.Check]]
-
-
-@pytest.fixture
-def examine() -> Examine:
-    return lambda: {check.name: check for check in doctor.examine()}
-
-
-@pytest.fixture(autouse=True)
-def healthy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make every check pass; processes that cannot run in a test are reported as running."""
-    with connection.cursor() as cursor:
-        database.store_domain(cursor, settings.LOCAL_DOMAIN)
-        fingerprints.store_fingerprints(cursor, settings.SECRETS)
-    for name in ("media", "mail", "run"):
-        (env.DATA_DIR / name).mkdir(exist_ok=True)
-    for role in ("worker", "scheduler"):
-        heartbeats.beat(role)
-    monkeypatch.setattr("social.runtime.launch.answers", lambda name: True)
 
 
 def test_a_healthy_installation_passes(examine: Examine) -> None:
@@ -128,85 +105,6 @@ def test_the_table_has_the_remedy_under_the_fault(monkeypatch: pytest.MonkeyPatc
     assert "checks, 2 failed." in text
 
 
-def usage(free: int) -> Any:
-    return SimpleNamespace(free=free)
-
-
-def test_the_doctor_reports_secrets_that_others_can_read(
-    examine: Examine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(env, "DATA_DIR", tmp_path)
-    (tmp_path / "secrets.json").write_text("{}")
-    (tmp_path / "secrets.json").chmod(0o644)
-    check = examine()["secrets"]
-    assert check.state == "failed"
-    assert "chmod 600" in check.remedy
-
-
-def test_storage_that_cannot_be_written(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(env, "DATA_DIR", Path("/proc/social"))
-    monkeypatch.setattr("shutil.disk_usage", lambda path: usage(1 << 40))
-    assert examine()["storage"].state == "failed"
-
-
-def test_an_object_storage_that_does_not_answer(
-    examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
-    with object_server() as server:
-        monkeypatch.setattr(env, "MEDIA_STORAGE", server.entry())
-        settings.STORAGES = {**settings.STORAGES, "default": server.entry()}
-        settings.MEDIA_URL = f"{server.endpoint}/{BUCKET}/"
-        assert examine()["storage"].state == "ok"
-        assert server.keys() == []
-    check = examine()["storage"]
-    assert check.state == "failed"
-    assert "MEDIA_STORAGE" in check.remedy
-
-
-def test_a_bucket_that_is_missing(examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    with object_server() as server:
-        entry = server.entry()
-        entry["OPTIONS"]["bucket_name"] = "missing"
-        monkeypatch.setattr(env, "MEDIA_STORAGE", entry)
-        settings.STORAGES = {**settings.STORAGES, "default": entry}
-        check = examine()["storage"]
-    assert check.state == "failed"
-    assert "the bucket missing cannot be used" in check.detail
-    assert "that it exists" in check.remedy
-
-
-def test_a_folder_of_files_that_cannot_be_written(examine: Examine, settings: Any) -> None:
-    settings.MEDIA_ROOT, settings.MEDIA_URL = "/proc/social", "http://127.0.0.1:1/"
-    check = examine()["storage"]
-    assert check.state == "failed"
-    assert "cannot be used" in check.detail
-    assert "free space" in check.remedy
-
-
-def test_a_storage_whose_files_cannot_be_fetched_is_reported(
-    examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
-    with object_server() as server, serving() as site:
-        monkeypatch.setattr(env, "MEDIA_STORAGE", server.entry())
-        settings.STORAGES = {**settings.STORAGES, "default": server.entry()}
-        settings.MEDIA_URL = f"{site.address}/"
-        site.instead = lambda handler: handler.send_error(403)
-        check = examine()["storage"]
-        assert "answers 403" in check.detail
-        assert "acl=public-read" in check.remedy
-        settings.MEDIA_URL = "http://127.0.0.1:1/"
-        check = examine()["storage"]
-        assert "http://127.0.0.1:1/ does not answer" in check.detail
-        assert "MEDIA_BASE_URL" in check.remedy
-        assert server.keys() == []
-
-
-def test_a_dead_address_of_files_in_a_folder(examine: Examine, settings: Any) -> None:
-    settings.MEDIA_URL = "http://127.0.0.1:1/"
-    found = [check for check in machine_checks.storage() if check.state == "failed"]
-    assert [check.remedy for check in found] == ["Check MEDIA_BASE_URL."]
-
-
 def test_the_doctor_names_the_process_that_is_starting_the_server(
     examine: Examine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -226,16 +124,6 @@ def test_files_that_cannot_be_decoded(examine: Examine, monkeypatch: pytest.Monk
     broken.close()
 
 
-@pytest.mark.parametrize(("free", "state"), [(100 << 20, "failed"), (1 << 30, "warning"), (50 << 30, "ok")])
-def test_the_doctor_reports_a_disk_that_is_nearly_full(
-    examine: Examine, monkeypatch: pytest.MonkeyPatch, free: int, state: str
-) -> None:
-    monkeypatch.setattr("shutil.disk_usage", lambda path: usage(free))
-    check = examine()["disk"]
-    assert check.state == state
-    assert state == "ok" or ("backups" in check.remedy and "media remove" in check.remedy)
-
-
 def test_decoding_that_fails_for_want_of_room_says_so(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")
     monkeypatch.setattr(Decoder, "decode", lambda *_: (_ for _ in ()).throw(full))
@@ -251,11 +139,9 @@ def test_the_doctor_reports_a_missing_migration(examine: Examine) -> None:
     assert "social.0001_initial" in check.detail
 
 
-def test_the_doctor_reports_another_domain_than_the_stored_one(
-    examine: Examine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_doctor_reports_another_domain_than_the_stored_one(examine: Examine, settings: Any) -> None:
     stored = settings.LOCAL_DOMAIN
-    monkeypatch.setattr("django.conf.settings.LOCAL_DOMAIN", "other.example")
+    settings.LOCAL_DOMAIN = "other.example"
     check = examine()["domain"]
     assert check.state == "failed"
     assert f"LOCAL_DOMAIN={stored}" in check.remedy
@@ -295,9 +181,9 @@ def test_a_database_that_does_not_answer_is_said_at_once(examine: Examine, monke
     assert found["redis cache"].state == "ok"
 
 
-def test_a_redis_role_that_does_not_answer(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_redis_role_that_does_not_answer(examine: Examine, settings: Any) -> None:
     urls = settings.REDIS_URLS | {"streams": "redis://:geheim@127.0.0.1:1/0"}
-    monkeypatch.setattr("django.conf.settings.REDIS_URLS", urls)
+    settings.REDIS_URLS = urls
     found = examine()
     assert found["redis streams"].state == "failed"
     assert "REDIS_STREAMS_URL" in found["redis streams"].remedy
@@ -349,8 +235,8 @@ def test_manage_py_check_warns_of_the_same_settings_and_stops_no_command(monkeyp
     assert not any(fault.is_serious() for fault in found.values())
 
 
-def test_a_proxy_setting_that_trusts_everybody_is_reported(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("django.conf.settings.TRUSTED_PROXIES", (ipaddress.ip_network("0.0.0.0/0"),))
+def test_a_proxy_setting_that_trusts_everybody_is_reported(examine: Examine, settings: Any) -> None:
+    settings.TRUSTED_PROXIES = (ipaddress.ip_network("0.0.0.0/0"),)
     check = examine()["proxies"]
     assert check.state == "failed"
     assert "any address" in check.remedy
@@ -365,43 +251,31 @@ def test_a_network_of_everybody_that_gets_no_answer_is_named(examine: Examine) -
     assert examine()["web"].state == "ok"
 
 
-def test_loopback_federation_is_reported(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("django.conf.settings.FEDERATION_LOOPBACK", True)
+def test_loopback_federation_is_reported(examine: Examine, settings: Any) -> None:
+    settings.FEDERATION_LOOPBACK = True
     assert examine()["federation"].state == "warning"
 
 
-def test_other_secrets_than_the_stored_ones(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("django.conf.settings.SECRETS", replace(settings.SECRETS, secret_key="x" * 40))
+def test_other_secrets_than_the_stored_ones(examine: Examine, settings: Any) -> None:
+    settings.SECRETS = replace(settings.SECRETS, secret_key="x" * 40)
     check = examine()["fingerprints"]
     assert (check.state, check.detail) == ("failed", "SECRET_KEY is not what this installation began with")
     assert "Restore" in check.remedy
     assert "everybody is signed out" in check.remedy
 
 
-def test_the_doctor_changes_no_files(examine: Examine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(env, "DATA_DIR", tmp_path)
-    for name in ("media", "mail", "run"):
-        (tmp_path / name).mkdir()
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path, *tmp_path.rglob("*"))}
-    examine()
-    assert {path: path.stat().st_mtime_ns for path in (tmp_path, *tmp_path.rglob("*"))} == before
-    (tmp_path / "media").rmdir()
-    assert examine()["storage"].detail.endswith("media is missing")
-    assert not (tmp_path / "media").exists()
-
-
-def test_a_mail_server_that_does_not_answer(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mail_server_that_does_not_answer(examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.setattr(env, "EMAIL_URL", "smtp://me:geheim@127.0.0.1:1")
-    monkeypatch.setattr("django.conf.settings.EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
-    monkeypatch.setattr("django.conf.settings.EMAIL_HOST", "127.0.0.1")
-    monkeypatch.setattr("django.conf.settings.EMAIL_PORT", 1)
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST = "127.0.0.1"
+    settings.EMAIL_PORT = 1
     check = examine()["mail"]
     assert (check.state, check.remedy) == ("failed", "Check EMAIL_URL.")
     assert "geheim" not in check.detail
 
 
-def test_keys_that_do_not_belong_together_are_reported(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "SECRETS", replace(settings.SECRETS, vapid_public_key="BA" + "A" * 85))
+def test_keys_that_do_not_belong_together_are_reported(examine: Examine, settings: Any) -> None:
+    settings.SECRETS = replace(settings.SECRETS, vapid_public_key="BA" + "A" * 85)
     found = examine()["web push"]
     assert (found.state, found.detail) == ("failed", "VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY")
     assert "backup" in found.remedy
@@ -416,10 +290,8 @@ def test_push_services_are_given_an_address_of_staff(examine: Examine, monkeypat
     )
 
 
-def test_limited_federation_without_an_allowed_server_is_noticed(
-    examine: Examine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(settings, "LIMITED_FEDERATION", True)
+def test_limited_federation_without_an_allowed_server_is_noticed(examine: Examine, settings: Any) -> None:
+    settings.LIMITED_FEDERATION = True
     assert examine()["federation"].state == "warning"
     DomainAllow.objects.create(domain="there.example")
     assert examine()["federation"].state == "ok"

@@ -1,0 +1,20 @@
+"""Two users with client programs that encrypt."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.accounts.devices.programs import (
+    Program,
+)
+from tests.factories.accounts import make_user
+
+
+@pytest.fixture
+def alice(db: None) -> Program:
+    return Program(make_user("alice"))
+
+
+@pytest.fixture
+def bob(db: None) -> Program:
+    return Program(make_user("bob"))
