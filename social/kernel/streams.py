@@ -100,7 +100,7 @@ class Hub:
         """
         futures = []
         for channel in channels:
-            if not self._is_confirmed(channel):
+            if channel not in self._confirmed or channel not in self._asked:
                 futures.append(asyncio.get_running_loop().create_future())
                 self._waiting.setdefault(channel, []).append(futures[-1])
         if not futures:
@@ -109,9 +109,6 @@ class Hub:
         for future in pending:
             future.cancel()
         return not pending
-
-    def _is_confirmed(self, channel: str) -> bool:
-        return channel in self._confirmed and channel in self._asked
 
     async def _run(self) -> None:
         wait = _FIRST_WAIT

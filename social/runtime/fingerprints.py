@@ -34,11 +34,10 @@ def fingerprints_of(secrets: Secrets) -> Fingerprints:
         "VAPID_PUBLIC_KEY": [secrets.vapid_public_key],
         "FIELD_ENCRYPTION_KEYS": list(secrets.field_encryption_keys),
     }
-    return {name: [_fingerprint(name, value) for value in found] for name, found in values.items()}
-
-
-def _fingerprint(name: str, value: str) -> str:
-    return hashlib.sha256(f"fingerprint of {name}\0{value}".encode()).hexdigest()[:32]
+    return {
+        name: [hashlib.sha256(f"fingerprint of {name}\0{value}".encode()).hexdigest()[:32] for value in found]
+        for name, found in values.items()
+    }
 
 
 def stored_fingerprints(cursor: Cursor) -> Fingerprints:

@@ -94,13 +94,9 @@ def _celery() -> Celery[Any]:
     os.environ["CELERY_SKIP_CHECKS"] = "yes"
     warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
     # If this signal has a receiver, Celery leaves the logging to settings.LOGGING_CONFIG.
-    signals.setup_logging.connect(_keep_logging)
+    signals.setup_logging.connect(lambda **_: None, weak=False)
     app: Celery[Any] = importlib.import_module("social.celery").app
     return app
-
-
-def _keep_logging(**_: object) -> None:
-    return None
 
 
 def worker() -> None:

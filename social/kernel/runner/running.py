@@ -215,7 +215,8 @@ class Run(Generic[R]):
         room = terms.at_once - self._under_way.total()
         if room <= 0:
             return []
-        busy = [host for host, number in self._count_by_host().items() if number >= terms.per_host]
+        taken = self._under_way + Counter({host: len(jobs) for host, jobs in self._claimed.items()})
+        busy = [host for host, number in taken.items() if number >= terms.per_host]
         expires = time.monotonic() + terms.lease
         values = {
             "queue": model.queue,
@@ -236,9 +237,6 @@ class Run(Generic[R]):
             job.steps = steps
             self._claimed.setdefault(job.row.host, deque()).append(job)
         return jobs
-
-    def _count_by_host(self) -> Counter[str]:
-        return self._under_way + Counter({host: len(jobs) for host, jobs in self._claimed.items()})
 
     def _begin_claimed(self) -> None:
         """Start the jobs that the terms allow; release those that would outlast their lease."""

@@ -44,8 +44,6 @@ _WEB_HREF: Final = re.compile(r"https?://[^/\\?#\s]", re.IGNORECASE | re.ASCII)
 _APP_HREF: Final = re.compile(rf"(?:{'|'.join(_SCHEMES[2:])}):.", re.IGNORECASE | re.ASCII)
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]")
 _ALLOWED_CLASS: Final = re.compile(r"(?:h|p|u|dt|e)-.+|mention|hashtag|ellipsis|invisible|quote-inline", re.DOTALL)
-_LANGUAGE: Final = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,6}")
-_NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
 _BLANK_LINES: Final = re.compile(r"\n{2,}")
 
 
@@ -60,22 +58,18 @@ def _classes(value: str) -> str | None:
     return " ".join(name for name in value.split() if _ALLOWED_CLASS.fullmatch(name)) or None
 
 
-def _language(value: str) -> str | None:
-    return value if _LANGUAGE.fullmatch(value) else None
-
-
-def _translate(value: str) -> str | None:
-    return value if value == "no" else None
-
-
-def _number(value: str) -> str | None:
-    return value if _NUMBER.fullmatch(value) else None
-
-
 _Filter = Callable[[str], str | None]
+
+
+def _only(pattern: str) -> _Filter:
+    return lambda value: value if re.fullmatch(pattern, value) else None
+
+
+_language: Final = _only(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,6}")
+_number: Final = _only(r"-?[0-9]{1,9}")
 _ATTRIBUTES: Final[Mapping[str, Mapping[str, _Filter]]] = {
-    "a": {"href": _href, "class": _classes, "translate": _translate},
-    "span": {"class": _classes, "translate": _translate},
+    "a": {"href": _href, "class": _classes, "translate": _only("no")},
+    "span": {"class": _classes, "translate": _only("no")},
     "p": {"class": _classes},
     "ol": {"start": _number, "reversed": lambda value: ""},
     "li": {"value": _number},

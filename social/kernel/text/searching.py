@@ -131,9 +131,6 @@ def split(text: str) -> list[str]:
 def lowered(text: str) -> str:
     """Return a text in lower case, of the same length: letters that would become two characters stay as they are."""
     changed = text.lower()
-    return changed if len(changed) == len(text) else "".join(map(_lower, text))
-
-
-def _lower(character: str) -> str:
-    changed = character.lower()
-    return changed if len(changed) == 1 else character
+    if len(changed) == len(text):
+        return changed
+    return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)

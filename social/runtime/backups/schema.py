@@ -16,7 +16,6 @@ from typing import Final
 
 from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.graph import Node
 from django.db.utils import ConnectionHandler
 
 from social.runtime.backups.dumped import RESTRICTION, Contents, statements
@@ -104,12 +103,8 @@ def _migrate(applied: set[tuple[str, str]]) -> None:
         if key in applied or (migration.replaces and applied.issuperset(migration.replaces)):
             wanted.update(graph.forwards_plan(key))
     # The last ones of each app, because the executor would undo what follows a target in the same app.
-    targets = [key for key in wanted if not any(_follows(child, key, wanted) for child in graph.node_map[key].children)]
-    executor.migrate(targets)
-
-
-def _follows(child: Node, key: tuple[str, str], wanted: set[tuple[str, str]]) -> bool:
-    return child.key[0] == key[0] and child.key in wanted
+    followed = {parent.key for key in wanted for parent in graph.node_map[key].parents if parent.key[0] == key[0]}
+    executor.migrate(list(wanted - followed))
 
 
 def _statements(url: str, section: str) -> bytes:
