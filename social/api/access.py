@@ -35,7 +35,6 @@ class Access:
     kind: AccessKind
     scopes: tuple[str, ...] = ()
     sufficient_scopes: frozenset[str] = frozenset()
-    unconfirmed: bool = False
     permission: IntFlag | None = None
 
     def check(self, identity: Identity | None, *, refusal: errors.Unauthorized | None = None) -> None:
@@ -79,22 +78,19 @@ class Access:
             raise errors.Invalid(_("This method requires an authenticated user"))
         if identity.disabled or identity.suspended:
             raise errors.Forbidden(_("Your login is currently disabled"))
-        if not self.unconfirmed:
-            if not identity.confirmed:
-                raise errors.Forbidden(_("Your login is missing a confirmed e-mail address"))
-            if not identity.approved:
-                raise errors.Forbidden(_("Your login is currently pending approval"))
-            if identity.moved:
-                raise errors.Forbidden(_("Your login is currently disabled"))
+        if not identity.confirmed:
+            raise errors.Forbidden(_("Your login is missing a confirmed e-mail address"))
+        if not identity.approved:
+            raise errors.Forbidden(_("Your login is currently pending approval"))
+        if identity.moved:
+            raise errors.Forbidden(_("Your login is currently disabled"))
 
 
-def _access(
-    kind: AccessKind, scopes: tuple[str, ...], *, unconfirmed: bool = False, permission: IntFlag | None = None
-) -> Access:
+def _access(kind: AccessKind, scopes: tuple[str, ...], permission: IntFlag | None = None) -> Access:
     strange = tree.unknown(scopes)
     if strange:
         raise ValueError(f"unknown scopes: {', '.join(strange)}")
-    return Access(kind, scopes, tree.sufficient_for_any(scopes), unconfirmed, permission)
+    return Access(kind, scopes, tree.sufficient_for_any(scopes), permission)
 
 
 def anyone() -> Access:
@@ -117,13 +113,11 @@ def app_token(*scopes: str) -> Access:
     return _access(AccessKind.APP_TOKEN, scopes)
 
 
-def user(*scopes: str, unconfirmed: bool = False) -> Access:
-    """Access with a user's token that has one of the scopes or its parent. `unconfirmed` also admits users who have not
-    confirmed their e-mail address or who wait for approval (the e-mail endpoints).
-    """
-    return _access(AccessKind.USER, scopes, unconfirmed=unconfirmed)
+def user(*scopes: str) -> Access:
+    """Access with a user's token that has one of the scopes or its parent."""
+    return _access(AccessKind.USER, scopes)
 
 
 def staff(scope: str, permission: IntFlag) -> Access:
     """Access for moderators only: callers without a token or whose role does not grant the permission get 403."""
-    return _access(AccessKind.STAFF, (scope,), permission=permission)
+    return _access(AccessKind.STAFF, (scope,), permission)

@@ -181,7 +181,6 @@ class AccessViewSet(ApiViewSet):
         "anybody": Endpoint(any_token(), "Sample"),
         "application": Endpoint(app_token("write:accounts"), "Sample"),
         "person": Endpoint(user("read:accounts", "profile"), "Sample"),
-        "unconfirmed": Endpoint(user("write:accounts", unconfirmed=True), "Sample"),
         "follows": Endpoint(user("write:follows"), "Sample"),
         "crypto": Endpoint(user("crypto"), "Sample"),
         "moderator": Endpoint(staff("admin:read:reports", Duty.READ), "Sample"),
@@ -202,7 +201,7 @@ class AccessViewSet(ApiViewSet):
             "authenticated": request.user.is_authenticated,
         }
 
-    optional = anybody = application = person = unconfirmed = follows = crypto = moderator = documented = public
+    optional = anybody = application = person = follows = crypto = moderator = documented = public
 
 
 class EchoViewSet(ApiViewSet):

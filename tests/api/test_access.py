@@ -83,18 +83,17 @@ def test_a_user_who_may_not_act_gets_the_reason(callers: Tokens, get: Any, state
 def test_the_suspended_are_refused_wherever_a_token_counts_and_the_disabled_where_a_user_is_needed(
     callers: Tokens, get: Any
 ) -> None:
-    for name in ("optional", "anybody", "person", "unconfirmed", "moderator"):
+    for name in ("optional", "anybody", "person", "moderator"):
         assert answer(get(f"/api/v1/access/{name}", token=callers.user_token(suspended=True))) == (403, DISABLED), name
-    for name in ("person", "unconfirmed", "moderator"):
+    for name in ("person", "moderator"):
         assert answer(get(f"/api/v1/access/{name}", token=callers.user_token(disabled=True))) == (403, DISABLED), name
     for name in ("public", "optional", "anybody"):
         # Security row 80: users of disabled accounts can use public endpoints, as anonymous visitors.
         assert get(f"/api/v1/access/{name}", token=callers.user_token(disabled=True)).json()["user"] is None, name
 
 
-def test_the_unconfirmed_may_use_what_is_made_for_them(callers: Tokens, get: Any) -> None:
+def test_the_unconfirmed_may_use_public_endpoints(callers: Tokens, get: Any) -> None:
     for state in ({"confirmed": False}, {"approved": False}):
-        assert get("/api/v1/access/unconfirmed", token=callers.user_token(**state)).status_code == 200
         assert get("/api/v1/access/optional", token=callers.user_token(**state)).status_code == 200
 
 
