@@ -45,21 +45,22 @@ def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
         return found
     name, description, language = (draft.get(field) for field in ("name", "description", "language"))
     if (new and name is None) or (name is not None and not name.strip()):
-        found.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
-    found += _too_long("name", name, NAME_LIMIT)
-    found += _too_long("description", description, DESCRIPTION_LIMIT)
+        found.append(FieldError.blank("name"))
+    for field, text, limit in (("name", name, NAME_LIMIT), ("description", description, DESCRIPTION_LIMIT)):
+        if text is not None and len(text) > limit:
+            found.append(FieldError.too_long(field, limit))
     for field in ("sensitive", "discoverable") if new else ():
         if draft.get(field) is None:
-            found.append(FieldError(field, "ERR_INCLUSION", _("is not included in the list")))
+            found.append(FieldError.not_included(field))
     if language and known_language(language) is None:
-        found.append(FieldError("language", "ERR_INVALID", _("is invalid")))
+        found.append(FieldError.invalid("language"))
     return found
 
 
 def _tag_errors(tag: str) -> list[FieldError]:
     if is_hashtag(tag) and len(normalise_hashtag(tag)) <= TAG_LIMIT:
         return []
-    blank = [FieldError("name", "ERR_BLANK", _("can't be blank"))] if not tag else []
+    blank = [FieldError.blank("name")] if not tag else []
     invalid = _("is invalid")
     return [*blank, FieldError("name", "ERR_INVALID", invalid), FieldError("display_name", "ERR_INVALID", invalid)]
 
@@ -84,9 +85,3 @@ def may_be_featured(account: Account, relations: Relations) -> bool:
         return False
     audience = featuring_audience(account)
     return audience is Audience.ASKED or is_approved(audience, account.id, relations)
-
-
-def _too_long(field: str, value: str | None, limit: int) -> list[FieldError]:
-    if value is None or len(value) <= limit:
-        return []
-    return [FieldError(field, "ERR_TOO_LONG", _("is too long (maximum is {count} characters)").format(count=limit))]

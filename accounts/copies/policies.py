@@ -158,14 +158,13 @@ class HashListDraft:
 def list_errors(draft: HashListDraft) -> list[FieldError]:
     errors = []
     if not draft.name.strip():
-        errors.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
+        errors.append(FieldError.blank("name"))
     for field, limit in (("name", NAME_LIMIT), ("source", URI_LIMIT), ("note", MESSAGE_LIMIT)):
         if len(getattr(draft, field)) > limit:
-            message = _("is too long (maximum is %(count)d characters)") % {"count": limit}
-            errors.append(FieldError(field, "ERR_TOO_LONG", message))
+            errors.append(FieldError.too_long(field, limit))
     for field, choices in (("kind", HashKind), ("act", ListedAct)):
         if getattr(draft, field) not in choices.values:
-            errors.append(FieldError(field, "ERR_INCLUSION", _("is not included in the list")))
+            errors.append(FieldError.not_included(field))
     if not 0 <= draft.distance <= DISTANCE_LIMIT:
         message = _("must be between 0 and %(count)d") % {"count": DISTANCE_LIMIT}
         errors.append(FieldError("distance", "ERR_INVALID", message))

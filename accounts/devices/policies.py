@@ -81,7 +81,7 @@ def device_errors(draft: DeviceDraft) -> list[FieldError]:
         found += _text_errors("key_id", _("Key"), key.key_id, DEVICE_TEXT_LIMIT)
         found += _key_errors("key", _("Key"), key.key)
         if not key.signature.strip():
-            found.append(FieldError("signature", "ERR_BLANK", _("can't be blank"), _("Signature")))
+            found.append(FieldError.blank("signature", _("Signature")))
         elif not found and not _is_signed(signer, key):
             message = _("is not a valid Ed25519 signature")
             found.append(FieldError("signature", "ERR_INVALID", message, _("Signature")))
@@ -100,15 +100,14 @@ def message_errors(draft: MessageDraft) -> list[FieldError]:
 
 def _text_errors(name: str, label: str, value: str, limit: int, *, required: bool = True) -> Iterator[FieldError]:
     if required and not value.strip():
-        yield FieldError(name, "ERR_BLANK", _("can't be blank"), label)
+        yield FieldError.blank(name, label)
     elif len(value) > limit:
-        message = _("is too long (maximum is {count} characters)").format(count=limit)
-        yield FieldError(name, "ERR_TOO_LONG", message, label)
+        yield FieldError.too_long(name, limit, label)
 
 
 def _key_errors(name: str, label: str, value: str) -> Iterator[FieldError]:
     if not value.strip():
-        yield FieldError(name, "ERR_BLANK", _("can't be blank"), label)
+        yield FieldError.blank(name, label)
     elif len(_decoded(value)) != _KEY_BYTES:
         yield FieldError(name, "ERR_INVALID", _("is not a valid Ed25519 or Curve25519 key"), label)
 

@@ -48,9 +48,7 @@ def register_device(*, token_id: int, account_id: int, draft: policies.DeviceDra
     one. The account's device with the same id is moved from its other token. Raises Invalid for invalid keys and for
     more than ONE_TIME_KEYS_LIMIT; Unauthorized when the token is being revoked.
     """
-    found = policies.device_errors(draft)
-    if found:
-        raise Invalid.of(found)
+    Invalid.unless_none(policies.device_errors(draft))
     keys = (draft.device_id, draft.fingerprint_key, draft.identity_key)
     with transaction.atomic():
         lock(f"devices:{account_id}")
@@ -155,9 +153,7 @@ def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[policie
     """
     sender = find_device(token_id)
     for draft in drafts:
-        found = policies.message_errors(draft)
-        if found:
-            raise Invalid.of(found)
+        Invalid.unless_none(policies.message_errors(draft))
     pairs = [(draft.account_id or 0, draft.device_id) for draft in drafts]
     devices = _find_devices(account_id, pairs)
     remote = _find_targets(account_id, [pair for pair in pairs if pair not in devices])
@@ -198,9 +194,7 @@ def receive_message(
     `franking` is the statement of the sender's server, which this server's statement includes. Raises NotFound for an
     unknown device and a blocked sender; Invalid as `deliver_messages`.
     """
-    found = policies.message_errors(message)
-    if found:
-        raise Invalid.of(found)
+    Invalid.unless_none(policies.message_errors(message))
     device = _find_devices(sender.id, [(recipient.id, message.device_id)]).get((recipient.id, message.device_id))
     if device is None:
         raise NotFound

@@ -88,20 +88,20 @@ def role_errors(draft: RoleDraft, *, by: Staff, before: Role | None, taken: bool
     everyone = before is not None and before.pk == EVERYONE_ROLE_ID
     found = []
     if not draft.name.strip() and not everyone:
-        found.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
+        found.append(FieldError.blank("name"))
     if len(draft.name) > NAME_MAXIMUM:
         found.append(FieldError("name", "ERR_TOO_LONG", _("is too long")))
     if taken:
-        found.append(FieldError("name", "ERR_TAKEN", _("has already been taken")))
+        found.append(FieldError.taken("name"))
     if draft.color and not _COLOR.fullmatch(draft.color):
-        found.append(FieldError("color", "ERR_INVALID", _("is invalid")))
+        found.append(FieldError.invalid("color"))
     if not everyone and not 0 <= draft.position <= RANK_MAXIMUM:
-        found.append(FieldError("position", "ERR_INVALID", _("is invalid")))
+        found.append(FieldError.invalid("position"))
     elif not everyone and by.position is not None and draft.position >= by.position:
         found.append(FieldError("position", "ERR_ELEVATED", _("must be lower than your own rank")))
     for name in ("media_megabytes", "posts_per_day"):
         if not 0 <= getattr(draft, name) <= QUOTA_MAXIMUM:
-            found.append(FieldError(name, "ERR_INVALID", _("is invalid")))
+            found.append(FieldError.invalid(name))
     changed = draft.permissions ^ (before.permissions if before is not None else 0)
     if not by.permissions & Permission.ADMINISTRATOR and changed & ~by.permissions:
         found.append(FieldError("permissions", "ERR_ELEVATED", _("include one that you do not have yourself")))

@@ -91,11 +91,11 @@ def block_domain(*, account: Account, domain: str) -> None:
     Raises Invalid for an invalid domain and for the domains of this server.
     """
     if not domain.strip():
-        raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
+        raise Invalid.of([FieldError.blank("domain")])
     name = normalise_domain(domain)
     if name is None or not is_host_name(name):
         # The error is listed twice, as in Mastodon, which validates the form and the labels of a domain separately.
-        raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is invalid"))] * 2)
+        raise Invalid.of([FieldError.invalid("domain")] * 2)
     if name in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN):
         raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is this server's own"))])
     with transaction.atomic():

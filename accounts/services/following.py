@@ -45,7 +45,7 @@ class EarlierFollow:
 def _languages(codes: Sequence[str]) -> list[str]:
     known = [known_language(code) for code in codes if code]
     if None in known:
-        raise Invalid.of([FieldError("languages", "ERR_INVALID", _("is invalid"))])
+        raise Invalid.of([FieldError.invalid("languages")])
     return list(dict.fromkeys(code for code in known if code is not None))
 
 

@@ -62,8 +62,7 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
     ]
     if change.mails.get(NOTIFICATIONS, MODES[0]) not in MODES:
         errors.append(FieldError(NOTIFICATIONS, "ERR_INCLUSION", message))
-    if errors:
-        raise Invalid.of(errors, details=True)
+    Invalid.unless_none(errors, details=True)
     kept: dict[str, Any] = {
         name: getattr(change, name)
         for name in (

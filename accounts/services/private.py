@@ -15,8 +15,7 @@ from social.kernel.locks import lock
 def write_note(*, account: Account, target: Account, comment: str) -> None:
     """Store a private note about `target`; a blank one is removed. Raises Invalid beyond COMMENT_LIMIT."""
     if len(comment) > COMMENT_LIMIT:
-        message = _("is too long (maximum is {count} characters)").format(count=COMMENT_LIMIT)
-        raise Invalid.of([FieldError("comment", "ERR_TOO_LONG", message, _("Comment"))])
+        raise Invalid.of([FieldError.too_long("comment", COMMENT_LIMIT, _("Comment"))])
     if comment.strip():
         AccountNote.objects.update_or_create(account=account, target=target, defaults={"comment": comment})
     else:

@@ -85,8 +85,7 @@ def draw_pictures(uploads: Mapping[str, PictureUpload], *, account_id: int) -> d
             errors.append(_spoofed(name))
         except images.Unsupported as refused:
             errors.append(FieldError(name, "ERR_INVALID", refused.message, ""))
-    if errors:
-        raise Invalid.of(errors, details=True)
+    Invalid.unless_none(errors, details=True)
     return drawn
 
 

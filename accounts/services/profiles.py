@@ -80,10 +80,6 @@ class ProfileChange:
         return {name: upload for name, upload in sent.items() if upload is not None}
 
 
-def _too_long(field: str, limit: int) -> FieldError:
-    return FieldError(field, "ERR_TOO_LONG", _("is too long (maximum is %(limit)d characters)") % {"limit": limit})
-
-
 def _cleaned(change: ProfileChange) -> ProfileChange:
     """Return the change with the display name on one line, and without white space around the bio."""
     return replace(
@@ -96,22 +92,22 @@ def _cleaned(change: ProfileChange) -> ProfileChange:
 def change_errors(change: ProfileChange) -> list[FieldError]:
     errors = []
     if change.display_name is not None and len(change.display_name) > DISPLAY_NAME_LIMIT:
-        errors.append(_too_long("display_name", DISPLAY_NAME_LIMIT))
+        errors.append(FieldError.too_long("display_name", DISPLAY_NAME_LIMIT))
     # One grapheme may have any number of code points, and a link counts as 23 whatever its length. A bio that is too long to
     # be stored is not counted: counting would take seconds (security row 57).
     if change.note is not None and (len(change.note) > NOTE_STORED_LIMIT or counted_length(change.note) > NOTE_LIMIT):
-        errors.append(_too_long("note", NOTE_LIMIT))
+        errors.append(FieldError.too_long("note", NOTE_LIMIT))
     for name in ("avatar_description", "header_description"):
         text = getattr(change, name)
         if text is not None and len(text) > DESCRIPTION_LIMIT:
-            errors.append(_too_long(name, DESCRIPTION_LIMIT))
+            errors.append(FieldError.too_long(name, DESCRIPTION_LIMIT))
     for name, allowed in (("privacy", DEFAULTS), ("quote_policy", QUOTE_POLICIES)):
         value = getattr(change, name)
         if value is not None and value not in allowed:
-            errors.append(FieldError(name, "ERR_INCLUSION", _("is not included in the list")))
+            errors.append(FieldError.not_included(name))
     errors += _field_errors(change.fields or ())
     if change.language and known_language(change.language) is None:
-        errors.append(FieldError("language", "ERR_INCLUSION", _("is not included in the list")))
+        errors.append(FieldError.not_included("language"))
     errors += _domain_errors(change.attribution_domains or ())
     for name, upload in change.pictures.items():
         errors += picture_errors(name, upload)
@@ -142,7 +138,7 @@ def _domain_errors(domains: Sequence[str]) -> list[FieldError]:
 def _field_errors(fields: Sequence[tuple[str, str]]) -> list[FieldError]:
     filled = [(name.strip(), value.strip()) for name, value in fields if name.strip() or value.strip()]
     if len(filled) > FIELDS_LIMIT:
-        return [_too_long("fields", FIELDS_LIMIT)]
+        return [FieldError.too_long("fields", FIELDS_LIMIT)]
     if any(not name for name, _value in filled):
         message = _("contains values with missing labels")
         return [FieldError("fields", "ERR_FIELDS_WITH_VALUES_MISSING_LABELS", message)]
@@ -187,9 +183,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
     in the background. A failed change leaves no files. Raises Invalid with `details`.
     """
     change = _cleaned(change)
-    errors = change_errors(change)
-    if errors:
-        raise Invalid.of(errors, details=True)
+    Invalid.unless_none(change_errors(change), details=True)
     shown: dict[str, Any] = {}
     for name in _PLAIN_COLUMNS:
         value = getattr(change, name)

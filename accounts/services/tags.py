@@ -110,7 +110,7 @@ def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
     """
     shown = name.strip().removeprefix("#")
     if not is_hashtag(shown) or len(normalise_hashtag(shown)) > TAG_LIMIT:
-        raise Invalid.of([FieldError("name", "ERR_INVALID", _("is invalid"))])
+        raise Invalid.of([FieldError.invalid("name")])
     with transaction.atomic():
         lock(f"featured_tags:{account.id}")
         tag = ensure_tags([(normalise_hashtag(shown), shown)])[0]

@@ -61,12 +61,12 @@ class SpamRuleDraft:
 def rule_errors(draft: SpamRuleDraft) -> list[FieldError]:
     errors = []
     if not draft.name.strip():
-        errors.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
+        errors.append(FieldError.blank("name"))
     if len(draft.name) > NAME_LIMIT:
-        errors.append(_too_long("name", NAME_LIMIT))
+        errors.append(FieldError.too_long("name", NAME_LIMIT))
     for field, choices in (("subject", RuleSubject), ("outcome", RuleOutcome), ("origin", RuleOrigin)):
         if getattr(draft, field) not in choices.values:
-            errors.append(FieldError(field, "ERR_INCLUSION", _("is not included in the list")))
+            errors.append(FieldError.not_included(field))
     for field in ("words", "link_hosts", "mail_domains", "networks"):
         entries: tuple[str, ...] = getattr(draft, field)
         if len(entries) > ENTRIES_LIMIT:
@@ -82,10 +82,6 @@ def rule_errors(draft: SpamRuleDraft) -> list[FieldError]:
         message = _("are missing: this rule would match everything")
         errors.append(FieldError("conditions", "ERR_BLANK", message, _("Conditions")))
     return errors
-
-
-def _too_long(field: str, limit: int) -> FieldError:
-    return FieldError(field, "ERR_TOO_LONG", _("is too long (maximum is %(count)d characters)") % {"count": limit})
 
 
 def _out_of_range(field: str, number: int | None, limit: int) -> list[FieldError]:

@@ -109,12 +109,12 @@ class FieldError:
     label: str | None = None
 
     @classmethod
-    def blank(cls, field: str) -> Self:
-        return cls(field, "ERR_BLANK", _("can't be blank"))
+    def blank(cls, field: str, label: str | None = None) -> Self:
+        return cls(field, "ERR_BLANK", _("can't be blank"), label)
 
     @classmethod
-    def invalid(cls, field: str) -> Self:
-        return cls(field, "ERR_INVALID", _("is invalid"))
+    def invalid(cls, field: str, label: str | None = None) -> Self:
+        return cls(field, "ERR_INVALID", _("is invalid"), label)
 
     @classmethod
     def not_included(cls, field: str) -> Self:
@@ -127,9 +127,9 @@ class FieldError:
         return cls(field, "ERR_TAKEN", _("has already been taken"))
 
     @classmethod
-    def too_long(cls, field: str, limit: int) -> Self:
+    def too_long(cls, field: str, limit: int, label: str | None = None) -> Self:
         """Return the error for a text of more than `limit` characters."""
-        return cls(field, "ERR_TOO_LONG", _("is too long (maximum is %(count)d characters)") % {"count": limit})
+        return cls(field, "ERR_TOO_LONG", _("is too long (maximum is %(count)d characters)") % {"count": limit}, label)
 
     @property
     def sentence(self) -> str:
@@ -158,6 +158,12 @@ class Invalid(KernelError):
                 described = {"error": error.code, "description": error.message}
                 made.extra["details"].setdefault(error.field, []).append(described)
         return made
+
+    @classmethod
+    def unless_none(cls, errors: Sequence[FieldError], *, details: bool = False) -> None:
+        """Raise the error of these field errors (`of`), if there are any."""
+        if errors:
+            raise cls.of(errors, details=details)
 
     @classmethod
     def sentence(cls, text: str) -> Self:

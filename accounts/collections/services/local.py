@@ -18,7 +18,7 @@ from accounts.queries.accounts import list_accounts
 from accounts.queries.relations import load_relations
 from accounts.services.tags import ensure_tags
 from social.kernel import clock
-from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
+from social.kernel.errors import Forbidden, Invalid, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import keep_row, lock, lock_row
 from social.kernel.text.languages import known_language
@@ -35,13 +35,13 @@ def create_collection(*, user: User, draft: policies.CollectionDraft, account_id
     """
     owner = user.account
     if len(account_ids) > ITEMS_LIMIT:
-        _check([policies.too_many_items()])
+        raise Invalid.of([policies.too_many_items()], details=True)
     members = _featurable(owner.id, account_ids)
-    _check(policies.draft_errors(draft, new=True))
+    Invalid.unless_none(policies.draft_errors(draft, new=True), details=True)
     with transaction.atomic():
         lock(f"collections:{owner.id}")
         if Collection.objects.filter(account=owner).count() >= user.role.collection_limit:
-            _check([policies.too_many_collections()])
+            raise Invalid.of([policies.too_many_collections()], details=True)
         collection = Collection(account=owner, **_values(draft))
         collection.save(force_insert=True)
         items = CollectionItem.objects.bulk_create(
@@ -61,7 +61,7 @@ def update_collection(*, owner: Account, collection: Collection, draft: policies
     Raises Forbidden for another account's collection, Invalid, NotFound.
     """
     _require_owner(owner, collection)
-    _check(policies.draft_errors(draft, new=False))
+    Invalid.unless_none(policies.draft_errors(draft, new=False), details=True)
     with transaction.atomic():
         values = _values(draft)
         if values:
@@ -102,7 +102,7 @@ def add_item(*, owner: Account, collection: Collection, account_id: int) -> Coll
         if items.filter(account=member).exists():
             raise Invalid.sentence(_("Account has already been taken"))
         if items.filter(state__in=[ItemState.ACCEPTED, ItemState.PENDING]).count() >= ITEMS_LIMIT:
-            _check([policies.too_many_items()])
+            raise Invalid.of([policies.too_many_items()], details=True)
         item = _new_item(collection, member)
         item.save(force_insert=True)
         publish(CollectionItemAdded(collection_id=collection.id, item_id=item.id))
@@ -193,8 +193,3 @@ def _values(draft: policies.CollectionDraft) -> dict[str, Any]:
 def _require_owner(owner: Account, collection: Collection) -> None:
     if collection.account_id != owner.id:
         raise Forbidden
-
-
-def _check(found: list[FieldError]) -> None:
-    if found:
-        raise Invalid.of(found, details=True)

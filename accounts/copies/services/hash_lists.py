@@ -55,7 +55,7 @@ class Imported:
 def create_list(*, by: Staff, draft: policies.HashListDraft) -> HashList:
     """Create a list, empty and disabled. Raises Forbidden without MANAGE_BLOCKS; Invalid with `details`."""
     require(by, Permission.MANAGE_BLOCKS)
-    _check(draft)
+    Invalid.unless_none(policies.list_errors(draft), details=True)
     with transaction.atomic():
         lock("hash_lists")
         if HashList.objects.count() >= policies.LISTS_LIMIT:
@@ -63,7 +63,7 @@ def create_list(*, by: Staff, draft: policies.HashListDraft) -> HashList:
                 _("There are %(count)d lists already: remove one first.") % {"count": policies.LISTS_LIMIT}
             )
         if HashList.objects.filter(name=draft.name.strip()).exists():
-            raise Invalid.of([FieldError("name", "ERR_TAKEN", _("has already been taken"))], details=True)
+            raise Invalid.of([FieldError.taken("name")], details=True)
         made = HashList.objects.create(name=draft.name.strip(), kind=draft.kind, **_values(draft))
         _record(by, "create", made, after=_audited_values(made))
     return made
@@ -72,7 +72,7 @@ def create_list(*, by: Staff, draft: policies.HashListDraft) -> HashList:
 def change_list(*, by: Staff, hash_list: HashList, draft: policies.HashListDraft) -> None:
     """Change the source, note, effect (`act`) and distance of a list. Raises Forbidden, Invalid, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
-    _check(draft)
+    Invalid.unless_none(policies.list_errors(draft), details=True)
     with transaction.atomic():
         current = lock_row(hash_list)
         before = _audited_values(current)
@@ -142,11 +142,6 @@ def _entry(hash_list: HashList, value: bytes) -> HashEntry:
 
 def _too_many(limit: int) -> Invalid:
     return Invalid.sentence(_("A list of this kind has at most %(count)d hashes.") % {"count": limit})
-
-
-def _check(draft: policies.HashListDraft) -> None:
-    if errors := policies.list_errors(draft):
-        raise Invalid.of(errors, details=True)
 
 
 def _values(draft: policies.HashListDraft) -> dict[str, Any]:

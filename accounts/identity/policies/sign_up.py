@@ -67,13 +67,12 @@ class Identity:
 def username_errors(username: str) -> list[FieldError]:
     """Return the errors of a local username; whether it is already in use is not checked."""
     if not username:
-        return [FieldError("username", "ERR_BLANK", _("can't be blank"))]
+        return [FieldError.blank("username")]
     errors = []
     if not _USERNAME.fullmatch(username):
         errors.append(FieldError("username", "ERR_INVALID", _("must contain only letters, numbers and underscores")))
     if len(username) > USERNAME_LIMIT:
-        message = _("is too long (maximum is %(limit)d characters)") % {"limit": USERNAME_LIMIT}
-        errors.append(FieldError("username", "ERR_TOO_LONG", message))
+        errors.append(FieldError.too_long("username", USERNAME_LIMIT))
     if username.lower() in RESERVED:
         errors.append(FieldError("username", "ERR_RESERVED", _("is reserved")))
     return errors
@@ -88,38 +87,31 @@ def email_errors(email: str) -> list[FieldError]:
     """Return the errors of an e-mail address; whether it is already in use is not checked, and the DNS is not queried."""
     if not email:
         return [
-            FieldError("email", "ERR_BLANK", _("can't be blank")),
-            FieldError("email", "ERR_INVALID", _("is invalid")),
+            FieldError.blank("email"),
+            FieldError.invalid("email"),
         ]
     if len(email) > EMAIL_LIMIT:
-        message = _("is too long (maximum is %(limit)d characters)") % {"limit": EMAIL_LIMIT}
-        return [FieldError("email", "ERR_TOO_LONG", message)]
+        return [FieldError.too_long("email", EMAIL_LIMIT)]
     local, _at, domain = email.rpartition("@")
     try:
         # The domain is checked below, because the domain of an intranet may have only one label.
         validate_email(f"{local}@example.com")
     except ValidationError:
-        return [FieldError("email", "ERR_INVALID", _("is invalid"))]
+        return [FieldError.invalid("email")]
     if ":" in domain or is_address_literal(domain) or normalise_domain(domain) is None:
-        return [FieldError("email", "ERR_INVALID", _("is invalid"))]
+        return [FieldError.invalid("email")]
     return []
 
 
 def password_errors(password: str) -> list[FieldError]:
     if not password.strip():
-        return [FieldError("password", "ERR_BLANK", _("can't be blank"))]
+        return [FieldError.blank("password")]
     if len(password) < PASSWORD_MINIMUM:
         message = _("is too short (minimum is %(limit)d characters)") % {"limit": PASSWORD_MINIMUM}
         return [FieldError("password", "ERR_TOO_SHORT", message)]
     if len(password) > PASSWORD_LIMIT:
-        message = _("is too long (maximum is %(limit)d characters)") % {"limit": PASSWORD_LIMIT}
-        return [FieldError("password", "ERR_TOO_LONG", message)]
+        return [FieldError.too_long("password", PASSWORD_LIMIT)]
     return []
-
-
-def taken(field: str) -> FieldError:
-    """Return the error for a value that is already in use."""
-    return FieldError(field, "ERR_TAKEN", _("has already been taken"))
 
 
 _ORDER = {
@@ -147,10 +139,9 @@ def draft_errors(draft: SignUpDraft, *, reason_required: bool, has_password: boo
     if not draft.agreement:
         errors.append(FieldError("agreement", "ERR_ACCEPTED", _("must be accepted")))
     if reason_required and not draft.reason.strip():
-        errors.append(FieldError("reason", "ERR_BLANK", _("can't be blank")))
+        errors.append(FieldError.blank("reason"))
     if len(draft.reason) > REASON_LIMIT:
-        message = _("is too long (maximum is %(limit)d characters)") % {"limit": REASON_LIMIT}
-        errors.append(FieldError("reason", "ERR_TOO_LONG", message))
+        errors.append(FieldError.too_long("reason", REASON_LIMIT))
     return errors
 
 
@@ -193,10 +184,10 @@ class Findings:
             elif self.email_unreachable and not by_operator:
                 errors.append(FieldError("email", "ERR_UNREACHABLE", _("does not seem to exist")))
             if self.email_in_use or (self.canonical_email and not by_operator):
-                errors.append(taken("email"))
+                errors.append(FieldError.taken("email"))
         if "username" not in faulty:
             if self.username_in_use:
-                errors.append(taken("username"))
+                errors.append(FieldError.taken("username"))
             elif self.username is Decision.REFUSED and not by_operator:
                 errors.append(FieldError("username", "ERR_RESERVED", _("is reserved")))
         return errors
@@ -218,10 +209,10 @@ def age_errors(date_of_birth: str, *, minimum: int, today: date) -> list[FieldEr
     """Return the errors of a date of birth (`YYYY-MM-DD` or `DD.MM.YYYY`) where people must be `minimum` years old."""
     text = date_of_birth.strip()
     if not text:
-        return [FieldError("date_of_birth", "ERR_BLANK", _("can't be blank"))]
+        return [FieldError.blank("date_of_birth")]
     born = _date(text)
     if born is None or born > today:
-        return [FieldError("date_of_birth", "ERR_INVALID", _("is invalid"))]
+        return [FieldError.invalid("date_of_birth")]
     # Dates are compared as tuples, because there is no 29 February in most years.
     if (born.year + minimum, born.month, born.day) > (today.year, today.month, today.day):
         return [FieldError("date_of_birth", "ERR_BELOW_LIMIT", _("is below the age limit"))]

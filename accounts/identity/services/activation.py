@@ -10,7 +10,6 @@ from typing import Final
 from allauth.account.models import EmailAddress
 from django.db import transaction
 from django.db.models import F
-from django.utils.translation import gettext as _
 
 from accounts.events import UserActivated, UserWaiting
 from accounts.identity.queries.sign_up import is_usable
@@ -46,16 +45,14 @@ def create_invite(
     require(by, Permission.INVITE_USERS)
     errors = []
     if max_uses is not None and not 1 <= max_uses < 2**31:
-        errors.append(FieldError("max_uses", "ERR_INVALID", _("is invalid")))
+        errors.append(FieldError.invalid("max_uses"))
     if expires_in is not None and expires_in <= timedelta():
-        errors.append(FieldError("expires_in", "ERR_INVALID", _("is invalid")))
+        errors.append(FieldError.invalid("expires_in"))
     if len(comment) > COMMENT_LIMIT:
-        message = _("is too long (maximum is %(limit)d characters)") % {"limit": COMMENT_LIMIT}
-        errors.append(FieldError("comment", "ERR_TOO_LONG", message))
+        errors.append(FieldError.too_long("comment", COMMENT_LIMIT))
     if autofollow and inviter is None:
-        errors.append(FieldError("autofollow", "ERR_INVALID", _("is invalid")))
-    if errors:
-        raise Invalid.of(errors, details=True)
+        errors.append(FieldError.invalid("autofollow"))
+    Invalid.unless_none(errors, details=True)
     with transaction.atomic():
         invite = Invite.objects.create(
             code="".join(secrets.choice(_LETTERS) for _place in range(_LENGTH)),

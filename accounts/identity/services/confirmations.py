@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.events import ConfirmationRequested, EmailChanged, EmailChangeRequested
-from accounts.identity.policies.sign_up import email_errors, taken
+from accounts.identity.policies.sign_up import email_errors
 from accounts.identity.queries.sign_up import load_email_findings
 from accounts.identity.services.mails import EMAIL_CHANGE_REQUESTED, Letter, report_security_change, send_all
 from accounts.identity.services.sessions import end_sessions, sign_out_everywhere
@@ -28,7 +28,7 @@ from social.api import admission
 from social.api.addresses import rate_key
 from social.api.limits import limited, refuse_exceeded
 from social.kernel import clock, links
-from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
 from social.kernel.events import publish
 from social.kernel.references import erase_some
 
@@ -92,14 +92,13 @@ def _send_again(user: User, email: str | None) -> None:
                 _replace(address, email.strip().lower(), mail_hosts)
             publish(ConfirmationRequested(user_id=user.pk))
     except IntegrityError:
-        raise Invalid.of([taken("email")]) from None
+        raise Invalid.of([FieldError.taken("email")]) from None
 
 
 def _replace(address: EmailAddress, email: str, mail_hosts: Collection[str] | None) -> None:
     if email == address.email:
         return
-    if errors := email_errors(email) or load_email_findings(email, mail_hosts).errors():
-        raise Invalid.of(errors)
+    Invalid.unless_none(email_errors(email) or load_email_findings(email, mail_hosts).errors())
     user = address.user
     # A new row: confirmation links name the row.
     address.delete()
@@ -215,7 +214,7 @@ def change_email(*, user: User, key: str, session_key: str | None, address: str)
         locked = User.objects.select_for_update(of=("self",)).get(pk=user.pk)
         wanted = address_in(key, user=locked)
         if User.objects.exclude(pk=user.pk).filter(email__lower=wanted.lower()).exists():
-            raise Invalid.of([taken("email")], details=True)
+            raise Invalid.of([FieldError.taken("email")], details=True)
         replace_email(locked, wanted)
         end_sessions(user=user, except_key=session_key)
         publish(EmailChanged(user_id=user.pk, old_email=user.email, address=address))
@@ -268,8 +267,9 @@ def checked_email(email: str) -> str:
     It may query the DNS: call it outside of transactions.
     """
     wanted = email.strip().lower()
-    if errors := email_errors(wanted) or load_email_findings(wanted, look_up_mail_hosts(wanted)).errors():
-        raise Invalid.of(errors, details=True)
+    Invalid.unless_none(
+        email_errors(wanted) or load_email_findings(wanted, look_up_mail_hosts(wanted)).errors(), details=True
+    )
     return wanted
 
 
@@ -284,5 +284,5 @@ def replace_email(user: User, email: str) -> None:
             EmailAddress.objects.create(user=user, email=email, primary=True, verified=True)
             User.objects.filter(pk=user.pk).update(email=email, new_email=None)
     except IntegrityError:
-        raise Invalid.of([taken("email")], details=True) from None
+        raise Invalid.of([FieldError.taken("email")], details=True) from None
     user.email, user.new_email = email, None

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from accounts.identity.policies.sign_up import email_digest, is_in_usernames, normalised_username, taken
+from accounts.identity.policies.sign_up import email_digest, is_in_usernames, normalised_username
 from accounts.identity.queries.sign_up import find_email_domain_blocks
 from accounts.models import (
     CanonicalEmailBlock,
@@ -43,10 +43,10 @@ B = TypeVar("B", EmailDomainBlock, CanonicalEmailBlock, IpBlock, UsernameBlock)
 def block_email_domain(*, by: Staff, domain: str, allow_with_approval: bool = False) -> EmailDomainBlock:
     """Block e-mail addresses of a domain and its subdomains. Raises Forbidden; Invalid for an invalid or blocked domain."""
     if not domain.strip():
-        raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
+        raise Invalid.of([FieldError.blank("domain")])
     name = normalise_domain(domain)
     if name is None:
-        raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is invalid"))])
+        raise Invalid.of([FieldError.invalid("domain")])
     return _add(by, EmailDomainBlock(domain=name, allow_with_approval=allow_with_approval), "domain")
 
 
@@ -74,7 +74,7 @@ def block_email_domains(*, by: Staff, domains: Mapping[str, bool]) -> set[str]:
 def block_canonical_email(*, by: Staff, email: str) -> CanonicalEmailBlock:
     """Block an e-mail address in all its spellings. Raises Forbidden; Invalid for an invalid or blocked address."""
     if not all(email.strip().rpartition("@")[::2]):
-        raise Invalid.of([FieldError("email", "ERR_INVALID", _("is invalid"))])
+        raise Invalid.of([FieldError.invalid("email")])
     return _add(by, CanonicalEmailBlock(digest=email_digest(email)), "canonical_email_hash")
 
 
@@ -82,9 +82,9 @@ def block_email_digest(*, by: Staff, digest: str) -> CanonicalEmailBlock:
     """Block an e-mail address by its digest. Raises Forbidden; Invalid for an invalid or blocked digest."""
     text = digest.strip().lower()
     if not text:
-        raise Invalid.of([FieldError("canonical_email_hash", "ERR_BLANK", _("can't be blank"))])
+        raise Invalid.of([FieldError.blank("canonical_email_hash")])
     if not DIGEST.fullmatch(text):
-        raise Invalid.of([FieldError("canonical_email_hash", "ERR_INVALID", _("is invalid"))])
+        raise Invalid.of([FieldError.invalid("canonical_email_hash")])
     return _add(by, CanonicalEmailBlock(digest=text), "canonical_email_hash")
 
 
@@ -143,7 +143,7 @@ def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_a
     """
     name = username.strip().removeprefix("@")
     if not name:
-        raise Invalid.of([FieldError("username", "ERR_BLANK", _("can't be blank"))])
+        raise Invalid.of([FieldError.blank("username")])
     if not is_in_usernames(name):
         raise Invalid.of(
             [FieldError("username", "ERR_INVALID", _("must contain only letters, numbers and underscores"))]
@@ -172,7 +172,7 @@ def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any
             record_about(by, "update", current, before=before, after=_state(current))
             transaction.on_commit(refused_networks.forget)
     except IntegrityError:
-        raise Invalid.of([taken("ip")]) from None
+        raise Invalid.of([FieldError.taken("ip")]) from None
 
 
 def count_refusals(*, email: str, mail_hosts: Collection[str], address: str | None) -> None:
@@ -214,7 +214,7 @@ def _add(by: Staff, block: B, field: str) -> B:
             record_about(by, "create", block)
             transaction.on_commit(refused_networks.forget)
     except IntegrityError:
-        raise Invalid.of([taken(field)]) from None
+        raise Invalid.of([FieldError.taken(field)]) from None
     return block
 
 
@@ -233,7 +233,7 @@ def _network_block(network: str, severity: Severity) -> IpBlock:
     try:
         return IpBlock.of(network_of(network), severity)
     except ValueError:
-        raise Invalid.of([FieldError("ip", "ERR_INVALID", _("is invalid"))]) from None
+        raise Invalid.of([FieldError.invalid("ip")]) from None
 
 
 def _state(block: IpBlock) -> dict[str, str | None]:

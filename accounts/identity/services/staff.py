@@ -124,9 +124,7 @@ def enable(*, by: Staff, user: User) -> None:
 
 def set_password(*, by: Staff, user: User, password: str) -> None:
     """Set a new password: every session, token and stream of the user ends (security row 24). Raises Forbidden, Invalid."""
-    errors = password_errors(password)
-    if errors:
-        raise Invalid.of(errors, details=True)
+    Invalid.unless_none(password_errors(password), details=True)
     with _acting(by, user, "reset_password", Permission.MANAGE_USER_ACCESS):
         change_password(user=user, password=password)
 
@@ -298,9 +296,7 @@ def _lock_role(by: Staff, role: Role) -> Role:
 def _check(by: Staff, draft: RoleDraft, before: Role | None) -> None:
     same_name = Role.objects.filter(name__iexact=draft.name).exclude(name="")
     taken = (same_name.exclude(pk=before.pk) if before is not None else same_name).exists()
-    errors = role_errors(draft, by=by, before=before, taken=taken)
-    if errors:
-        raise Invalid.of(errors, details=True)
+    Invalid.unless_none(role_errors(draft, by=by, before=before, taken=taken), details=True)
 
 
 def _renew(users: Iterable[User]) -> None:

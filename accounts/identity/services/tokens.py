@@ -155,32 +155,28 @@ COMMAND_LINE = "command-line"
 _WEBSITE = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
 
 
-def _too_long(limit: int) -> str:
-    return _("is too long (maximum is %(limit)d characters)") % {"limit": limit}
-
-
 def _errors(
     name: str, redirect_uris: tuple[str, ...], scopes: tuple[str, ...], website: str | None
 ) -> list[FieldError]:
     errors = []
     if not name:
-        errors.append(FieldError("name", "ERR_BLANK", _("can't be blank"), _("Application name")))
+        errors.append(FieldError.blank("name", _("Application name")))
     if len(name) > NAME_LIMIT:
-        errors.append(FieldError("name", "ERR_TOO_LONG", _too_long(NAME_LIMIT), _("Application name")))
+        errors.append(FieldError.too_long("name", NAME_LIMIT, _("Application name")))
     if not redirect_uris:
-        errors.append(FieldError("redirect_uri", "ERR_BLANK", _("can't be blank"), _("Redirect URI")))
+        errors.append(FieldError.blank("redirect_uri", _("Redirect URI")))
     errors += [
         FieldError("redirect_uri", "ERR_INVALID", message, _("Redirect URI"))
         for message in dict.fromkeys(message for uri in redirect_uris for message in redirect_uri_errors(uri))
     ]
     if len("\n".join(redirect_uris)) > TOTAL_LIMIT:
-        errors.append(FieldError("redirect_uri", "ERR_TOO_LONG", _too_long(TOTAL_LIMIT), _("Redirect URI")))
+        errors.append(FieldError.too_long("redirect_uri", TOTAL_LIMIT, _("Redirect URI")))
     if tree.unknown(scopes):
         errors.append(
             FieldError("scopes", "ERR_INVALID", _("doesn't match those configured on the server."), _("Scopes"))
         )
     if website is not None and len(website) > WEBSITE_LIMIT:
-        errors.append(FieldError("website", "ERR_TOO_LONG", _too_long(WEBSITE_LIMIT), _("Application website")))
+        errors.append(FieldError.too_long("website", WEBSITE_LIMIT, _("Application website")))
     elif website is not None and not _WEBSITE.fullmatch(website):
         errors.append(FieldError("website", "ERR_INVALID", _("is not a valid URL"), _("Application website")))
     return errors
@@ -196,8 +192,7 @@ def register_application(
     """
     name, website = name.strip(), (website or "").strip() or None
     addresses, wanted = split_redirect_uris(redirect_uris), (tree.DEFAULT,) if scopes is None else tree.parse(scopes)
-    if errors := _errors(name, addresses, wanted, website):
-        raise Invalid.of(errors)
+    Invalid.unless_none(_errors(name, addresses, wanted, website))
     made: Application = Application.objects.create(
         name=name,
         website=website,

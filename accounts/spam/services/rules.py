@@ -84,9 +84,7 @@ def limit_by_rules(account: Account, rules: Sequence[SpamRule]) -> list[SpamRule
 
 
 def _checked_columns(draft: SpamRuleDraft) -> dict[str, Any]:
-    errors = rule_errors(draft)
-    if errors:
-        raise Invalid.of(errors, details=True)
+    Invalid.unless_none(rule_errors(draft), details=True)
     return normalised(draft)
 
 
@@ -95,8 +93,7 @@ def _save(rule: SpamRule) -> None:
         with transaction.atomic():
             rule.save()
     except IntegrityError:
-        error = FieldError("name", "ERR_TAKEN", _("has already been taken"))
-        raise Invalid.of([error], details=True) from None
+        raise Invalid.of([FieldError.taken("name")], details=True) from None
 
 
 def _audited_values(rule: SpamRule) -> dict[str, Any]:
