@@ -46,8 +46,6 @@ def on_users(test: Callable[[Any, User], Any]) -> Callable[[Any], bool]:
 
 
 class EmailForm(StaffForm):
-    """Form for the e-mail address that replaces the current one."""
-
     email = forms.EmailField(label=_("New e-mail address"), max_length=EMAIL_LIMIT)
 
 

@@ -55,7 +55,6 @@ class AddedOnly:
         return list(self.form.Meta.fields if obj is None else self.list_display)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """Return all fields of an existing row."""
         return [] if obj is None else self.get_fields(request, obj)
 
 
@@ -120,7 +119,6 @@ class FiledBlockListAdmin(BlockListAdmin):
     kind_of_file: ClassVar[type[BlockFile[Any]]]
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """Return the kind of block list file."""
         return self.kind_of_file()
 
     @takes(FORM_BYTES)
@@ -139,7 +137,6 @@ class FiledBlockListAdmin(BlockListAdmin):
 
     @action(description=gettext_lazy("Export all"), icon="download", permissions=["manage"])
     def export_file(self, request: HttpRequest) -> StreamingHttpResponse:
-        """Return all blocks as a file to download."""
         kind = self.kind(request)
         answer = StreamingHttpResponse(export_file(kind), content_type="text/csv; charset=utf-8")
         answer.headers["Content-Disposition"] = f'attachment; filename="{kind.filename}"'

@@ -63,7 +63,6 @@ class PermittedAdmin(ActingAdmin):
     permission: ClassVar[Permission]
 
     def is_permitted(self, request: HttpRequest) -> bool:
-        """Tell whether the role has the permission."""
         user: Any = request.user
         return bool(user.is_authenticated and user.is_active and can(acting(request), self.permission))
 
@@ -124,7 +123,6 @@ class EditedAdmin(PermittedAdmin):
             self.writes.remove(acting(request), obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """Return only the fields that `readonly_fields` names."""
         return list(self.readonly_fields)
 
     def get_actions(self, request: HttpRequest) -> Any:

@@ -13,18 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.collections import queries
 from accounts.collections.models import DESCRIPTION_LIMIT, Collection, ItemState
 from accounts.collections.policies import CollectionDraft
-from accounts.collections.queries import (
-    ShownCollection,
-    find_collection,
-    find_item,
-    find_shown,
-    list_of_account,
-    list_with_account,
-    load_members,
-    show,
-)
 from accounts.collections.services import local
 from accounts.models import Account, User
 from accounts.pages.forms import PLAIN, ServiceForm, check_field, text_field
@@ -74,14 +65,14 @@ def collection(request: HttpRequest, id: str) -> HttpResponse:
     Raises NotFound; for visitors also for a remote collection, which has a page on its own server.
     """
     number, viewer = require_found(parse_id(id)), viewer_of(request)
-    shown = find_shown(number, viewer.account_id if viewer is not None else None)
+    shown = queries.find_shown(number, viewer.account_id if viewer is not None else None)
     if viewer is None and shown.collection.uri is not None:
         raise NotFound
     context = _texts_for_template(shown.collection)
     if viewer is not None:
         context |= _for_member(shown, viewer)
     else:
-        owner, *members = load_members(shown)
+        owner, *members = queries.load_members(shown)
         context |= {"owner": shown_person(owner), "members": [shown_person(member) for member in members]}
     sharing = frame.sharing_of_site(request.path, title=context["name"], description=context["description"])
     return frame.allow_caching(frame.show(request, "accounts/collection.html", context | {"sharing": sharing}))
@@ -96,7 +87,7 @@ def _texts_for_template(found: Collection) -> dict[str, Any]:
     }
 
 
-def _for_member(shown: ShownCollection, viewer: User) -> dict[str, Any]:
+def _for_member(shown: queries.ShownCollection, viewer: User) -> dict[str, Any]:
     """Return the owner and the people of a collection with their relations to the reader, for the buttons of the page."""
     found = shown.collection
     owner, *people = with_relations(viewer, load_entities(shown.account_ids, viewer.account_id))
@@ -115,7 +106,10 @@ def _for_member(shown: ShownCollection, viewer: User) -> dict[str, Any]:
 
 def _rows(collections: Iterable[Collection], viewer_id: int) -> list[dict[str, Any]]:
     """Return collections in the form that `accounts/collection_rows.html` expects."""
-    return [{**_texts_for_template(each.collection), "count": len(each.items)} for each in show(collections, viewer_id)]
+    return [
+        {**_texts_for_template(each.collection), "count": len(each.items)}
+        for each in queries.show(collections, viewer_id)
+    ]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -133,8 +127,8 @@ def collections(request: HttpRequest) -> HttpResponse:
     me = user.account_id
     context = {
         "form": form,
-        "collections": _rows(list_of_account(user.account, me)[:_SHOWN], me),
-        "joined": _rows(list_with_account(me)[:_SHOWN], me),
+        "collections": _rows(queries.list_of_account(user.account, me)[:_SHOWN], me),
+        "joined": _rows(queries.list_with_account(me)[:_SHOWN], me),
     }
     return frame.show(request, "accounts/collections.html", context, status=422 if form.errors else 200)
 
@@ -149,7 +143,7 @@ def of_person(request: HttpRequest, id: int) -> HttpResponse:
     me = user.account_id
     if person.suspended:
         raise NotFound
-    mine = show(list_of_account(user.account, me), me)
+    mine = queries.show(queries.list_of_account(user.account, me), me)
     if request.method == "POST":
         number = parse_id(request.POST.get("add", "")) or parse_id(request.POST.get("remove", ""))
         chosen = require_found(next((each for each in mine if each.collection.id == number), None))
@@ -162,13 +156,13 @@ def of_person(request: HttpRequest, id: int) -> HttpResponse:
     context = {
         "person": shown_person(person),
         "person_id": person.id,
-        "collections": _rows(list_of_account(person, me)[:_SHOWN], me) if person.id != me else [],
+        "collections": _rows(queries.list_of_account(person, me)[:_SHOWN], me) if person.id != me else [],
         "own": own if person.id != me else [],
     }
     return frame.show(request, "accounts/person_collections.html", context)
 
 
-def _change(request: HttpRequest, user: User, shown: ShownCollection, person: Account, *, adds: bool) -> None:
+def _change(request: HttpRequest, user: User, shown: queries.ShownCollection, person: Account, *, adds: bool) -> None:
     """Add a person to a collection of the user, or remove them; repeating it has no effect."""
     counted(limits.INTERACTIONS, user)
     item = next((each for each in shown.items if each.account_id == person.id), None)
@@ -180,12 +174,11 @@ def _change(request: HttpRequest, user: User, shown: ShownCollection, person: Ac
         except Invalid as refusal:
             refuse(request, refusal)
     elif item is not None and not adds:
-        local.remove_item(owner=user.account, item=find_item(shown.collection.id, item.id))
+        local.remove_item(owner=user.account, item=queries.find_item(shown.collection.id, item.id))
 
 
 def _find_own(request: HttpRequest, collection_id: int) -> Collection:
-    """Return a collection of the signed-in person. Raises NotFound for another account's collection."""
-    found = find_collection(collection_id)
+    found = queries.find_collection(collection_id)
     if found.account_id != signed_in(request).account_id:
         raise NotFound
     return found
@@ -199,7 +192,7 @@ def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
     """
     user, found = signed_in(request), _find_own(request, id)
     if "add" in request.POST or "remove" in request.POST:
-        shown = show([found], user.account_id)[0]
+        shown = queries.show([found], user.account_id)[0]
         try:
             if "add" in request.POST:
                 person = find_by_address(clean_input(request.POST["add"]).strip())
@@ -219,7 +212,7 @@ def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
             return redirect("collection", id=found.id)
         except Invalid as refusal:
             form.add_details(refusal)
-    members = _for_member(show([found], user.account_id)[0], user)
+    members = _for_member(queries.show([found], user.account_id)[0], user)
     context = {**members, "form": form, "collection": _texts_for_template(found)}
     return frame.show(request, "accounts/collection_edit.html", context, status=422 if form.errors else 200)
 
@@ -241,8 +234,8 @@ def leave_collection(request: HttpRequest, id: int) -> HttpResponse:
     reader.
     """
     user = signed_in(request)
-    items = find_shown(id, user.account_id).items
+    items = queries.find_shown(id, user.account_id).items
     item = require_found(next((each for each in items if each.account_id == user.account_id), None))
-    local.revoke_item(account=user.account, item=find_item(id, item.id))
+    local.revoke_item(account=user.account, item=queries.find_item(id, item.id))
     messages.success(request, _("You have left the collection."))
     return back(request)

@@ -25,7 +25,6 @@ class CollectionDraft:
     values: Mapping[str, Any]
 
     def get(self, name: str) -> Any:
-        """Return the value sent for the field; None if there is none."""
         return self.values.get(name)
 
     @property

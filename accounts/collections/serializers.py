@@ -90,6 +90,4 @@ class CollectionInput(Input[dict[str, Any]]):
 
 
 class ItemInput(Form):
-    """The account to be added to a collection."""
-
     account_id: Id | None = None

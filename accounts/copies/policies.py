@@ -145,8 +145,6 @@ _FLIPS: Final = (0, *(1 << bit for bit in range(16)))
 
 @dataclass(frozen=True)
 class HashListDraft:
-    """Values of a hash list, as staff have entered them."""
-
     name: str
     kind: str
     source: str = ""

@@ -88,8 +88,6 @@ class DeviceInput(Input[DeviceDraft]):
 
 
 class UploadInput(Input[DeviceDraft]):
-    """A device (`device`) with its one-time keys."""
-
     one_time_keys = NestedListField(OneTimeKeyInput)
 
     @classmethod
@@ -109,15 +107,11 @@ class DevicesField(NestedListField):
 
 
 class ClaimedDeviceInput(Form):
-    """A device whose key is claimed."""
-
     account_id: str = ""
     device_id: str = ""
 
 
 class ClaimInput(Form):
-    """The devices whose one-time keys are claimed."""
-
     device: Annotated[tuple[ClaimedDeviceInput, ...], DevicesField(ClaimedDeviceInput)] = ()
 
     @property
@@ -128,8 +122,6 @@ class ClaimInput(Form):
 
 
 class MessageInput(Input[MessageDraft]):
-    """A message for one device."""
-
     required_keys = ("account_id", "device_id", "type", "body", "hmac")
     fields = ("device_id", "body", "hmac")
     account_id = IdField()
@@ -137,14 +129,10 @@ class MessageInput(Input[MessageDraft]):
 
 
 class QueryInput(Form):
-    """The accounts whose devices are requested."""
-
     id: Annotated[tuple[int, ...], IdListField(scalar=True, max_items=DEVICES_PER_CALL)] = ()
 
 
 class DeliveryInput(Form):
-    """Messages for devices."""
-
     required_keys = ("device",)
     device: Annotated[tuple[MessageDraft, ...], DevicesField(MessageInput)] = ()
 

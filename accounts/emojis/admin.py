@@ -201,7 +201,6 @@ class CustomEmojiAdmin(EditedAdmin):
         return fields if obj is None or obj.domain is None else [*fields, "category", "visible_in_picker"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow the removal of local emojis only."""
         return self.is_permitted(request) and (obj is None or obj.domain is None)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -239,7 +238,6 @@ class CustomEmojiAdmin(EditedAdmin):
 
     @action(description=gettext_lazy("Export all"), icon="archive", permissions=["manage"])
     def export_pack(self, request: HttpRequest) -> HttpResponse:
-        """Return the pictures of all local emojis as a zip archive."""
         archive = BytesIO()
         with zipfile.ZipFile(archive, "w") as pack:
             for name, data in packs.export_emojis():

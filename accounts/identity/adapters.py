@@ -80,8 +80,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """Raise Forbidden if people may only sign in by issuers; an operator's link is still accepted (security row 27)."""
         if settings.ISSUERS_ONLY and not {"sociallogin", RECOVERY} & set(kwargs.get("signal_kwargs") or ()):
             raise Forbidden(gettext("On this server, people sign in with their organisation."))
-        found: HttpResponse | None = super().pre_login(request, user, **kwargs)
-        return found
+        return super().pre_login(request, user, **kwargs)
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Tell whether registrations are open (possibly with approval), or the request has a usable invitation."""
@@ -156,7 +155,6 @@ class AccountAdapter(DefaultAccountAdapter):
         return
 
     def login(self, request: HttpRequest, user: User) -> None:
-        """Open the session, under a new key, and record its browser."""
         super().login(request, user)
         note(request, user)
 
@@ -212,8 +210,6 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):
-    """allauth's adapter for second factors."""
-
     error_messages = {
         **DefaultMFAAdapter.error_messages,
         "incorrect_code": gettext_lazy("This code is wrong or has expired."),

@@ -7,13 +7,7 @@ import ipaddress
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
-from oauth2_provider.models import (
-    AbstractAccessToken,
-    AbstractApplication,
-    AbstractGrant,
-    AbstractIDToken,
-    AbstractRefreshToken,
-)
+from oauth2_provider import models as toolkit
 
 from accounts.models.account import Account
 from social.kernel import clock
@@ -21,7 +15,7 @@ from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, NAME_LIMIT, OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 
-class Application(AbstractApplication):
+class Application(toolkit.AbstractApplication):
     """A client program.
 
     Secrets are 43 random characters, stored in plain text: a hash would cost a quarter of a CPU second per request.
@@ -30,7 +24,7 @@ class Application(AbstractApplication):
     website = models.TextField(null=True)
     scopes = models.TextField(default="read")
 
-    class Meta(AbstractApplication.Meta):
+    class Meta(toolkit.AbstractApplication.Meta):
         abstract = False
         constraints = [
             lengths(
@@ -60,17 +54,16 @@ class Application(AbstractApplication):
 
     @property
     def scope_list(self) -> list[str]:
-        """The scopes the application was registered with."""
         return self.scopes.split()
 
 
-class AccessToken(AbstractAccessToken):
+class AccessToken(toolkit.AbstractAccessToken):
     """A bearer token. It does not expire; the same application, user and scopes get the same token again."""
 
     # Precise to a day (accounts.identity.services.tokens).
     last_used_at = models.DateTimeField(null=True, default=clock.now)
 
-    class Meta(AbstractAccessToken.Meta):
+    class Meta(toolkit.AbstractAccessToken.Meta):
         abstract = False
         constraints = [
             lengths("accounts_accesstoken_lengths", token=MESSAGE_LIMIT, scope=MESSAGE_LIMIT, resource=OBJECT_LIMIT)
@@ -87,12 +80,12 @@ class RevokedToken(models.Model):
     revoked_at = models.DateTimeField(default=clock.now, db_index=True)
 
 
-class Grant(AbstractGrant):
+class Grant(toolkit.AbstractGrant):
     """Authorization code, valid for ten minutes and one use. It is stored with its token, which a second use revokes."""
 
     access_token = models.ForeignKey(AccessToken, null=True, on_delete=models.CASCADE, related_name="+")
 
-    class Meta(AbstractGrant.Meta):
+    class Meta(toolkit.AbstractGrant.Meta):
         abstract = False
         constraints = [
             lengths(
@@ -105,18 +98,18 @@ class Grant(AbstractGrant):
         ]
 
 
-class RefreshToken(AbstractRefreshToken):
+class RefreshToken(toolkit.AbstractRefreshToken):
     """Model required by the toolkit; no refresh token is ever issued."""
 
-    class Meta(AbstractRefreshToken.Meta):
+    class Meta(toolkit.AbstractRefreshToken.Meta):
         abstract = False
         constraints = [lengths("accounts_refreshtoken_lengths", token=MESSAGE_LIMIT, resource=OBJECT_LIMIT)]
 
 
-class IDToken(AbstractIDToken):
+class IDToken(toolkit.AbstractIDToken):
     """Model required by the toolkit; no ID token is ever issued."""
 
-    class Meta(AbstractIDToken.Meta):
+    class Meta(toolkit.AbstractIDToken.Meta):
         abstract = False
         constraints = [lengths("accounts_idtoken_lengths", scope=MESSAGE_LIMIT)]
 

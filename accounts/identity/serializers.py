@@ -40,7 +40,6 @@ class CredentialApplicationSerializer(ApplicationSerializer):
     """CredentialApplication: an application with its secret, which only the client that registers it is shown, once."""
 
     def to_representation(self, instance: Application) -> dict[str, Any]:
-        """Return the entity with its credentials."""
         return super().to_representation(instance) | {
             "client_id": instance.client_id,
             "client_secret": instance.client_secret,
@@ -129,7 +128,6 @@ class AddressesField(ClientString):
     """A string with one address per line, or a list in any spelling (clients.md, trap 2)."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return a string, or a list of strings."""
         if isinstance(data, dict):
             data = list(data.values())
         if isinstance(data, list):
@@ -156,8 +154,6 @@ class ClientInput(Input[dict[str, str]]):
 
 
 class GrantInput(ClientInput):
-    """Parameters of `POST /oauth/token`."""
-
     grant_type = ClientString()
     code = ClientString()
     redirect_uri = ClientString()

@@ -134,8 +134,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         """Return None: a user is never identified by their e-mail address (security row 27)."""
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
-        user: User = sociallogin.user
-        return user
+        return sociallogin.user
 
     def on_authentication_error(
         self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None, extra_context: Any = None

@@ -75,8 +75,7 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     if request.GET.get("iss", issuer.issuer) != issuer.issuer:
         # RFC 9207: this is the answer of another issuer, whose code must not be sent to this issuer.
         raise Forbidden(_("This sign-in has expired or was refused. Start again."))
-    answer: HttpResponseBase = OAuth2CallbackView.adapter_view(IssuerOAuth2Adapter(request, issuer.id))(request)
-    return answer
+    return OAuth2CallbackView.adapter_view(IssuerOAuth2Adapter(request, issuer.id))(request)
 
 
 class IssuerSignUpForm(SignUpForm):
@@ -102,8 +101,7 @@ class IssuerSignUpView(SignupView):
         pending = flows.signup.get_pending_signup(request)
         if pending is not None and clock.now().timestamp() - pending.state["at"] > _PENDING_SECONDS:
             flows.signup.clear_pending_signup(request)
-        answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)
-        return answer
+        return super().dispatch(request, *args, **kwargs)
 
     def get_form_class(self) -> type[forms.Form]:
         return IssuerSignUpForm
@@ -129,14 +127,12 @@ class IssuerSignUpView(SignupView):
         next_url = self.sociallogin.state.get("next")
         if next_url and "next" not in request.GET:
             return redirect(with_query(request.path, next=next_url))
-        answer: HttpResponseBase = super().get(request, *args, **kwargs)
-        return answer
+        return super().get(request, *args, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         (rule,) = limits.limited("sign_up")
         limits.refuse_exceeded([admission.count(rule, address=rate_key(client_ip(request)))])
-        answer: HttpResponseBase = super().post(request, *args, **kwargs)
-        return answer
+        return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: IssuerSignUpForm) -> HttpResponse:
         login, filled_in = self.sociallogin, form.cleaned_data
@@ -159,14 +155,12 @@ class IssuerSignUpView(SignupView):
             user = sign_up(draft=draft, identity=identity)
         except Invalid as refusal:
             form.add_details(refusal)
-            refused: HttpResponse = self.form_invalid(form)
-            return refused
+            return self.form_invalid(form)
         follow_role(user=user, issuer=issuer, wanted=login.state["role"])
         flows.signup.clear_pending_signup(self.request)
         login.user = user
         login.account = SocialAccount.objects.get(provider=issuer.id, uid=identity.subject)
-        answer: HttpResponse = flows.signup.complete_social_signup(self.request, login)
-        return answer
+        return flows.signup.complete_social_signup(self.request, login)
 
 
 @require_safe
@@ -199,8 +193,7 @@ def again(request: HttpRequest) -> HttpResponse:
     """
     user = signed_in(request)
     if has_asked_issuer(request, user):
-        answer: HttpResponse = resume_request(request) or redirect("front")
-        return answer
+        return resume_request(request) or redirect("front")
     used = {identity.provider for identity in load_identities(user)}
     following = request.GET.get("next", "")
     if not used:

@@ -59,7 +59,6 @@ class ServiceForm(forms.Form):
     parts: Mapping[str, Sequence[str]] = {}
 
     def sections(self) -> dict[str, list[forms.BoundField]]:
-        """Return the bound fields of each part of the page."""
         return {part: [self[name] for name in names if name in self.fields] for part, names in self.parts.items()}
 
     def offer_values(self) -> None:

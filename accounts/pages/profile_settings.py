@@ -34,7 +34,6 @@ from social.pages.frame import show
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def profile_settings(request: HttpRequest) -> HttpResponse:
-    """`/settings/profile`: shows and changes the profile."""
     user = find_user(signed_in(request).pk)
     if request.method != "POST":
         return _show(request, user, ProfileForm(user.account), FeaturedTagForm())
@@ -54,7 +53,6 @@ def profile_settings(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def feature(request: HttpRequest) -> HttpResponse:
-    """Feature one more hashtag on the profile."""
     user = find_user(signed_in(request).pk)
     form = FeaturedTagForm(request.POST)
     if form.is_valid():
@@ -69,7 +67,6 @@ def feature(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def unfeature(request: HttpRequest, featured_tag_id: int) -> HttpResponse:
-    """Remove a hashtag from the profile. Raises NotFound."""
     unfeature_tag(account=signed_in(request).account, featured_tag_id=featured_tag_id)
     return redirect("settings_profile")
 
@@ -94,7 +91,6 @@ def _status(*forms: Any) -> int:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def preferences(request: HttpRequest) -> HttpResponse:
-    """`/settings/preferences`: shows and changes the preferences."""
     user = find_user(signed_in(request).pk)
     if request.method != "POST":
         return show(request, "accounts/settings/preferences.html", _context(PreferencesForm(user)))

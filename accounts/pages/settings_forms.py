@@ -118,7 +118,6 @@ class PreferencesForm(ServiceForm):
         field.choices = list(choices)
 
     def profile_change(self) -> ProfileChange:
-        """Return the changed defaults for posting."""
         names = ("privacy", "quote_policy", "language", "sensitive")
         return ProfileChange(**{name: self.cleaned_data[name] for name in names if name in self.changed_data})
 
@@ -160,7 +159,6 @@ class NotificationMailsForm(ServiceForm):
             self.fields[name] = check_field(mails.SWITCHES[name])
 
     def types(self) -> list[forms.BoundField]:
-        """Return the fields of the types of notifications."""
         return [self[mails.type_switch(kind)] for kind in mails.MAILED_TYPES]
 
     def change(self) -> PreferencesChange:
@@ -326,14 +324,11 @@ def _profile_values(account: Account) -> dict[str, Any]:
 
 
 class FeaturedTagForm(ServiceForm):
-    """A hashtag to be shown on the user's profile."""
-
     name = forms.CharField(
         label=_("Hashtag"), widget=forms.TextInput({"dir": "auto", "autocapitalize": "none", "spellcheck": "false"})
     )
 
     def clean_name(self) -> str:
-        """Return the hashtag without its `#`. Raises ValidationError."""
         name = str(self.cleaned_data["name"]).removeprefix("#")
         if not is_hashtag(name):
             raise forms.ValidationError(

@@ -68,8 +68,6 @@ def forget_waiting(user: User, name: str) -> None:
 
 
 class _Versions(Func):
-    """Versions of the rows of a user, the account and the role."""
-
     template = _VERSIONS
     output_field = TextField()
 

@@ -64,8 +64,6 @@ class SearchInput(Form):
 
 
 class NoteInput(Form):
-    """A private note about an account."""
-
     comment: str = ""
 
 
@@ -94,8 +92,6 @@ _SOURCE: Final = ("privacy", "sensitive", "language", "quote_policy")
 
 
 class FieldInput(Form):
-    """Row of the table of a profile."""
-
     name: str = ""
     value: str = ""
 
@@ -132,8 +128,6 @@ class _SharedInput(Input[ProfileChange]):
 
 
 class ProfileInput(_SharedInput):
-    """The parameters of `PATCH /api/v1/profile`."""
-
     fields = (*_SharedInput.fields, "show_media", "show_media_replies", "show_featured")
 
 

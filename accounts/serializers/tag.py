@@ -49,7 +49,6 @@ class FeaturedTagSerializer(EntitySerializer):
     """FeaturedTag: a hashtag on a profile; needs `tag` loaded. Context: `account`, the owner of the profile."""
 
     def to_representation(self, instance: FeaturedTag) -> dict[str, Any]:
-        """Return the entity; the count is a string."""
         account: Account = self.context["account"]
         last = instance.last_status_at if instance.statuses_count else None
         return {

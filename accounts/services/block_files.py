@@ -60,8 +60,6 @@ class Planned(Generic[D]):
 
 
 class BlockFile(ABC, Generic[D]):
-    """A kind of block file."""
-
     #: The first column names what is blocked.
     columns: ClassVar[tuple[str, ...]]
     permission: ClassVar[Permission]

@@ -81,7 +81,6 @@ class ProfileChange:
 
 
 def _cleaned(change: ProfileChange) -> ProfileChange:
-    """Return the change with the display name on one line, and without white space around the bio."""
     return replace(
         change,
         display_name=one_line(change.display_name) if change.display_name is not None else None,

@@ -83,7 +83,6 @@ class RemoteProfile:
     limited_since: datetime | None = None
 
     def columns(self) -> dict[str, Any]:
-        """Return the values of the account's columns."""
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _FIELDS_WITHOUT_COLUMN}
 
 

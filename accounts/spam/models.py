@@ -20,8 +20,6 @@ class RuleSubject(models.TextChoices):
 
 
 class RuleOutcome(models.TextChoices):
-    """Effects of a matching rule."""
-
     HOLD = "hold", _("Hold for review")
     LIMIT = "limit", _("Limit the account")
     REPORT = "report", _("Report the account")

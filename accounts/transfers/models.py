@@ -54,8 +54,6 @@ class Import(models.Model):
 
 
 class ImportRowState(models.TextChoices):
-    """Outcome of a line."""
-
     PENDING = "pending"
     SOUGHT = "sought"
     """The account that the line names is unknown here and is being looked up at its server."""
@@ -133,8 +131,6 @@ class Move(models.Model):
 
 
 class PastState(models.TextChoices):
-    """Progress of an import of a person's own posts."""
-
     READING = "reading"
     """The archive is being read, to show what the import would do."""
     READY = "ready"

@@ -55,8 +55,6 @@ def _described(reason: str) -> dict[str, str]:
 
 
 class PastInput(Form):
-    """The archive, as a part of a multipart form."""
-
     required_keys = ("file",)
     file: UploadedFile | None = None
 

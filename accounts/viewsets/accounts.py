@@ -14,16 +14,8 @@ from accounts.queries.accounts import find_account, find_by_address, list_accoun
 from accounts.queries.discovery import search_accounts
 from accounts.queries.relations import load_featuring, load_known_relations, load_relations
 from accounts.queries.users import find_own_account
+from accounts.serializers import inputs
 from accounts.serializers.account import AccountSerializer, present_accounts
-from accounts.serializers.inputs import (
-    FollowInput,
-    IdsInput,
-    LegacyFollowInput,
-    LookupInput,
-    MuteInput,
-    RelationshipsInput,
-    SearchInput,
-)
 from accounts.serializers.relationship import RelationshipSerializer
 from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
 from accounts.services.following import FollowChange, follow_account, unfollow_account
@@ -59,28 +51,31 @@ class AccountsViewSet(ApiViewSet):
     """`/api/v1/accounts` and the endpoints below an account."""
 
     endpoints = {
-        "list": Endpoint(optional_user("read:accounts"), "Account", many=True, input=IdsInput),
+        "list": Endpoint(optional_user("read:accounts"), "Account", many=True, input=inputs.IdsInput),
         "retrieve": Endpoint(optional_user("read:accounts"), "Account"),
-        "lookup": Endpoint(optional_user("read:accounts"), "Account", input=LookupInput),
-        "search": Endpoint(user("read:accounts"), "Account", many=True, input=SearchInput, paging=_SEARCH),
-        "relationships": Endpoint(user("read:follows"), "Relationship", many=True, input=RelationshipsInput),
+        "lookup": Endpoint(optional_user("read:accounts"), "Account", input=inputs.LookupInput),
+        "search": Endpoint(user("read:accounts"), "Account", many=True, input=inputs.SearchInput, paging=_SEARCH),
+        "relationships": Endpoint(user("read:follows"), "Relationship", many=True, input=inputs.RelationshipsInput),
         "follow": Endpoint(
-            user("write:follows", "follow"), "Relationship", input=FollowInput, throttles=family("follows")
+            user("write:follows", "follow"), "Relationship", input=inputs.FollowInput, throttles=family("follows")
         ),
         "follow_by_address": Endpoint(
-            user("write:follows", "follow"), "FollowedAccount", input=LegacyFollowInput, throttles=family("follows")
+            user("write:follows", "follow"),
+            "FollowedAccount",
+            input=inputs.LegacyFollowInput,
+            throttles=family("follows"),
         ),
         "unfollow": Endpoint(user("write:follows", "follow"), "Relationship"),
         "block": Endpoint(user("write:blocks", "follow"), "Relationship"),
         "unblock": Endpoint(user("write:blocks", "follow"), "Relationship"),
-        "mute": Endpoint(user("write:mutes", "follow"), "Relationship", input=MuteInput),
+        "mute": Endpoint(user("write:mutes", "follow"), "Relationship", input=inputs.MuteInput),
         "unmute": Endpoint(user("write:mutes", "follow"), "Relationship"),
         "identity_proofs": Endpoint(user(), "NoProofs", deprecated=_DEPRECATION_3_5),
     }
 
     def list(self, request: Request) -> HttpResponse:
         """Accounts by id, at most 40; unknown ids are left out."""
-        asked = map(parse_id, IdsInput.read(request).id)
+        asked = map(parse_id, inputs.IdsInput.read(request).id)
         ids = {number for number in asked if number is not None}
         if len(ids) > ACCOUNTS_LIMIT:
             raise Invalid
@@ -93,11 +88,11 @@ class AccountsViewSet(ApiViewSet):
 
     def lookup(self, request: Request) -> HttpResponse:
         """The account with an address, which is looked up on this server only."""
-        return reply(self._entities([find_by_address(LookupInput.read(request).acct)])[0])
+        return reply(self._entities([find_by_address(inputs.LookupInput.read(request).acct)])[0])
 
     def search(self, request: Request) -> HttpResponse:
         """Accounts by the beginning of their name."""
-        form = SearchInput.read(request)
+        form = inputs.SearchInput.read(request)
         if not form.q:
             return reply([])
         text = proper_address(form.q) if form.resolve else form.q
@@ -106,7 +101,7 @@ class AccountsViewSet(ApiViewSet):
 
     def relationships(self, request: Request) -> HttpResponse:
         """Relationships to accounts, in the order of the request; unknown and suspended accounts are left out."""
-        form = RelationshipsInput.read(request)
+        form = inputs.RelationshipsInput.read(request)
         asked = map(parse_id, form.id)
         ids = list(dict.fromkeys(number for number in asked if number is not None))
         known, relations = load_known_relations(self.account_id, ids, with_suspended=form.with_suspended)
@@ -116,7 +111,7 @@ class AccountsViewSet(ApiViewSet):
     def follow(self, request: Request, id: int) -> HttpResponse:
         """Follow an account, or change the options of the follow."""
         target = find_account(id)
-        change = FollowInput.read(request)
+        change = inputs.FollowInput.read(request)
         follow_account(account=self._own_account(), target=target, change=change)
         return self._relationship(target, instant=True)
 
@@ -124,7 +119,7 @@ class AccountsViewSet(ApiViewSet):
         """`POST /api/v1/follows`, for older clients: follow the account with this address, and answer with the account
         together with the members of the relationship to it (SEED-103, decision D-01).
         """
-        target = find_or_resolve(LegacyFollowInput.read(request).uri)
+        target = find_or_resolve(inputs.LegacyFollowInput.read(request).uri)
         follow_account(account=self._own_account(), target=target, change=FollowChange())
         entity = self._entities([find_account(target.id)])[0]
         relationship = self._relationship_entity(target, instant=True)
@@ -151,7 +146,7 @@ class AccountsViewSet(ApiViewSet):
     def mute(self, request: Request, id: int) -> HttpResponse:
         """Mute an account, for a time or until it is unmuted."""
         target = find_account(id)
-        form = MuteInput.read(request)
+        form = inputs.MuteInput.read(request)
         mute_account(
             account=self._own_account(),
             target=target,

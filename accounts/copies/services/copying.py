@@ -304,7 +304,6 @@ def _store_drawn(purpose: CopyPurpose, file: IO[bytes], *, still: bool) -> _Stor
 def _measured_value(
     kind: str, meta: dict[str, Any], small: Rendition | None, blurhash: str | None = None
 ) -> dict[str, Any]:
-    """Build the value of `RemoteCopy.measured`."""
     return {"type": kind, "meta": meta if small is None else {**meta, "small": small.size}, "blurhash": blurhash}
 
 

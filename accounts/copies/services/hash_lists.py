@@ -37,7 +37,6 @@ class Imported:
 
     @property
     def words(self) -> str:
-        """Return sentences for staff about the result of the import."""
         words = [
             ngettext("%(count)d hash is new.", "%(count)d hashes are new.", self.added) % {"count": self.added},
             ngettext("%(count)d was on the list.", "%(count)d were on the list.", self.known) % {"count": self.known},

@@ -69,8 +69,6 @@ ENDS = shown("expires_at", _("Valid until"), order="expires_at", minor=True)
 
 @admin.register(Invite)
 class InviteAdmin(PermittedAdmin):
-    """Invitations of all local users and of the operator."""
-
     permission = Permission.MANAGE_INVITES
     list_display = (CODE, INVITER, USES, STATE, COMMENT, ENDS, CREATION)
     list_filter = (_STATES.filter(), ("inviter", AutocompleteSelectFilter))

@@ -47,8 +47,6 @@ OUTCOME = _OUTCOMES.column("outcome", _("Sign-ups"), order="allow_with_approval"
 
 
 class EmailDomainForm(RowForm):
-    """A domain of e-mail addresses, in any spelling."""
-
     class Meta:
         model = EmailDomainBlock
         fields = ("domain", "allow_with_approval")
@@ -124,8 +122,6 @@ class CanonicalEmailForm(RowForm):
 
 
 class EmailTestForm(StaffForm):
-    """An e-mail address to compare with the blocks."""
-
     email = forms.CharField(label=_("E-mail address"), max_length=EMAIL_LIMIT, widget=forms.TextInput({"dir": "ltr"}))
 
 

@@ -47,8 +47,6 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Permissions of one kind under its heading."""
-
     kind: Kind
     title: str | Promise
     permissions: list[Permission]

@@ -38,5 +38,4 @@ def deletion(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def deleted(request: HttpRequest) -> HttpResponse:
-    """The page after the deletion of an account."""
     return show(request, "accounts/deleted.html", {})

@@ -22,6 +22,7 @@ from accounts.identity.queries.tokens import find_sign_in_state
 from accounts.identity.services.captcha import is_solved
 from accounts.identity.services.confirmations import address_in, cancel_email_change, change_email, request_email_change
 from accounts.models import Application, User
+from accounts.pages.settings import signed_in
 from social.api.addresses import client_ip
 from social.kernel.errors import Invalid, NotFound, Unavailable
 from social.pages.frame import allow_widget, show
@@ -35,11 +36,10 @@ class ChangeEmailView(View):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Request the mail with the confirmation link. Raises RateLimited."""
-        assert isinstance(request.user, User)
-        form = NewEmailForm(request.POST)
+        form, user = NewEmailForm(request.POST), signed_in(request)
         if form.is_valid():
             try:
-                request_email_change(user=request.user, email=form.cleaned_data["email"], address=client_ip(request))
+                request_email_change(user=user, email=form.cleaned_data["email"], address=client_ip(request))
             except Invalid as refusal:
                 form.add_details(refusal)
             else:
@@ -48,16 +48,15 @@ class ChangeEmailView(View):
         return self._show(request, form)
 
     def _show(self, request: HttpRequest, form: NewEmailForm) -> HttpResponse:
-        assert isinstance(request.user, User)
-        context: dict[str, Any] = {"form": form, "email": request.user.email, "new_email": request.user.new_email}
+        user = signed_in(request)
+        context = {"form": form, "email": user.email, "new_email": user.new_email}
         return show(request, "accounts/email.html", context)
 
 
 @require_POST
 def keep_email(request: HttpRequest) -> HttpResponse:
     """`POST /auth/email/cancel`: cancels the change of the address."""
-    assert isinstance(request.user, User)
-    cancel_email_change(user=request.user)
+    cancel_email_change(user=signed_in(request))
     return redirect("change_email")
 
 
@@ -68,18 +67,16 @@ class ConfirmNewEmailView(View):
     """
 
     def get(self, request: HttpRequest, key: str) -> HttpResponse:
-        assert isinstance(request.user, User)
         try:
-            email = address_in(key, user=request.user)
+            email = address_in(key, user=signed_in(request))
         except NotFound:
             return _invalid_link(request)
         return show(request, "accounts/email_confirm.html", {"email": email})
 
     def post(self, request: HttpRequest, key: str) -> HttpResponse:
-        assert isinstance(request.user, User)
-        session_key = request.session.session_key
+        user, session_key = signed_in(request), request.session.session_key
         try:
-            change_email(user=request.user, key=key, session_key=session_key, address=client_ip(request))
+            change_email(user=user, key=key, session_key=session_key, address=client_ip(request))
         except NotFound:
             return _invalid_link(request)
         messages.success(request, _("This is now the e-mail address of your account."))
@@ -100,8 +97,7 @@ class ConfirmView(ConfirmEmailView):
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if self._needs_captcha():
             return self._show_captcha("", 200)
-        response: HttpResponse = super().get(request, *args, **kwargs)
-        return response
+        return super().get(request, *args, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if self._needs_captcha():
@@ -110,8 +106,7 @@ class ConfirmView(ConfirmEmailView):
                     return self._show_captcha(_("The check was not passed. Please try again."), 422)
             except Unavailable as failure:
                 return self._show_captcha(failure.message, 503)
-        response: HttpResponse = super().post(request, *args, **kwargs)
-        return response
+        return super().post(request, *args, **kwargs)
 
     def _needs_captcha(self) -> bool:
         if settings.CAPTCHA is None:
@@ -136,8 +131,7 @@ class ConfirmView(ConfirmEmailView):
         user: User = self.object.email_address.user
         application = user.created_by_application
         if not success or self.get_next_url() or application is None:
-            response: HttpResponse = super().respond(success)
-            return response
+            return super().respond(success)
         url = address_of(application)
         context = {
             "created_by": shown_name(application),

@@ -15,13 +15,7 @@ from allauth.mfa.base.forms import ReauthenticateForm as AllauthReauthenticateFo
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
-from allauth.mfa.webauthn.forms import (
-    AddWebAuthnForm,
-    AuthenticateWebAuthnForm,
-    EditWebAuthnForm,
-    LoginWebAuthnForm,
-    ReauthenticateWebAuthnForm,
-)
+from allauth.mfa.webauthn import forms as webauthn
 from django import forms
 from django.utils.translation import gettext_lazy as _
 from fido2.utils import websafe_encode
@@ -108,8 +102,6 @@ class _TypedCode:
 
 
 class SecondFactorForm(_TypedCode, AllauthAuthenticateForm):
-    """A code of the authenticator app, or a recovery code."""
-
     code = _code_field()
 
 
@@ -120,8 +112,6 @@ class SecondFactorAgainForm(_TypedCode, AllauthReauthenticateForm):
 
 
 class AuthenticatorAppForm(ActivateTOTPForm):
-    """The first code of a new authenticator app."""
-
     code = _code_field()
 
 
@@ -153,23 +143,23 @@ class _Signature:
         return authenticator
 
 
-class PasskeyForm(_Signature, AuthenticateWebAuthnForm):
+class PasskeyForm(_Signature, webauthn.AuthenticateWebAuthnForm):
     credential = _CredentialField()
 
 
-class PasskeyAloneForm(_Signature, LoginWebAuthnForm):
+class PasskeyAloneForm(_Signature, webauthn.LoginWebAuthnForm):
     """A passkey instead of name and password."""
 
     credential = _CredentialField()
 
 
-class PasskeyAgainForm(_Signature, ReauthenticateWebAuthnForm):
+class PasskeyAgainForm(_Signature, webauthn.ReauthenticateWebAuthnForm):
     """A passkey as reauthentication, before a change to the security of the account."""
 
     credential = _CredentialField()
 
 
-class NewPasskeyForm(AddWebAuthnForm):
+class NewPasskeyForm(webauthn.AddWebAuthnForm):
     passwordless = None
     credential = _CredentialField()
     name = forms.CharField(
@@ -204,7 +194,7 @@ class NewPasskeyForm(AddWebAuthnForm):
         return cleaned
 
 
-class PasskeyNameForm(EditWebAuthnForm):
+class PasskeyNameForm(webauthn.EditWebAuthnForm):
     name = forms.CharField(label=_("Name"), max_length=NAME_LIMIT)
 
 

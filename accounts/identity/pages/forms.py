@@ -87,8 +87,6 @@ class SignUpForm(ServiceForm):
 
 
 class NewEmailForm(ServiceForm):
-    """Form for a new e-mail address, which the service validates."""
-
     email = forms.CharField(
         label=_("New e-mail address"), max_length=EMAIL_LIMIT, widget=forms.EmailInput(_EMAIL_ATTRIBUTES)
     )
@@ -117,8 +115,6 @@ class FirstPasswordForm(SetPasswordForm):
 
 
 class PasswordForm(ChangePasswordForm):
-    """The old password and a new one."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["oldpassword"] = _password_field(_("Current password"), "current-password")

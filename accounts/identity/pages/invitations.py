@@ -70,7 +70,6 @@ def _create(user: User, form: InvitationForm) -> bool:
 
 @require_POST
 def expire(request: HttpRequest, invite_id: int) -> HttpResponse:
-    """End an invitation now. Raises NotFound."""
     user = signed_in(request)
     expire_invite(by=staff_of(user), inviter=user, invite_id=invite_id)
     return redirect("invitations")

@@ -13,15 +13,9 @@ from allauth.account.utils import get_next_redirect_url
 from allauth.mfa.base.views import AuthenticateView
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
+from allauth.mfa.webauthn import views as webauthn
 from allauth.mfa.webauthn.internal import auth
 from allauth.mfa.webauthn.internal.flows import add_authenticator, perform_passwordless_login
-from allauth.mfa.webauthn.views import (
-    AddWebAuthnView,
-    EditWebAuthnView,
-    LoginWebAuthnView,
-    ReauthenticateWebAuthnView,
-    RemoveWebAuthnView,
-)
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -42,6 +36,7 @@ from accounts.identity.services.mails import RECOVERY_CODES_MADE, report_securit
 from accounts.models import User
 from accounts.pages.forms import ServiceForm
 from accounts.pages.person import shown_person
+from accounts.pages.settings import signed_in
 from social.api import admission, limits
 from social.api.addresses import client_ip, rate_key
 from social.api.staff_site import WANTED_PAGE
@@ -124,8 +119,7 @@ class MoveForm(ConfirmationForm):
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     """`/auth/second_factor`: shows which factors are set up, with links to change them."""
-    assert isinstance(request.user, User)
-    factors = load_second_factors(request.user)
+    factors = load_second_factors(signed_in(request))
     return show(request, "mfa/index.html", {"factors": factors, "admin_url": _wanted_page(request, factors.any)})
 
 
@@ -146,7 +140,7 @@ class _RemovingView(View):
     def form_valid(self, form: Any) -> HttpResponse:
         """Sign out other browsers; recovery codes are removed with the last factor."""
         response: HttpResponse = super().form_valid(form)  # type: ignore[misc]  # of the view that is extended too
-        _finish_removal(self.request)
+        second_factors.factor_removed(user=signed_in(self.request), session_key=self.request.session.session_key)
         return response
 
 
@@ -162,27 +156,26 @@ class RecoveryCodesView(View):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         self._count_codes(request)
-        assert isinstance(request.user, User)
-        codes = second_factors.make_recovery_codes(user=request.user)
-        report_security_change(user=request.user, kind=RECOVERY_CODES_MADE, address=client_ip(request))
+        user = signed_in(request)
+        codes = second_factors.make_recovery_codes(user=user)
+        report_security_change(user=user, kind=RECOVERY_CODES_MADE, address=client_ip(request))
         return _show_codes(request, codes)
 
     def _count_codes(self, request: HttpRequest) -> int:
-        assert isinstance(request.user, User)
-        factors = load_second_factors(request.user)
+        factors = load_second_factors(signed_in(request))
         if not factors.any:
             raise NotFound
         return factors.codes
 
 
-class AddPasskeyView(AddWebAuthnView):
+class AddPasskeyView(webauthn.AddWebAuthnView):
     """Registers a passkey, as second factor and, if it can verify its owner, as a replacement for the password."""
 
     template_name = "mfa/webauthn/add_form.html"
     success_url = reverse_lazy("mfa_index")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        context: dict[str, Any] = super(AddWebAuthnView, self).get_context_data(**kwargs)
+        context: dict[str, Any] = super(webauthn.AddWebAuthnView, self).get_context_data(**kwargs)
         user = self.request.user
         options, state = auth.get_server().register_begin(
             user=auth.build_user_payload(user),
@@ -193,22 +186,21 @@ class AddPasskeyView(AddWebAuthnView):
             extensions=auth.EXTENSIONS,
         )
         auth.set_state(state)
-        return {**context, "options": _json(dict(options))}
+        return {**context, "options": json.dumps(dict(options))}
 
     def form_valid(self, form: NewPasskeyForm) -> HttpResponse:
-        """Store the passkey and sign out other browsers (row 24)."""
         data = form.cleaned_data
         authenticator, _codes = add_authenticator(self.request, name=data["name"], credential=data["credential"])
         second_factors.keep_passkey(authenticator=authenticator, count=form.count, verified=form.verified)
         return _show_new_codes(self.request) or redirect("mfa_index")
 
 
-class RenamePasskeyView(EditWebAuthnView):
+class RenamePasskeyView(webauthn.EditWebAuthnView):
     template_name = "mfa/webauthn/edit_form.html"
     success_url = reverse_lazy("mfa_index")
 
 
-class RemovePasskeyView(_RemovingView, RemoveWebAuthnView):
+class RemovePasskeyView(_RemovingView, webauthn.RemoveWebAuthnView):
     template_name = "mfa/webauthn/authenticator_confirm_delete.html"
     success_url = reverse_lazy("mfa_index")
 
@@ -219,23 +211,21 @@ class SecondFactorView(AuthenticateView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context_data(**kwargs)
         factors = load_second_factors(self.stage.login.user)
-        return {**context, "factors": factors, "options": _json(context["js_data"]["request_options"])}
+        return {**context, "factors": factors, "options": json.dumps(context["js_data"]["request_options"])}
 
 
-class PasskeySignInView(LoginWebAuthnView):
+class PasskeySignInView(webauthn.LoginWebAuthnView):
     """`/auth/passkeys/sign_in`: the script of the sign-in page requests a challenge and sends the signature."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count the attempt, then check the signature. Raises RateLimited."""
         limits.refuse_exceeded([admission.count(limits.SIGN_IN_ADDRESS, address=rate_key(client_ip(request)))])
-        response: HttpResponseBase = super().post(request, *args, **kwargs)
-        return response
+        return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
         authenticator = form.cleaned_data["credential"]
         login = Login(user=authenticator.user, redirect_url=get_next_redirect_url(self.request))
-        response: HttpResponse = perform_passwordless_login(self.request, authenticator, login)
-        return response
+        return perform_passwordless_login(self.request, authenticator, login)
 
     def form_invalid(self, form: Any) -> HttpResponse:
         for message in form.errors.get("credential", []):
@@ -243,29 +233,23 @@ class PasskeySignInView(LoginWebAuthnView):
         return redirect(sign_in_url(self.request, get_next_redirect_url(self.request) or ""))
 
 
-class PasskeyAgainView(ReauthenticateWebAuthnView):
+class PasskeyAgainView(webauthn.ReauthenticateWebAuthnView):
     """Reauthentication with a passkey, before a change to the security of the account."""
 
     template_name = "mfa/webauthn/reauthenticate.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        context: dict[str, Any] = super(ReauthenticateWebAuthnView, self).get_context_data(**kwargs)
-        return {**context, "options": _json(auth.begin_authentication(self.request.user))}
+        context: dict[str, Any] = super(webauthn.ReauthenticateWebAuthnView, self).get_context_data(**kwargs)
+        return {**context, "options": json.dumps(auth.begin_authentication(self.request.user))}
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        return self.render_to_response(self.get_context_data(form=form))  # type: ignore[no-any-return]  # allauth has no types
+        return self.render_to_response(self.get_context_data(form=form))
 
 
 def _show_new_codes(request: HttpRequest) -> HttpResponse | None:
     """Return the page with the new recovery codes, which only the first factor creates; else None."""
-    assert isinstance(request.user, User)
-    codes = second_factors.factor_added(user=request.user, session_key=request.session.session_key)
+    codes = second_factors.factor_added(user=signed_in(request), session_key=request.session.session_key)
     return _show_codes(request, codes) if codes else None
-
-
-def _finish_removal(request: HttpRequest) -> None:
-    assert isinstance(request.user, User)
-    second_factors.factor_removed(user=request.user, session_key=request.session.session_key)
 
 
 def _wanted_page(request: HttpRequest, has_factor: bool) -> str:
@@ -277,11 +261,6 @@ def _wanted_page(request: HttpRequest, has_factor: bool) -> str:
 
 
 def _show_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
-    assert isinstance(request.user, User)
-    title = gettext("Recovery codes for %(name)s") % {"name": shown_person(request.user.account).address}
+    title = gettext("Recovery codes for %(name)s") % {"name": shown_person(signed_in(request).account).address}
     context = {"codes": codes, "file": "\n".join([title, "", *codes, ""]), "admin_url": _wanted_page(request, True)}
     return show(request, "mfa/recovery_codes/index.html", context)
-
-
-def _json(options: dict[str, Any]) -> str:
-    return json.dumps(options)

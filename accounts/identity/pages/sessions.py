@@ -18,6 +18,7 @@ from accounts.identity.serializers import AuthorizationSerializer
 from accounts.identity.services.sessions import end_session, end_sessions
 from accounts.identity.services.tokens import revoke_application_of_user
 from accounts.models import User
+from accounts.pages.settings import signed_in
 from social.api.responses import reply
 from social.pages.frame import show
 
@@ -26,14 +27,12 @@ class SessionsView(View):
     """`/auth/sessions`: GET lists the signed-in browsers, POST signs out all but the current one."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        assert isinstance(request.user, User)
-        sessions = list_sessions(request.user, request.session.session_key)
+        sessions = list_sessions(signed_in(request), request.session.session_key)
         context = {"sessions": sessions, "password_url": reverse("account_change_password")}
         return show(request, "accounts/sessions.html", context)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        assert isinstance(request.user, User)
-        end_sessions(user=request.user, except_key=request.session.session_key)
+        end_sessions(user=signed_in(request), except_key=request.session.session_key)
         messages.success(request, _("All other browsers are signed out."))
         return redirect("usersessions_list")
 
@@ -43,8 +42,7 @@ def end_one(request: HttpRequest, session_id: int) -> HttpResponse:
     """`POST /auth/sessions/:id`: signs out one browser, possibly the current one. Raises NotFound for a session of
     another user.
     """
-    assert isinstance(request.user, User)
-    if end_session(user=request.user, session_id=session_id) == request.session.session_key:
+    if end_session(user=signed_in(request), session_id=session_id) == request.session.session_key:
         logout(request)
         return redirect("account_login")
     messages.success(request, _("The browser is signed out."))

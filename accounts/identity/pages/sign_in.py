@@ -64,8 +64,7 @@ class SignUpView(SignupView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         (rule,) = limits.limited("sign_up")
         limits.refuse_exceeded([admission.count(rule, address=rate_key(client_ip(request)))])
-        response: HttpResponseBase = super().post(request, *args, **kwargs)
-        return response
+        return super().post(request, *args, **kwargs)
 
     def get_form_kwargs(self) -> dict[str, Any]:
         """Return arguments of the form: invited people need not say why they want to join."""
@@ -163,8 +162,7 @@ class ForgottenPasswordView(PasswordResetView):
         if email:
             counts.append(admission.count(limits.PASSWORD_RESET_EMAIL, subject=email))
         limits.refuse_exceeded(counts)
-        response: HttpResponseBase = super().post(request, *args, **kwargs)
-        return response
+        return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: ForgottenPasswordForm) -> HttpResponse:
         """Request the mail to the stored address, because the typed address may only look the same."""
@@ -181,7 +179,6 @@ def recover(request: HttpRequest, token: str) -> HttpResponse:
     user = require_found(find_recovering(token))
     if request.method != "POST":
         return show(request, "account/recover.html", {"username": user.account.username})
-    answer: HttpResponse = perform_login(
+    return perform_login(
         request, user, email_verification=app_settings.EMAIL_VERIFICATION, signal_kwargs={RECOVERY: True}
     )
-    return answer

@@ -36,7 +36,6 @@ class VisitsMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Record the visit, then serve the request."""
         if settings.SESSION_COOKIE_NAME in request.COOKIES and isinstance(request.user, User):
             note(request, request.user)
         return self.get_response(request)

@@ -127,7 +127,6 @@ def load_second_factors(user: User) -> SecondFactors:
 
 
 def find_app(user: User) -> Authenticator | None:
-    """Return the user's authenticator app, if there is one."""
     return Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).first()
 
 

@@ -142,7 +142,6 @@ class CodeGrant(oauth2.AuthorizationCodeGrant):
             raise errors.MismatchingRedirectURIError(request=request)
 
     def prepare_authorization_response(self, request: Request, token: Any, headers: Any, body: Any, status: int) -> Any:
-        """Return the code and the state unchanged."""
         return headers, token, status
 
 
@@ -187,8 +186,7 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
 
 
 def _find_token(token: str | None) -> AccessToken | None:
-    found: AccessToken | None = AccessToken.objects.filter(token_checksum=checksum_of(token or "")).first()
-    return found
+    return AccessToken.objects.filter(token_checksum=checksum_of(token or "")).first()
 
 
 def _require_parameters(*names: str) -> Callable[[Request], None]:

@@ -166,7 +166,6 @@ def _findings(draft: SignUpDraft, faulty: Collection[str] = (), mail_hosts: Coll
 
 
 def _met_rules(draft: SignUpDraft) -> list[SpamRule]:
-    """Return the spam rules that a sign-up matches."""
     rules = load_rules(RuleSubject.SIGN_UPS)
     domain = normalise_domain(draft.email.rpartition("@")[2]) or ""
     return rules.met_by_sign_up(SignUpFacts(draft.reason, domain, draft.ip)) if rules else []

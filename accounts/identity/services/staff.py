@@ -300,7 +300,6 @@ def _check(by: Staff, draft: RoleDraft, before: Role | None) -> None:
 
 
 def _renew(users: Iterable[User]) -> None:
-    """Make cached data of users whose role has changed stale."""
     for user in users:
         change_account(user.account_id)
         publish_user_state(user=user)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, Final
 
@@ -167,7 +167,6 @@ def change(request: HttpRequest, act: Callable[..., object], page: str, import_i
 
 @require_POST
 def start(request: HttpRequest, import_id: int) -> HttpResponse:
-    """Start an import. Raises NotFound."""
     return change(request, start_import, "settings_import", import_id)
 
 
@@ -234,25 +233,14 @@ def ended_follows(request: HttpRequest, severed_id: int) -> HttpResponseBase:
     user = signed_in(request)
     rows = portable_lists.in_order(list_ended_follows(find_severance(user.account_id, severed_id)))
     counted(limits.EXPORTS, user)
-
-    def lines() -> Iterator[Sequence[str]]:
-        yield portable_lists.FOLLOWS.columns
-        for row in rows:
-            yield portable_lists.follow_cells(row)
-
-    return table(portable_lists.FOLLOWS.file_name, lines())
+    head = [portable_lists.FOLLOWS.columns]
+    return table(portable_lists.FOLLOWS.file_name, chain(head, map(portable_lists.follow_cells, rows)))
 
 
 @require_safe
 def ended_followers(request: HttpRequest, severed_id: int) -> HttpResponseBase:
-    """Download of the ended followers. Raises NotFound."""
     user = signed_in(request)
     rows = portable_lists.in_order(list_ended_followers(find_severance(user.account_id, severed_id)))
     counted(limits.EXPORTS, user)
-
-    def lines() -> Iterator[Sequence[str]]:
-        yield (portable_lists.ADDRESS,)
-        for row in rows:
-            yield (portable_lists.full_address(row.account),)
-
-    return table("followers.csv", lines())
+    addresses = (portable_lists.full_address(row.account) for row in rows)
+    return table("followers.csv", zip(chain([portable_lists.ADDRESS], addresses)))

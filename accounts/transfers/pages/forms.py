@@ -21,8 +21,6 @@ beside their field.
 
 
 class ImportForm(ServiceForm):
-    """A file with a list to import."""
-
     MERGE, REPLACE = "merge", "overwrite"
 
     kind = forms.ChoiceField(label=_("What is in the file"), choices=())
@@ -43,8 +41,6 @@ class ImportForm(ServiceForm):
 
 
 class AliasForm(ServiceForm):
-    """Form for another account of the same person."""
-
     renamed = {"alias": "acct"}
 
     acct = forms.CharField(
@@ -56,8 +52,6 @@ class AliasForm(ServiceForm):
 
 
 class PastForm(ServiceForm):
-    """An archive with old posts."""
-
     file = forms.FileField(label=_("Archive"), widget=forms.FileInput({"accept": ".zip,.gz,.tgz,.tar,.json"}))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -71,7 +71,6 @@ def one_past_import(request: HttpRequest, import_id: int) -> HttpResponse:
 
 @require_POST
 def start(request: HttpRequest, import_id: int) -> HttpResponse:
-    """Start an import of old posts. Raises NotFound."""
     form = PastStartForm(request.POST)
     visibility = form.cleaned_data["visibility"] if form.is_valid() else ""
     return change(request, start_past, "settings_past_import", import_id, visibility=visibility)
@@ -79,7 +78,6 @@ def start(request: HttpRequest, import_id: int) -> HttpResponse:
 
 @require_POST
 def undo(request: HttpRequest, import_id: int) -> HttpResponse:
-    """Remove all posts of an import. Raises NotFound."""
     return change(request, undo_past, "settings_past_import", import_id)
 
 

@@ -59,7 +59,6 @@ class ArchiveWriter:
         self._stack = ExitStack()
 
     def items(self, name: str) -> int:
-        """Return the number of items in a document so far."""
         return self.files.get(name, [0, 0])[1]
 
     def append(self, name: str, data: bytes, *, items: int = 0) -> None:
@@ -68,7 +67,6 @@ class ArchiveWriter:
         self._count(name, items)
 
     def add_document(self, name: str, data: bytes) -> None:
-        """Add a small document to the archive."""
         self._add(name, io.BytesIO(data), len(data))
 
     def add_stored(self, name: str, path: str) -> None:

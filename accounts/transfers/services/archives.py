@@ -120,7 +120,6 @@ def write_archive(archive_id: int) -> None:
 
 
 def _write_for(archive_id: int, seconds: float) -> bool:
-    """Write steps for `seconds`; return whether steps may be left."""
     end = time.monotonic() + seconds
     while True:
         # The row is read under the lock, so that it includes the changes that another process has made before.
@@ -212,7 +211,6 @@ def forget_archives() -> int:
 
 
 def _remove_archives(account_id: int) -> int:
-    """Remove a batch of an erased account's archives; return how many."""
     chosen = list(Archive.objects.filter(account_id=account_id)[: erasing.BATCH_SIZE])
     for archive in chosen:
         _remove(archive)

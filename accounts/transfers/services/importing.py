@@ -185,11 +185,9 @@ class _Work:
         return self.batch.rows.exclude(state=ImportRowState.FAILED).exists()
 
     def finish(self) -> None:
-        """Mark the import as finished, even if lines are left."""
         Import.objects.filter(id=self.batch.id).update(state=ImportState.FINISHED, finished_at=clock.now())
 
     def _remove_others(self, after: int) -> None:
-        """Remove a batch of entries that are not in the file from the list."""
         things = self.portable.existing(self.batch.account_id, after, BATCH_SIZE)
         keys = {thing.key for thing in things}
         brought = set(self.batch.rows.filter(key__one_of=keys).values_list("key", flat=True))
@@ -256,7 +254,6 @@ class _Work:
                 Import.objects.filter(id=self.batch.id).update(done=F("done") + gone)
 
     def _add(self, row: ImportRow, entry: Entry, known: Mapping[Address, Account]) -> bool:
-        """Add a line; return whether that succeeded, and mark it as failed otherwise."""
         target = known[entry.address] if entry.address is not None else None
         problem = None
         if target is not None and target.id == self.batch.account_id and not self.portable.may_name_owner:
