@@ -188,10 +188,7 @@ class FollowRequested(Event, key="pair:{account_id}:{target_id}"):
 
 
 class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
-    """The follow of `target_id` by `account_id`, or its request, was ended by the account `ended_by_id`.
-
-    `uri` is its ActivityPub id, if it had one; the row is deleted.
-    """
+    """The account `ended_by_id` has ended a follow or its request; `uri` was its ActivityPub id, if it had one."""
 
     account_id: int
     target_id: int

@@ -10,11 +10,7 @@ from accounts.identity.services.confirmations import (
     send_email_change_mails,
     send_email_changed_mails,
 )
-from accounts.identity.services.mails import (
-    send_approval_mails,
-    send_password_reset_mails,
-    send_security_mails,
-)
+from accounts.identity.services.mails import send_approval_mails, send_password_reset_mails, send_security_mails
 from accounts.identity.services.tokens import forget_revoked
 from accounts.models.relations import SeveranceType
 from accounts.services.erasing import begin_erasure, go_on_erasing

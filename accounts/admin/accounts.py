@@ -59,9 +59,7 @@ def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[A
 
 
 def find_addressed(term: str) -> list[int]:
-    """Return the ids of accounts by an address, its beginning, a part of a server's name, or a part of a username (of
-    local and of the newest accounts); at most COUNT_LIMIT for each search.
-    """
+    """Return the ids of at most COUNT_LIMIT accounts, by an address, its beginning, or a part of server or username."""
     username, at, domain = term.strip().removeprefix("@").partition("@")
     begun = named_from(Account.objects.order_by(ADDRESS_ORDER), username)
     if not at:

@@ -86,9 +86,7 @@ def _permission_check(act: Act) -> Callable[..., bool]:
 
 
 def _buttons(acts: tuple[Act, ...]) -> list[Any]:
-    """Return the names of the buttons, and the description of each menu, in the theme's format, at the place of its
-    first button.
-    """
+    """Return the names of the buttons, and each menu's description, in the theme's format, at its first button."""
     found: list[Any] = []
     menus: dict[Any, list[str]] = {}
     for act in acts:

@@ -230,9 +230,7 @@ def remove_collection(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_POST
 def leave_collection(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /collections/:id/leave`: remove the reader from a collection for good. Raises NotFound for one without the
-    reader.
-    """
+    """`POST /collections/:id/leave`: remove the reader from a collection for good. Raises NotFound for nonmembers."""
     user = signed_in(request)
     items = queries.find_shown(id, user.account_id).items
     item = require_found(next((each for each in items if each.account_id == user.account_id), None))

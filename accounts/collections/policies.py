@@ -35,10 +35,7 @@ class CollectionDraft:
 
 
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
-    """Return the errors of a draft; a `new` collection must have a name, `sensitive` and `discoverable`.
-
-    An invalid hashtag hides the other errors, as clients expect.
-    """
+    """Return the errors of a draft, or only that of an invalid hashtag; a `new` collection must be complete."""
     found = _tag_errors(draft.tag) if draft.tag is not None else []
     if found:
         return found

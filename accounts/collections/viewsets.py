@@ -102,9 +102,7 @@ class CollectionsViewSet(ApiViewSet):
         return page.respond(self._entities(page.items))
 
     def with_account(self, request: Request, id: int) -> HttpResponse:
-        """Collections that contain the caller's own account. Without a token 422, for another account 403 (contract,
-        endpoints).
-        """
+        """Collections that contain the caller's own account; 422 without a token, 403 for another account."""
         if self.viewer_id is None:
             raise Invalid(_("This method requires an authenticated user"))
         if find_account(id).id != self.viewer_id:

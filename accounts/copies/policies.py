@@ -17,15 +17,7 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from accounts.copies.models import (
-    DISTANCE_LIMIT,
-    CopyFailure,
-    CopyPurpose,
-    CopyState,
-    HashKind,
-    ListedAct,
-    RemoteCopy,
-)
+from accounts.copies.models import DISTANCE_LIMIT, CopyFailure, CopyPurpose, CopyState, HashKind, ListedAct, RemoteCopy
 from social.kernel import links
 from social.kernel.errors import FieldError
 from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, URI_LIMIT
@@ -71,10 +63,7 @@ _CLAIM_LIFETIME: Final = timedelta(hours=1)
 
 
 def pause_after(failure: CopyFailure, attempts: int) -> timedelta:
-    """Return the back-off after `attempts` failed fetches: a minute, doubled each time, at most a day.
-
-    A file that is missing, or that cannot be shown here, is retried after a day.
-    """
+    """Return the back-off after `attempts` failed fetches: a minute, doubled each time, at most a day."""
     if failure != CopyFailure.UNREACHABLE:
         return _RETRY_INTERVAL
     return min(_FIRST_PAUSE * (1 << min(attempts - 1, 12)), _RETRY_INTERVAL)
@@ -103,10 +92,7 @@ def host_of(url: str) -> str:
 
 
 def proxied_url(path: str, url: str) -> str:
-    """Return the address of a remote file on this server: `path`, without a leading slash, with its key.
-
-    The key proves that this server made the address, for the file at `url`.
-    """
+    """Return the address of a remote file here: `path`, and the key, which proves that this server made the address."""
     return links.web_url(f"/{path}?key={_key(path, url, settings.SECRET_KEY)}")
 
 

@@ -95,10 +95,7 @@ def needs_perceptual_hash() -> bool:
 
 
 def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
-    """Return the enabled list that has a file's hash, or else that with the most similar perceptual hash.
-
-    One statement for each kind of list; each uses an index.
-    """
+    """Return the enabled list that has a file's hash, or the most similar perceptual hash. Each query uses an index."""
     exact = _enabled_lists_of(HashKind.SHA256)
     if exact:
         rows = HashEntry.objects.filter(hash_list_id__one_of=list(exact), value=bytes.fromhex(sha256))

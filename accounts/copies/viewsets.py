@@ -39,9 +39,7 @@ _PICTURES: Final = {
 
 
 class MediaProxyViewSet(ApiViewSet):
-    """Base of endpoints for files of other servers. Requests without the key of the URL are limited (behaviours section
-    4).
-    """
+    """Base of endpoints for remote files. Requests without the URL's key are limited (behaviours section 4)."""
 
     authentication_classes: tuple[type[BaseAuthentication], ...] = (UncountedAuthentication,)
 

@@ -113,9 +113,7 @@ def _key_errors(name: str, label: str, value: str) -> Iterator[FieldError]:
 
 
 def _decoded(value: str) -> bytes:
-    """Return the bytes of a base64 text in either alphabet, with or without padding and line ends, as Olm libraries
-    write it (RFC 4648 sections 3.1, 3.2 and 5); empty if it is invalid or longer than any key.
-    """
+    """Return the bytes of a base64 text, as Olm libraries write it; empty if it is invalid or longer than any key."""
     if len(value) > KEY_LIMIT:
         return b""
     plain = "".join(value.split()).rstrip("=").translate(_URL_SAFE)

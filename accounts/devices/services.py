@@ -1,6 +1,4 @@
-"""Devices of end-to-end encryption, their one-time keys, and messages for them (contract, behaviours and parameters
-"Crypto").
-"""
+"""End-to-end encryption: devices, their one-time keys, and messages for them (contract, "Crypto")."""
 
 from __future__ import annotations
 
@@ -98,9 +96,7 @@ def _add_one_time_keys(device: Device, draft: policies.DeviceDraft) -> None:
 
 
 def query_devices(*, account_id: int, account_ids: Sequence[int]) -> dict[int, Sequence[AnyDevice]]:
-    """Return the devices of these accounts, remote ones from their servers; accounts of servers that do not respond are
-    left out.
-    """
+    """Return the devices of these accounts, without those of servers that do not respond."""
     found: dict[int, Sequence[AnyDevice]] = dict(load_devices(account_id, account_ids))
     elsewhere = load_reachable_elsewhere(account_id, account_ids)
     finder = remote_devices.find()
@@ -270,9 +266,7 @@ def _find_targets(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[in
 
 
 def _franking(source_account_id: int, target_account_id: int, digest: str, **more: str) -> str:
-    """Return the encrypted statement with which a recipient can report a message to staff; only this server can make
-    and read it.
-    """
+    """Return the encrypted statement with which a recipient can report a message; only this server can read it."""
     statement = {
         "source_account_id": str(source_account_id),
         "target_account_id": str(target_account_id),

@@ -138,9 +138,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return confirmation_url(emailconfirmation.email_address)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count the sign-in attempt by IP address and by browser, for an unknown browser by e-mail address (behaviours
-        section 4, security row 81). Raises RateLimited.
-        """
+        """Count the sign-in attempt (behaviours section 4, security row 81). Raises RateLimited."""
         email = str(credentials.get("email") or "").lower()
         address = rate_key(client_ip(request))
         counts = [admission.count(limits.SIGN_IN_ADDRESS, address=address)]

@@ -16,10 +16,7 @@ from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, NAME_LIMIT, OBJECT_
 
 
 class Application(toolkit.AbstractApplication):
-    """A client program.
-
-    Secrets are 43 random characters, stored in plain text: a hash would cost a quarter of a CPU second per request.
-    """
+    """Client program. Its secret is stored in plain text: checking a hash would cost a quarter of a CPU second."""
 
     website = models.TextField(null=True)
     scopes = models.TextField(default="read")
@@ -72,9 +69,7 @@ class AccessToken(toolkit.AbstractAccessToken):
 
 
 class RevokedToken(models.Model):
-    """Token that was revoked in the last day. Requests with it get the error for revoked tokens instead of counting as
-    anonymous.
-    """
+    """Token that was revoked in the last day. Requests with it get an error instead of counting as anonymous."""
 
     token_checksum = models.CharField(max_length=64, primary_key=True)
     revoked_at = models.DateTimeField(default=clock.now, db_index=True)
@@ -164,9 +159,7 @@ class EmailDomainRefusal(models.Model):
 
 
 class CanonicalEmailBlock(models.Model):
-    """E-mail address that is blocked in any spelling, stored as a digest. It is deleted when `account` is no longer
-    suspended.
-    """
+    """Digest of an e-mail address that is blocked in any spelling; deleted when `account`'s suspension ends."""
 
     id = SnowflakeField(primary_key=True)
     digest = models.TextField(unique=True)

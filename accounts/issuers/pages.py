@@ -89,9 +89,7 @@ class IssuerSignUpForm(SignUpForm):
 
 
 class IssuerSignUpView(SignupView):
-    """`/auth/with`: creates the account of a person whom an issuer has identified; 5 attempts in 30 minutes per IP
-    address.
-    """
+    """`/auth/with`: creates the account of a person whom an issuer identified; 5 attempts in 30 minutes per IP address."""
 
     form_class = IssuerSignUpForm
     template_name = "account/issuer_sign_up.html"
@@ -188,9 +186,7 @@ def identities(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def again(request: HttpRequest) -> HttpResponse:
-    """`/auth/identities/again`: asks for a reauthentication by the issuer, then resumes the submitted form or shows
-    `next`.
-    """
+    """`/auth/identities/again`: asks for a reauthentication by the issuer, then resumes the form or shows `next`."""
     user = signed_in(request)
     if has_asked_issuer(request, user):
         return resume_request(request) or redirect("front")

@@ -42,9 +42,7 @@ def nonce_of(state: str) -> str:
 
 
 def usable_keys(document: Any) -> JWKSet:
-    """Return the public signing keys of an issuer, without shared secrets, with which others could sign. Raises
-    TokenRefused.
-    """
+    """Return the public signing keys of an issuer; shared secrets are left out. Raises TokenRefused."""
     try:
         keys = [key for key in document["keys"] if key.get("kty") in ("RSA", "EC", "OKP") and key.get("use") != "enc"]
         return JWKSet.from_json(orjson.dumps({"keys": keys}).decode())

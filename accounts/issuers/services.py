@@ -99,9 +99,7 @@ def read_claims(issuer: Issuer, tokens: Mapping[str, Any], nonce: str) -> dict[s
 
 
 def sign_out_url(issuer_id: str, token: str, back: str) -> str:
-    """Return the URL that ends the issuer's own session and redirects to `back` (OpenID Connect RP-Initiated Logout);
-    or empty.
-    """
+    """Return the URL that ends the issuer's session and redirects to `back` (OpenID RP-Initiated Logout); or empty."""
     try:
         issuer = find_issuer(issuer_id)
         address = find_configuration(issuer).get("end_session_endpoint")

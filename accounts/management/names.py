@@ -58,9 +58,7 @@ _Person = TypeVar("_Person", Account, User)
 
 
 def named_or_all(named: Sequence[_Row], everybody: QuerySet[_Row] | None, sentence: str) -> tuple[Iterable[_Row], int]:
-    """Return the named rows, or those of `everybody`, and their number. Raises CommandError with `sentence` for both or
-    neither.
-    """
+    """Return the named rows, or `everybody`, and their number. Raises CommandError (`sentence`) for both or neither."""
     if bool(named) is (everybody is not None):
         raise CommandError(sentence)
     return (named, len(named)) if everybody is None else (everybody.iterator(), everybody.count())
@@ -69,10 +67,7 @@ def named_or_all(named: Sequence[_Row], everybody: QuerySet[_Row] | None, senten
 def for_each(
     command: BaseCommand, people: Iterable[_Person], count: int, act: Callable[[_Person], object], *, dry_run: bool
 ) -> None:
-    """Call `act` for each person, except in a dry run, and print a line for each, with the text that `act` returns.
-
-    Raises CommandError at the first person for whom a service raises an error.
-    """
+    """Call `act` for each person, unless `dry_run`, and print a line with its result. Raises CommandError."""
     for number, one in enumerate(people, start=1):
         address = one.acct if isinstance(one, Account) else one.account.username
         try:

@@ -27,9 +27,7 @@ def check_field(label: Any, help_text: Any = "") -> forms.BooleanField:
 
 
 class OpenChoiceField(forms.ChoiceField):
-    """Choice that keeps a value which is not offered, because an application may have set it; `offer` adds it to the
-    choices.
-    """
+    """Choice that accepts a stored value which is not offered; `offer` adds that value to the choices."""
 
     def title_of(self, value: str) -> str | Promise | None:
         """Return the title of a valid value that is not offered; None for an invalid one."""

@@ -94,10 +94,7 @@ def suggestions(account_id: int) -> list[dict[str, Any]]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def follow(request: HttpRequest) -> HttpResponse:
-    """Follow a suggested account, or request to. Raises NotFound, RateLimited.
-
-    A GET request, which browsers send after a sign-in, redirects to the suggestions.
-    """
+    """Follow a suggested account, or request to; GET redirects to the suggestions. Raises NotFound, RateLimited."""
     if request.method != "POST":
         return redirect("front")
     user = signed_in(request)

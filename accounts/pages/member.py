@@ -38,9 +38,7 @@ _COUNT_LIMIT: Final = 99
 
 @dataclass(frozen=True)
 class Member:
-    """The signed-in reader of a page, and the navigation; `waiting` counts the new things on pages that phones show in
-    the menu.
-    """
+    """The signed-in reader of a page, and the navigation; `waiting` is the number of new things in the phones' menu."""
 
     person: Person
     links: list[dict[str, Any]]
@@ -115,9 +113,7 @@ def _return_path(request: HttpRequest) -> str:
 
 
 def member_page(view: View, *, states: Collection[SignInState] = ACTIVE, max_body: int = 0) -> View:
-    """Wrap a page for signed-in people; `max_body` is the maximum size of its requests in bytes, if it is larger than
-    usual.
-    """
+    """Wrap a page for signed-in people; `max_body` is the maximum size of its requests in bytes, if larger than usual."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

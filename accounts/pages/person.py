@@ -26,9 +26,7 @@ _LINK: Final = (
 
 @dataclass(frozen=True)
 class Person:
-    """An account on a page: display name, full address, and a still picture; `shown` is the name with its emojis as
-    pictures.
-    """
+    """An account on a page: display name, address, still picture; `shown` is the name with emojis as pictures."""
 
     name: str
     address: str

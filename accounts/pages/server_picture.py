@@ -30,9 +30,7 @@ def server_picture(request: HttpRequest) -> dict[str, Callable[[], str]]:
 
 @require_safe
 def custom_css(request: HttpRequest) -> HttpResponse:
-    """`/custom.css`: the owner's colours and style sheet (Mastodon has the same path), cached for long with its current
-    version.
-    """
+    """`/custom.css`: the owner's colours and style sheet, cached for long with its current version."""
     identity = current_identity()
     return _answer(request, identity.stylesheet, "text/css; charset=utf-8", identity.version)
 

@@ -19,13 +19,7 @@ from accounts.policies import mails
 from accounts.policies.visibility import DEFAULTS, QUOTE_POLICIES, default_visibility
 from accounts.services.preferences import PreferencesChange
 from accounts.services.profile_pictures import PICTURE_SIZE_LIMIT, PictureUpload
-from accounts.services.profiles import (
-    DESCRIPTION_LIMIT,
-    DISPLAY_NAME_LIMIT,
-    FIELDS_LIMIT,
-    NOTE_LIMIT,
-    ProfileChange,
-)
+from accounts.services.profiles import DESCRIPTION_LIMIT, DISPLAY_NAME_LIMIT, FIELDS_LIMIT, NOTE_LIMIT, ProfileChange
 from social.api.parsers import MEBIBYTE
 from social.kernel import clock
 from social.kernel.text.languages import known_language

@@ -9,10 +9,7 @@ from accounts.policies.relations import Relations
 
 
 class Audience(StrEnum):
-    """Groups that may put an account into collections.
-
-    `ASKED`: everybody may ask, and the account answers each request; `MISSING`: its server states no policy.
-    """
+    """Groups that may put an account into collections; ASKED: the account is asked; MISSING: no policy is stated."""
 
     NOBODY = ""
     PUBLIC = "public"

@@ -36,9 +36,7 @@ def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
 
 
 def is_of_proxies(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
-    """Tell whether a network has addresses of this machine or private ones: everybody has the address of a reverse
-    proxy that is not in TRUSTED_PROXIES (security row 79).
-    """
+    """Tell whether a network has private addresses or this machine's, which reverse proxies have (security row 79)."""
     return any(own.version == network.version and network.overlaps(own) for own in _PROXY_NETWORKS)
 
 

@@ -15,10 +15,7 @@ _TEXTS: Final = frozenset({"textarea", "title", "xmp", "noscript"})
 
 
 def link_to_verify(value: str) -> str | None:
-    """Return the address that is the whole value of a field; None for a value that can never be verified.
-
-    Only its canonical spelling counts, so that the address shown is the address fetched.
-    """
+    """Return the address, in its canonical spelling, that is the whole value of a field; None if there is none."""
     try:
         canonical = parse_url(value).url
     except Unavailable:

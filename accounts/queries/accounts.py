@@ -64,10 +64,7 @@ def find_account(account_id: int) -> Account:
 
 
 def split_address(address: str) -> tuple[str, str | None] | None:
-    """Split `user`, `@user` or `user@domain` into username and domain in lower-case Punycode (None: this server).
-
-    Returns None for an invalid address.
-    """
+    """Split `user`, `@user` or `user@domain` into username and Punycode domain (None: here); None if invalid."""
     username, _at, domain = address.strip().removeprefix("@").partition("@")
     if not username or "@" in domain or "/" in username or " " in username:
         return None

@@ -76,10 +76,7 @@ SELECT known.id, familiar.account_id
 
 
 def load_familiar_followers(viewer_id: int, account_ids: Iterable[int]) -> dict[int, list[int]]:
-    """Load followers of each of these accounts whom the viewer follows, at most FAMILIAR_SHOWN each, in two queries.
-
-    Accounts that hide their network have none, and are none.
-    """
+    """Load at most FAMILIAR_SHOWN followers of each account whom the viewer follows and who show it. Two queries."""
     known = Account.objects.filter(is_present(), id__one_of=account_ids).values_list("id", "hide_collections")
     open_ids = [number for number, hidden in known if not hidden and number != viewer_id]
     found: dict[int, list[int]] = {number: [] for number, _hidden in known}

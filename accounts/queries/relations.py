@@ -171,9 +171,7 @@ def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) ->
 
 
 def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
-    """Load the relations that decide whether the viewer may feature these accounts; a query only if `featuring_ids` has
-    any.
-    """
+    """Load the relations that decide whether the viewer may feature the accounts; only queried if `featuring_ids` has any."""
     return load_hiding(viewer_id, featuring_ids(accounts, approving))
 
 

@@ -27,9 +27,7 @@ def list_troubled() -> QuerySet[Host]:
 
 
 def load_names(hosts: Iterable[str]) -> dict[str, list[str]]:
-    """Load the domains of the servers at each host: the host if it is a known domain, or else those whose documents it
-    serves, or else (as for a relay) the host.
-    """
+    """Load each host's domains: the host if it is a known domain, else those whose documents it serves, else the host."""
     wanted = list(hosts)
     known = set(Domain.objects.filter(name__one_of=wanted).values_list("name", flat=True))
     at_host = defaultdict(list)

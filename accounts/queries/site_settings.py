@@ -45,10 +45,7 @@ BACKUP_SETTING: Final = "backup_taken"
 
 
 def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
-    """Load the texts and settings of staff about this server, with defaults unless `raw`.
-
-    The access to a kind of timeline has the key `site_access_<kind>_<origin>`.
-    """
+    """Load the texts and settings of staff about this server, with defaults unless `raw`."""
     rows = SiteSetting.objects.filter(Q(key__startswith="site_") | Q(key=ACCESS_SETTING))
     stored = dict(rows.values_list("key", "value"))
     for kind, origins in (stored.pop(ACCESS_SETTING, None) or {}).items():

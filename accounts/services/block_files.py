@@ -95,10 +95,7 @@ class BlockFile(ABC, Generic[D]):
 
 
 def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None) -> list[Entry[D]]:
-    """Return the non-empty lines of a file; invalid lines and repeated names have a `problem`.
-
-    Raises UnreadableFile, also for more than `most` lines.
-    """
+    """Return the non-empty lines, some with a `problem`. Raises UnreadableFile, also for more than `most` lines."""
     written = read_lines(kind, data, most=most)
     if not written:
         raise UnreadableFile(_("The file has no entries."))
@@ -171,10 +168,7 @@ def is_true(value: str | None) -> bool | None:
 
 
 def plan_file(kind: BlockFile[D], entries: Sequence[Entry[D]], *, replace: bool = False) -> list[Planned[D]]:
-    """Plan an import, in the order of the file; a fixed number of queries for each BATCH lines.
-
-    Existing blocks stay unless the new one is stricter; with `replace` the file decides.
-    """
+    """Plan an import; unless `replace`, blocks change only to stricter ones. A fixed number of queries per BATCH."""
     planned: list[Planned[D]] = []
     for batch in in_batches(entries, BATCH):
         good = iter(kind.plan([entry for entry in batch if not entry.problem], replace=replace))
@@ -183,9 +177,7 @@ def plan_file(kind: BlockFile[D], entries: Sequence[Entry[D]], *, replace: bool 
 
 
 def import_file(kind: BlockFile[D], *, by: Staff, planned: Sequence[Planned[D]]) -> Iterator[Planned[D]]:
-    """Carry out a plan, BATCH lines in a transaction; yield each plan, with the `reason` if it was refused. Raises
-    Forbidden.
-    """
+    """Carry out a plan, BATCH lines per transaction; yield each line, with a `reason` if refused. Raises Forbidden."""
     require(by, kind.permission)
     for batch in in_batches(planned, BATCH):
         done = iter(_apply_batch(kind, by, [plan for plan in batch if plan.action in _DONE]))

@@ -61,10 +61,7 @@ def unblock_account(*, account: Account, target: Account) -> None:
 
 
 def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
-    """Copy the blocks of and by `source`, and the mutes of `source`, to `target`; return how many.
-
-    Publishes the events of `block_account` and `mute_account`.
-    """
+    """Copy `source`'s blocks (both ways) and mutes to `target`; return how many. Publishes their events."""
     moved = 0
     for row in Block.objects.filter(target=source).select_related("account").iterator():
         block_account(account=row.account, target=target)
@@ -86,10 +83,7 @@ def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
 
 
 def block_domain(*, account: Account, domain: str) -> None:
-    """Block all accounts of a server, whose domain may be in any spelling. Publishes DomainBlocked.
-
-    Raises Invalid for an invalid domain and for the domains of this server.
-    """
+    """Block a server, by its domain in any spelling. Publishes DomainBlocked. Raises Invalid, also for this server."""
     if not domain.strip():
         raise Invalid.of([FieldError.blank("domain")])
     name = normalise_domain(domain)
@@ -138,10 +132,7 @@ def mute_account(*, account: Account, target: Account, hide_notifications: bool 
 
 
 def unmute_account(*, account: Account, target: Account) -> None:
-    """End a mute, if there is one. Publishes AccountUnmuted.
-
-    The home timeline shows the account's posts again, except direct ones (contract, behaviours section 11).
-    """
+    """End a mute, if there is one; older direct posts stay out of the home timeline. Publishes AccountUnmuted."""
     _end_mutes(Mute.objects.filter(account=account, target=target), account.id, target.id, at=clock.now())
 
 

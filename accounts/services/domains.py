@@ -36,9 +36,7 @@ def note_host(*, name: str, host: str) -> None:
 
 
 def note_reached(names: Collection[str]) -> None:
-    """Record that known servers, given by domain or host, were just reached, at most once in REACHED_PERIOD; locked
-    rows are skipped.
-    """
+    """Record that these domains or hosts were just reached, at most once in REACHED_PERIOD; locked rows are skipped."""
     now = clock.now()
     if names:
         rows_of(_REACHED, {"names": list(names), "now": now, "before": now - REACHED_PERIOD})

@@ -90,9 +90,7 @@ def register_hold(hold: Hold) -> None:
 
 
 def keep_of_suspended(*tables: type[Model]) -> None:
-    """Register tables (records of staff), at the start of a process, whose rows a suspended account keeps when it is
-    erased.
-    """
+    """Register, at the start of a process, tables of staff whose rows stay when a suspended account is erased."""
     _kept_of_suspended.update(tables)
 
 

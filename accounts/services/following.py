@@ -61,10 +61,7 @@ def _apply(change: FollowChange, row: Follow | FollowRequest) -> bool:
 
 
 def release_follow_id(*, uri: str, account: Account, target: Account) -> None:
-    """Remove the id of a remote Follow from the account's other follows, because a server that was reset reuses ids.
-
-    Raises Conflict when a follow by another account has the id.
-    """
+    """Remove a remote Follow's id from the account's other follows (servers reuse ids after a reset). Raises Conflict."""
     for model in (Follow, FollowRequest):
         used = model._default_manager.filter(uri=uri).exclude(account=account, target=target)
         if used.exclude(account=account).exists():

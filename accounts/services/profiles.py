@@ -19,13 +19,7 @@ from accounts.services.changing import change_account
 from accounts.services.follow_requests import accept_waiting
 from accounts.services.following import lock_name
 from accounts.services.profile_links import links_to_verify
-from accounts.services.profile_pictures import (
-    PictureUpload,
-    draw_pictures,
-    picture_errors,
-    remove_replaced,
-    stored,
-)
+from accounts.services.profile_pictures import PictureUpload, draw_pictures, picture_errors, remove_replaced, stored
 from social.kernel import links
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.events import publish

@@ -99,10 +99,7 @@ def suspension_cause(account_id: int, moment: datetime) -> str:
 
 
 def sever_erased(account: Account) -> bool:
-    """End a batch of follows with a suspended account that is being erased; return whether there were any.
-
-    They are recorded with those that ended at the suspension. Publishes FollowsSevered.
-    """
+    """End and record a batch of follows with an account being erased; return whether any. Publishes FollowsSevered."""
     if account.suspended_at is None:
         return False
     act = _Act(SeveranceType.ACCOUNT_SUSPENSION, suspension_cause(account.id, account.suspended_at), account.acct)

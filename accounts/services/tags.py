@@ -183,9 +183,7 @@ class TagChange:
 
 
 def review_tag(*, by: Staff, tag: Tag, change: TagChange) -> None:
-    """Apply a change to a hashtag, which then counts as reviewed. Raises Forbidden; NotFound; Invalid for a display
-    name that is not another spelling of it.
-    """
+    """Apply a change to a hashtag, which is then reviewed. Raises Forbidden, NotFound; Invalid for another name."""
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
         current = require_found(Tag.objects.select_for_update().filter(pk=tag.pk).first())

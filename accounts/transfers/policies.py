@@ -70,9 +70,7 @@ class Line:
 
 
 def read_table(data: bytes, columns: Sequence[str], foreign: Collection[str] = ()) -> list[Line]:
-    """Return the non-empty lines of a file with these columns. Raises Unreadable, also if its first line names
-    `foreign` ones.
-    """
+    """Return the non-empty lines of a file with these columns. Raises Unreadable, also for `foreign` columns."""
     if len(data) > FILE_LIMIT:
         raise Unreadable(Problem.TOO_LARGE)
     try:
@@ -114,9 +112,7 @@ def _records(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _order(cells: Sequence[str], columns: Sequence[str], foreign: Collection[str]) -> list[int | None] | None:
-    """Return the position of each column if the cells name columns, else None. Raises Unreadable for another list's
-    columns.
-    """
+    """Return each column's position if the cells name columns, else None. Raises Unreadable for another list's columns."""
     names = [cell.strip().casefold() for cell in cells]
     if not {name.casefold() for name in foreign}.isdisjoint(names):
         raise Unreadable(Problem.OTHER_LIST)

@@ -141,9 +141,7 @@ class NetworksViewSet(ApiViewSet):
         return self._relationship(target)
 
     def familiar_followers(self, request: Request) -> HttpResponse:
-        """Followers of each of these accounts among the accounts that the caller follows; at most 40 accounts are
-        considered.
-        """
+        """Followers of each of these accounts (at most 40) among the accounts that the caller follows."""
         ids = FamiliarInput.read(request).id[:FAMILIAR_IDS_LIMIT]
         found = networks.load_familiar_followers(self.account_id, ids)
         accounts = present_accounts([number for people in found.values() for number in people], self.viewer_id)

@@ -132,10 +132,7 @@ def revoke_item(*, account: Account, item: CollectionItem) -> None:
 
 
 def remove_between(account_id: int, other_id: int) -> None:
-    """Remove two accounts, the first of which has blocked the other, from each other's collections.
-
-    Publishes CollectionItemRemoved for each item, in the caller's transaction.
-    """
+    """Remove two accounts from each other's collections. Publishes CollectionItemRemoved for each item."""
     items = CollectionItem.objects.filter(
         Q(collection__account_id=account_id, account_id=other_id)
         | Q(collection__account_id=other_id, account_id=account_id)

@@ -55,10 +55,7 @@ _EXTENSIONS: Final = {
 
 
 def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
-    """Return the copy of a file; if it is missing, or due for a retry, queue one fetch.
-
-    The copy fails at once if its server is known not to respond.
-    """
+    """Return a file's copy; queue one fetch if it is missing or due for a retry, unless its server does not respond."""
     with transaction.atomic():
         digest = policies.digest_of(purpose, url)
         RemoteCopy.objects.bulk_create(

@@ -26,9 +26,7 @@ _CHANGEABLE_COLUMNS: Final = ("source", "note", "act", "distance")
 
 @dataclass(frozen=True)
 class Imported:
-    """Result of an import: numbers of new hashes, of known ones, and of invalid lines, with the first of their line
-    numbers.
-    """
+    """Result of an import: numbers of new, known and invalid lines, and the first line numbers of invalid ones."""
 
     added: int
     known: int

@@ -128,9 +128,7 @@ def _read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Decompress a tar archive. Raises UnreadablePack if it is too large; the parser would read as much as a header
-    declares.
-    """
+    """Decompress a tar archive. Raises UnreadablePack if it is too large."""
     if data.startswith(b"\x1f\x8b"):
         unpacked = zlib.decompressobj(wbits=31).decompress(data, UNPACKED_LIMIT + 1)
     elif data.startswith(b"BZh"):

@@ -138,9 +138,7 @@ class UserAdmin(ActingAdmin):
         return list_unapproved()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Return the users, annotated with `unconfirmed`; users of deleted accounts are left out, because they are
-        removed soon.
-        """
+        """Return the users of accounts that are not deleted, annotated with `unconfirmed`."""
         rows: QuerySet[User] = super().get_queryset(request).filter(account__deleted_at=None)
         return rows.select_related("account", "role").annotate(unconfirmed=UNCONFIRMED)
 

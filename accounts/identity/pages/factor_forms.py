@@ -61,9 +61,7 @@ class _CredentialField(forms.Field):
 
 @dataclass(frozen=True)
 class _UsedCode:
-    """A used recovery code in the form of allauth's Authenticator, because allauth records it as the method of the
-    sign-in.
-    """
+    """Used recovery code in the form of allauth's Authenticator, which allauth records as the sign-in's method."""
 
     user: User
     pk: None = None
@@ -74,9 +72,7 @@ class _UsedCode:
 
 
 class _TypedCode:
-    """Mixin of forms that ask for a code of the app or a recovery code. Its owner gets a mail when wrong codes lock the
-    factor.
-    """
+    """Mixin of forms for a code of the app or a recovery code; a mail reports when wrong codes lock the factor."""
 
     user: User
     authenticator: Any
@@ -199,9 +195,7 @@ class PasskeyNameForm(webauthn.EditWebAuthnForm):
 
 
 def counter_of(authenticator: Authenticator, code: str) -> int:
-    """Return the latest TOTP time step around now that has this code, which allauth has just accepted; -1 if there is
-    none.
-    """
+    """Return the TOTP time step around now that has this code, which allauth has accepted; -1 if there is none."""
     secret = crypto.decrypt(authenticator.data["secret"])
     typed = normalize_user_code(code)
     return max(

@@ -39,9 +39,7 @@ class SessionsView(View):
 
 @require_POST
 def end_one(request: HttpRequest, session_id: int) -> HttpResponse:
-    """`POST /auth/sessions/:id`: signs out one browser, possibly the current one. Raises NotFound for a session of
-    another user.
-    """
+    """`POST /auth/sessions/:id`: signs out a browser, possibly the current one. Raises NotFound for others' sessions."""
     if end_session(user=signed_in(request), session_id=session_id) == request.session.session_key:
         logout(request)
         return redirect("account_login")

@@ -29,9 +29,7 @@ AUTHORIZE = "/oauth/authorize"
 
 
 def to_sign_in(request: HttpRequest, back: str | None = None) -> HttpResponse:
-    """Redirect to the sign-in page, which then returns to this page with the submitted form, or to `back` if there was
-    no form.
-    """
+    """Redirect to the sign-in page, which then returns to this page with the submitted form, or to `back`."""
     key = store_form(request) if request.method == "POST" else ""
     here = with_key(request.get_full_path(), key)
     return HttpResponseRedirect(sign_in_url(request, here if key else back or here))

@@ -28,9 +28,7 @@ _BRANDS_LIMIT: Final = 300
 
 
 class VisitsMiddleware:
-    """Records visits, after the authentication middleware. The session has the day of the last one, which is recorded
-    once.
-    """
+    """Records the first visit of each day in each session. It runs after the authentication middleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

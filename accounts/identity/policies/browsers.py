@@ -44,9 +44,7 @@ class Browser:
 
 
 def browser_of(user_agent: str, brands: str = "") -> Browser:
-    """Read the browser, or another program, from `User-Agent` and `Sec-CH-UA`, which tells browsers based on Chromium
-    apart.
-    """
+    """Return the browser, or another program, by the headers `User-Agent` and `Sec-CH-UA` (`brands`)."""
     system = next((name for name, pattern in _SYSTEMS if pattern.search(user_agent)), "")
     return Browser(_brand(brands) or _name(user_agent), system)
 

@@ -48,8 +48,5 @@ def new_code() -> str:
 
 
 def digest_of(typed: str) -> str:
-    """Return the stored digest of a code, without case, spaces, dashes and letters that look like digits.
-
-    A plain hash is enough: nobody can try 2^80 codes.
-    """
+    """Return the stored digest of a code, without case, spaces, dashes and letters that look like digits."""
     return sha256(typed.lower().translate(_MISREAD).encode()).hexdigest()

@@ -77,10 +77,7 @@ def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
 
 
 def end_invite(*, by: Staff, invite: Invite) -> None:
-    """Expire an invitation of any inviter, as staff, if it has not expired.
-
-    Raises Forbidden without MANAGE_INVITES or a rank above the inviter's; NotFound.
-    """
+    """Expire any inviter's invitation, as staff with MANAGE_INVITES and a higher rank. Raises Forbidden, NotFound."""
     with transaction.atomic():
         found = (
             Invite.objects.select_for_update(of=("self",)).select_related("inviter__role").filter(pk=invite.pk).first()

@@ -130,9 +130,7 @@ class Validator(OAuth2Validator):
 
 
 class CodeGrant(oauth2.AuthorizationCodeGrant):
-    """The authorization code grant. The view builds the redirect, because there are response modes that oauthlib does
-    not know.
-    """
+    """The authorization code grant; the view builds the redirect, as oauthlib does not know all response modes."""
 
     def _handle_redirects(self, request: Request) -> None:
         # Redirect URIs are compared exactly, in any scheme; oauthlib's own check refuses URIs with non-ASCII characters.
@@ -160,9 +158,7 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
         oauth2.IntrospectEndpoint.__init__(self, request_validator)
 
     def create_token_response(self, *args: Any) -> Any:
-        """Respond in one transaction. oauthlib returns a refusal instead of raising it, so that a revocation is not
-        rolled back.
-        """
+        """Respond in one transaction; oauthlib returns refusals, so that a revocation is not rolled back."""
         with transaction.atomic():
             return super().create_token_response(*args)
 

@@ -23,10 +23,7 @@ _OPERATOR_ERRORS: Final = frozenset(
 
 
 def is_solved(answer: str) -> bool:
-    """Tell whether an answer of the captcha widget is right; each answer is accepted once.
-
-    Raises Unavailable when the service does not answer, or does not know this server.
-    """
+    """Tell whether a captcha's answer is right; it is accepted once. Raises Unavailable if the service fails."""
     captcha = settings.CAPTCHA
     assert captcha is not None  # the caller has checked
     sent = {"secret": captcha.secret, "sitekey": captcha.site_key, "response": answer[:_ANSWER_BYTES]}

@@ -1,6 +1,4 @@
-"""Confirms e-mail addresses: of new users (behaviours sections 4 and 5), who are removed if they never do so, and new ones
-of users (security rows 24 and 29).
-"""
+"""Confirms e-mail addresses of new users, and new addresses of users (behaviours sections 4, 5; security rows 24, 29)."""
 
 from __future__ import annotations
 
@@ -262,10 +260,7 @@ def _link(user: User) -> str:
 
 
 def checked_email(email: str) -> str:
-    """Return a new address in lower case. Raises Invalid with `details` if it is malformed, blocked or in use.
-
-    It may query the DNS: call it outside of transactions.
-    """
+    """Return a new address in lower case. Raises Invalid with `details`. It may query the DNS: not in transactions."""
     wanted = email.strip().lower()
     Invalid.unless_none(
         email_errors(wanted) or load_email_findings(wanted, look_up_mail_hosts(wanted)).errors(), details=True
@@ -274,10 +269,7 @@ def checked_email(email: str) -> str:
 
 
 def replace_email(user: User, email: str) -> None:
-    """Replace all addresses of a user, whose row the caller has locked, by `email`, which counts as confirmed.
-
-    Raises Invalid with `details` if somebody else has the address.
-    """
+    """Replace a user's addresses by a confirmed one; the caller has locked the user. Raises Invalid for one in use."""
     try:
         with transaction.atomic():
             EmailAddress.objects.filter(user=user).delete()

@@ -86,10 +86,7 @@ _SECURITY: Final[Mapping[str, str | Promise]] = {
 
 @dataclass(frozen=True)
 class Letter:
-    """A mail to a user; `context` is the template's, besides the username.
-
-    `switch` is the preference (`accounts.policies.mails`) that ends such mails, if there is one.
-    """
+    """Mail to a user; `context` is for the template, `switch` the preference (`policies.mails`) that ends such mails."""
 
     user: User
     address: str
@@ -157,10 +154,7 @@ def send_approval_mails(events: Sequence[UserApproved]) -> None:
 
 
 def send_all(letters: Iterable[Letter]) -> None:
-    """Send mails in their recipients' languages, over one connection. Raises Unavailable.
-
-    An address gets at most MAILS_A_DAY mails of one kind (security row 85).
-    """
+    """Send mails in their recipients' languages; at most MAILS_A_DAY of a kind to an address. Raises Unavailable."""
     connection, server_name = get_connection(), find_site_title()
     try:
         for letter in letters:

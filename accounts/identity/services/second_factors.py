@@ -24,9 +24,7 @@ def make_recovery_codes(*, user: User) -> list[str]:
 
 
 def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
-    """Use up a recovery code; return whether it was valid. Of two concurrent calls, one succeeds. Publishes
-    SecurityChanged.
-    """
+    """Use up a recovery code; return whether it was valid. Only one concurrent call succeeds. Publishes SecurityChanged."""
     with transaction.atomic():
         used, _by_model = RecoveryCode.objects.filter(user=user, digest=digest_of(typed)).delete()
         if used:
@@ -35,9 +33,7 @@ def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
 
 
 def accept_app_code(*, authenticator: Authenticator, counter: int) -> bool:
-    """Accept a code of the time step `counter`; return False unless the step is later than the last one (RFC 6238
-    section 5.2).
-    """
+    """Accept a code of time step `counter`; return False unless it is later than the last one (RFC 6238 section 5.2)."""
     with transaction.atomic():
         locked = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
         if counter <= locked.data.get("last_counter", -1):

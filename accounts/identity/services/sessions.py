@@ -108,9 +108,7 @@ def forget_ended_sessions() -> int:
 
 
 def publish_user_state(*, user: User) -> None:
-    """Publish UserStateChanged after a change of confirmation, approval, role or access; tokens have the new state at
-    once.
-    """
+    """Publish UserStateChanged after a change of confirmation, approval, role or access; renew cached tokens."""
     with transaction.atomic():
         publish(UserStateChanged(user_id=user.pk))
         refresh_identities(user_id=user.pk)

@@ -15,14 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts.identity.policies.sign_up import email_digest, is_in_usernames, normalised_username
 from accounts.identity.queries.sign_up import find_email_domain_blocks
-from accounts.models import (
-    CanonicalEmailBlock,
-    EmailDomainBlock,
-    EmailDomainRefusal,
-    IpBlock,
-    Severity,
-    UsernameBlock,
-)
+from accounts.models import CanonicalEmailBlock, EmailDomainBlock, EmailDomainRefusal, IpBlock, Severity, UsernameBlock
 from accounts.models.user import Permission
 from accounts.policies.networks import network_of
 from accounts.policies.staff import Staff, require
@@ -138,9 +131,7 @@ def write_network_blocks(
 
 
 def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_approval: bool = False) -> UsernameBlock:
-    """Block a username, or every username that contains it. Raises Forbidden; Invalid for an impossible or blocked
-    username.
-    """
+    """Block a username, or every username that contains it. Raises Forbidden; Invalid, also for a blocked one."""
     name = username.strip().removeprefix("@")
     if not name:
         raise Invalid.of([FieldError.blank("username")])
@@ -155,9 +146,7 @@ def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_a
 
 
 def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any]) -> None:
-    """Change columns (`network`, `severity`, `comment`, `expires_at`). Raises Forbidden, NotFound; Invalid as
-    `block_network`.
-    """
+    """Change columns of a block of a network. Raises Forbidden, NotFound; Invalid as `block_network`."""
     require(by, Permission.MANAGE_BLOCKS)
     try:
         with transaction.atomic():

@@ -40,10 +40,7 @@ from social.kernel.locks import keep_row, lock, lock_row
 
 
 def create_user(*, by: Staff, draft: SignUpDraft, confirmed: bool | None = None) -> User:
-    """Create an approved account; CONFIRM_EMAIL decides about the confirmation if `confirmed` is None.
-
-    Raises Forbidden; Invalid with `details` as `sign_up` does.
-    """
+    """Create an approved account; `confirmed` defaults to the setting. Raises Forbidden, Invalid as `sign_up` does."""
     require(by, Permission.MANAGE_USERS)
     with transaction.atomic():
         user = sign_up(draft=draft, confirmed=confirmed, approved=True)
@@ -105,10 +102,7 @@ def confirm(*, by: Staff, user: User) -> None:
 
 
 def disable(*, by: Staff, user: User, reason: str = "") -> None:
-    """Disable sign-in and API calls: sessions and streams end, tokens get status 403 (behaviours section 18).
-
-    Raises Forbidden, and Conflict for the last administrator.
-    """
+    """Disable sign-in and API calls; sessions and streams end. Raises Forbidden; Conflict for the last administrator."""
     with _acting(by, user, "disable", Permission.MANAGE_USERS, **because(reason)) as locked:
         keep_one_administrator(locked)
         _update(user, disabled_at=clock.now())

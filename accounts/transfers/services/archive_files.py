@@ -152,10 +152,7 @@ def writing(archive_id: int, files: dict[str, list[int]]) -> Iterator[ArchiveWri
 
 
 def remove_strays(root: Path, used: Callable[[], Iterable[int]]) -> int:
-    """Remove folders in `root` that a killed process has left; return how many.
-
-    They have none of the `used` ids as their name, have not changed for a day, and are not locked.
-    """
+    """Remove folders in `root` that are not `used`, not locked, and a day old; return how many."""
     oldest = time.time() - _STRAY_SECONDS
     # The folders are listed before the ids, so that folders made meanwhile are not taken for strays.
     old = [folder for folder in root.glob("*") if folder.name.isdecimal() and _changed_at(folder) < oldest]

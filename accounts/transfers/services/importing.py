@@ -88,10 +88,7 @@ def _read(row: ImportRow, portable: PortableList) -> None:
 
 
 def start_import(*, account: Account, import_id: int) -> None:
-    """Start an import; a started one continues unchanged. Publishes ImportDue.
-
-    Raises NotFound, also for another account's import, and Conflict while another import of the list runs.
-    """
+    """Start an import, unless it has started. Raises NotFound; Conflict while another runs. Publishes ImportDue."""
     try:
         with transaction.atomic():
             found = require_found(Import.objects.select_for_update().filter(id=import_id, account=account).first())
@@ -119,10 +116,7 @@ def work_off_imports(events: Sequence[ImportDue]) -> None:
 
 
 def process_import(import_id: int) -> None:
-    """Process an import for TURN_SECONDS. Publishes ImportDue if lines are left, later if they wait for other servers.
-
-    It ends early when its owner can no longer use their account.
-    """
+    """Process an import for TURN_SECONDS, while its owner can use their account. Publishes ImportDue if lines are left."""
     end = time.monotonic() + TURN_SECONDS
     while True:
         found = Import.objects.select_related("account__user").filter(id=import_id, state=ImportState.RUNNING).first()

@@ -52,9 +52,7 @@ _apart: Final[set[_Column]] = {
 
 
 def register(name: str, step: Step | None, *columns: _Column) -> None:
-    """Register a step, at the start of a process, that moves these columns; without a step they stay with the first
-    account.
-    """
+    """Register, at the start of a process, a step that moves these columns; otherwise they stay with the first account."""
     if step is not None:
         _steps[name] = step
     _apart.update(columns)

@@ -41,10 +41,7 @@ BATCH_SIZE: Final = 100
 
 
 def add_alias(*, account: Account, alias: Account) -> None:
-    """Let another account of the same person move to `account`. Publishes ProfileUpdated.
-
-    Raises Invalid for the account itself and for more than ALIASES_LIMIT.
-    """
+    """Let the person's other account move to `account`. Raises Invalid, also for too many. Publishes ProfileUpdated."""
     with transaction.atomic():
         locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
         if alias.id == account.id:

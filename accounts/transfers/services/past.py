@@ -97,9 +97,7 @@ def start_past(*, account: Account, import_id: int, visibility: str = "") -> Non
 
 
 def undo_past(*, account: Account, import_id: int) -> None:
-    """Remove all posts of an import in the background. Raises NotFound; Conflict if that is too late. Publishes
-    PastImportDue.
-    """
+    """Remove all posts of an import in the background. Raises NotFound; Conflict if too late. Publishes PastImportDue."""
     try:
         with transaction.atomic():
             found = _find(account, import_id)
@@ -115,10 +113,7 @@ def undo_past(*, account: Account, import_id: int) -> None:
 
 
 def drop_past(*, account: Account, import_id: int) -> None:
-    """Stop a running import, whose posts stay, or remove one that was not started or whose archive was refused.
-
-    Raises NotFound, also for another account's import.
-    """
+    """Stop a running import, whose posts stay, or remove one that is not imported. Raises NotFound."""
     with transaction.atomic():
         found = _find(account, import_id)
         if found.state == PastState.RUNNING:
@@ -140,9 +135,7 @@ def _remove(found: PastImport) -> None:
 
 
 def remove_files_of(account_id: int) -> int:
-    """Remove the files of an erased account's unfinished import, whose rows are erased elsewhere; return 1 if there
-    were any.
-    """
+    """Remove the files of an erased account's unfinished import; return 1 if there were any. Rows are erased elsewhere."""
     unfinished = PastImport.objects.filter(account_id=account_id).exclude(state__in=_ENDED)
     found = [import_id for import_id in unfinished.values_list("id", flat=True) if folder_of(import_id).exists()]
     for import_id in found:
