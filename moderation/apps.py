@@ -20,7 +20,7 @@ class ModerationConfig(AppConfig):
         import_module("moderation.reactions")
         from accounts.models.user import WAITING_COUNTS
         from accounts.ports import welcome
-        from accounts.services.erasing import Hold, keep_of_suspended, register_hold
+        from accounts.services.erasing import Hold, register_hold, retain_rows_of_suspended
         from moderation.models import Appeal, Report, StaffNote, Strike
         from moderation.pages.welcome import welcome_values
         from moderation.queries.announcements import unread_announcements
@@ -29,7 +29,7 @@ class ModerationConfig(AppConfig):
         from statuses.services import deleting
 
         person_cards.plug(_person_cards)
-        keep_of_suspended(Report, Strike, Appeal, StaffNote)
+        retain_rows_of_suspended(Report, Strike, Appeal, StaffNote)
         register_hold(Hold((Report,), outlive, lasts=True))
         deleting.keep(find_reported_statuses)
         welcome.plug(welcome_values)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account, ActorType, Domain, User
-from accounts.queries.accounts import has_address, named_from, split_address
+from accounts.queries.accounts import filter_by_prefix, has_address, split_address
 from social.api.staff import newest
 from social.api.staff_columns import (
     COUNT_LIMIT,
@@ -61,7 +61,7 @@ def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[A
 def find_addressed(term: str) -> list[int]:
     """Return the ids of at most COUNT_LIMIT accounts, by an address, its beginning, or a part of server or username."""
     username, at, domain = term.strip().removeprefix("@").partition("@")
-    begun = named_from(Account.objects.order_by(ADDRESS_ORDER), username)
+    begun = filter_by_prefix(Account.objects.order_by(ADDRESS_ORDER), username)
     if not at:
         # An array, because a join would read all accounts.
         people = ArraySubquery(User.objects.values("account_id"))

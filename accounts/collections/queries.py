@@ -125,7 +125,7 @@ def show(collections: Iterable[Collection], viewer_id: int | None) -> list[Shown
 
 def seen_by(whole: ShownCollection, viewer_id: int | None, relations: Relations) -> ShownCollection:
     """Return a whole collection with only the items that the viewer of `relations` may see."""
-    states = _states(whole.collection, viewer_id)
+    states = _visible_states(whole.collection, viewer_id)
     hidden = relations.blocking | relations.domain_blocking
     kept = (item for item in whole.items if item.state in states and item.account_id not in hidden)
     return ShownCollection(whole.collection, tuple(kept))
@@ -147,7 +147,7 @@ def load_members(shown: ShownCollection) -> list[Account]:
     return [known[account_id] for account_id in shown.account_ids if account_id in known]
 
 
-def _states(collection: Collection, viewer_id: int | None) -> Iterable[str]:
+def _visible_states(collection: Collection, viewer_id: int | None) -> Iterable[str]:
     if viewer_id == collection.account_id:
         return (ItemState.ACCEPTED, ItemState.PENDING)
     return (ItemState.ACCEPTED,)

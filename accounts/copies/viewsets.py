@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from accounts.copies.models import CopyFailure, CopyPurpose, CopyState, RemoteCopy
 from accounts.copies.policies import is_due, is_key_of
 from accounts.copies.queries import find_copy, find_picture_url
-from accounts.copies.services.copying import note_served, request_copy
+from accounts.copies.services.copying import record_served, request_copy
 from social.api.access import optional_user
 from social.api.addresses import client_ip, rate_key
 from social.api.admission import count
@@ -75,10 +75,10 @@ class MediaProxyViewSet(ApiViewSet):
             self.limit(request, FETCHED_FILES)
             copy = request_copy(purpose=purpose, url=url)
         assert copy is not None
-        answer = _answer(copy, small=small, shared=shared)
+        answer = _redirect_to_copy(copy, small=small, shared=shared)
         if answer is not None:
             return answer
-        poll = partial(_poll, copy.id, get_language(), small=small, shared=shared)
+        poll = partial(_redirect_if_ready, copy.id, get_language(), small=small, shared=shared)
         return answer_later(request._request, poll, _unreachable(), seconds=WAIT_SECONDS)
 
 
@@ -97,13 +97,13 @@ class ProfilePicturesViewSet(MediaProxyViewSet):
         return self.show(request, CopyPurpose(name), url, small=small, shared=True, keyed=keyed)
 
 
-def _poll(copy_id: int, language: str | None, *, small: bool, shared: bool) -> HttpResponse | None:
+def _redirect_if_ready(copy_id: int, language: str | None, *, small: bool, shared: bool) -> HttpResponse | None:
     copy = RemoteCopy.objects.filter(id=copy_id).first()
     with override(language):
-        return _answer(copy, small=small, shared=shared) if copy is not None else _missing()
+        return _redirect_to_copy(copy, small=small, shared=shared) if copy is not None else _missing()
 
 
-def _answer(copy: RemoteCopy, *, small: bool, shared: bool) -> HttpResponse | None:
+def _redirect_to_copy(copy: RemoteCopy, *, small: bool, shared: bool) -> HttpResponse | None:
     """Return the answer for a copy; None while it is being fetched."""
     if copy.state == CopyState.WAITING:
         return None
@@ -113,7 +113,7 @@ def _answer(copy: RemoteCopy, *, small: bool, shared: bool) -> HttpResponse | No
     path = (copy.preview or ("" if copy.purpose == CopyPurpose.ATTACHMENT else copy.file)) if small else copy.file
     if not path:
         return _missing()
-    note_served(copy)
+    record_served(copy)
     return redirect(storage.url(path), shared=shared)
 
 

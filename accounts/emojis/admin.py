@@ -125,7 +125,7 @@ CHANGED = shown("updated_at", gettext_lazy("Changed"), order="updated_at", minor
 _CHANGED = ngettext_lazy("%(count)d emoji was changed.", "%(count)d emojis were changed.", "count")
 
 
-def _change(name: str, title: Any, verb: str, **values: Any) -> Act:
+def _change_act(name: str, title: Any, verb: str, **values: Any) -> Act:
     return Act(
         name, title, lambda by, emoji: change_emoji(by=by, emoji=emoji, **values), many=Words("", _CHANGED), verb=verb
     )
@@ -159,10 +159,10 @@ class CustomEmojiAdmin(EditedAdmin):
     search_help_text = gettext_lazy("Part of a name, or of a server's name")
     ordering = ("-domain", "shortcode")
     acts = (
-        _change("enable", gettext_lazy("Enable"), "enable", disabled=False),
-        _change("disable", gettext_lazy("Disable: posts show its name instead"), "disable", disabled=True),
-        _change("list_in_picker", gettext_lazy("Show in the picker"), "list", listed=True),
-        _change("hide", gettext_lazy("Hide from the picker"), "unlist", listed=False),
+        _change_act("enable", gettext_lazy("Enable"), "enable", disabled=False),
+        _change_act("disable", gettext_lazy("Disable: posts show its name instead"), "disable", disabled=True),
+        _change_act("list_in_picker", gettext_lazy("Show in the picker"), "list", listed=True),
+        _change_act("hide", gettext_lazy("Hide from the picker"), "unlist", listed=False),
         Act(
             "set_category",
             gettext_lazy("Set the category"),

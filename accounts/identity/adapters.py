@@ -18,8 +18,8 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext, gettext_lazy
 
-from accounts.identity.pages.steps import has_asked_issuer
-from accounts.identity.pages.visits import find_browser, keep_browser, note
+from accounts.identity.pages.steps import has_reauthenticated_with_issuer
+from accounts.identity.pages.visits import find_browser, record_daily_visit, remember_browser
 from accounts.identity.policies.second_factors import relying_party
 from accounts.identity.policies.sign_up import SignUpDraft, password_errors
 from accounts.identity.queries.sign_in import load_identities, load_second_factors
@@ -154,7 +154,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def login(self, request: HttpRequest, user: User) -> None:
         super().login(request, user)
-        note(request, user)
+        record_daily_visit(request, user)
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
         """Redirect to the page that the person wanted to open, and remember the browser."""
@@ -163,7 +163,7 @@ class AccountAdapter(DefaultAccountAdapter):
         if by_issuer is not None:
             # The session of the issuer ends with this one (`accounts.issuers.pages`).
             request.session[ISSUER_SESSION] = [by_issuer.account.provider, by_issuer.state.get("id_token", "")]
-        keep_browser(request, response, user.email)
+        remember_browser(request, response, user.email)
         return response
 
     def reauthenticate(self, user: User, password: str) -> bool:
@@ -178,7 +178,11 @@ class AccountAdapter(DefaultAccountAdapter):
         reauthenticated there, because allauth requires nothing of such users.
         """
         user = self.request.user
-        passes = not isinstance(user, User) or get_reauthentication_flows(user) or has_asked_issuer(self.request, user)
+        passes = (
+            not isinstance(user, User)
+            or get_reauthentication_flows(user)
+            or has_reauthenticated_with_issuer(self.request, user)
+        )
         if not passes and load_identities(user):
             raise ReauthenticationRequired
         return True

@@ -62,7 +62,7 @@ urlpatterns = [
     path("auth/disabled", page(account_views.account_inactive, in_popup=True), name="account_inactive"),
     path(
         "auth/confirm",
-        page(sign_in.look_into_mailbox, in_popup=True),
+        page(sign_in.check_mailbox, in_popup=True),
         name="account_email_verification_sent",
     ),
     path("auth/confirm/again", page(resend_confirmation, in_popup=True), name="resend_confirmation"),

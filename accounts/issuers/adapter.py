@@ -77,7 +77,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         # The session keeps the login while a form or a second factor is asked for. It must not contain a token with
         # which data could be read from the issuer.
         sociallogin.token = None
-        if not policies.may_enter(claims, issuer):
+        if not policies.may_sign_in(claims, issuer):
             raise Forbidden(_("%(name)s does not allow you to use this server.") % {"name": issuer.name})
         if state["process"] != AuthProcess.LOGIN:
             if not isinstance(request.user, User) or request.user.pk != state["data"]["user"]:

@@ -24,7 +24,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.identity.adapters import ISSUER_SESSION
 from accounts.identity.pages.forms import SignUpForm
-from accounts.identity.pages.steps import has_asked_issuer
+from accounts.identity.pages.steps import has_reauthenticated_with_issuer
 from accounts.identity.policies.sign_up import Identity, SignUpDraft
 from accounts.identity.queries.sign_in import load_identities
 from accounts.identity.queries.sign_up import find_usable_invite
@@ -188,7 +188,7 @@ def identities(request: HttpRequest) -> HttpResponse:
 def again(request: HttpRequest) -> HttpResponse:
     """`/auth/identities/again`: asks for a reauthentication by the issuer, then resumes the form or shows `next`."""
     user = signed_in(request)
-    if has_asked_issuer(request, user):
+    if has_reauthenticated_with_issuer(request, user):
         return resume_request(request) or redirect("front")
     used = {identity.provider for identity in load_identities(user)}
     following = request.GET.get("next", "")

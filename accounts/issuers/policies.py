@@ -103,7 +103,7 @@ def role_of(claims: Mapping[str, Any], issuer: Issuer) -> str:
     return next((role for value, role in (issuer.roles or {}).items() if value in given), "")
 
 
-def may_enter(claims: Mapping[str, Any], issuer: Issuer) -> bool:
+def may_sign_in(claims: Mapping[str, Any], issuer: Issuer) -> bool:
     """Tell whether the person's claims contain one of the values that the settings require, if they require any."""
     given = _values(claims, issuer.required_claim)
     return not issuer.required_claim or any(value in given for value in issuer.required_values)

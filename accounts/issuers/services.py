@@ -50,7 +50,7 @@ def find_configuration(issuer: Issuer) -> Mapping[str, Any]:
     key = _key("configuration", issuer)
     found: Mapping[str, Any] | None = fragments.load([key]).get(key)
     if found is None:
-        found = _ask(issuer, issuer.discovery_url)
+        found = _request_json(issuer, issuer.discovery_url)
         endpoints = ("authorization_endpoint", "token_endpoint", "jwks_uri")
         if found.get("issuer") != issuer.issuer or not all(_is_address(found.get(name)) for name in endpoints):
             raise _failure(issuer, f"its configuration lacks an endpoint, or is that of {found.get('issuer')!r:.300}")
@@ -76,7 +76,7 @@ def exchange_code(issuer: Issuer, *, code: str, verifier: str, redirect_uri: str
         authorization = f"Basic {b64encode(pair.encode()).decode()}"
     elif issuer.client_secret:
         sent["client_secret"] = issuer.client_secret
-    return _ask(issuer, configuration["token_endpoint"], form=sent, authorization=authorization)
+    return _request_json(issuer, configuration["token_endpoint"], form=sent, authorization=authorization)
 
 
 def read_claims(issuer: Issuer, tokens: Mapping[str, Any], nonce: str) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def read_claims(issuer: Issuer, tokens: Mapping[str, Any], nonce: str) -> dict[s
             claims = read_id_token(token, keys=usable_keys(_keys(issuer, anew=True)), issuer=issuer, nonce=nonce)
         address, access = find_configuration(issuer).get("userinfo_endpoint"), tokens.get("access_token")
         if _is_address(address) and isinstance(access, str):
-            claims = with_user_info(claims, _ask(issuer, str(address), authorization=f"Bearer {access}"))
+            claims = with_user_info(claims, _request_json(issuer, str(address), authorization=f"Bearer {access}"))
     except TokenRefused as refusal:
         logger.warning("a sign-in by the issuer %s was refused: %s", issuer.id, refusal)
         raise Forbidden(_("The sign-in by %(name)s was refused.") % {"name": issuer.name}) from None
@@ -185,7 +185,7 @@ def _keys(issuer: Issuer, *, anew: bool = False) -> Any:
     key = _key("keys", issuer)
     found = None if anew else fragments.load([key]).get(key)
     if found is None:
-        document = _ask(issuer, find_configuration(issuer)["jwks_uri"])
+        document = _request_json(issuer, find_configuration(issuer)["jwks_uri"])
         found = {"read_at": time.time(), "keys": document.get("keys")}
         fragments.save({key: found}, seconds=_CACHE_SECONDS)
     return found
@@ -204,7 +204,9 @@ def _is_address(value: Any) -> bool:
     return parts is not None and parts.scheme in schemes and bool(parts.hostname)
 
 
-def _ask(issuer: Issuer, url: str, *, form: Mapping[str, str] | None = None, authorization: str = "") -> dict[str, Any]:
+def _request_json(
+    issuer: Issuer, url: str, *, form: Mapping[str, str] | None = None, authorization: str = ""
+) -> dict[str, Any]:
     """Return the JSON object that an endpoint returns. Raises Unavailable; Forbidden for a code that the issuer refuses."""
     headers = {"Accept": "application/json"}
     if form is not None:

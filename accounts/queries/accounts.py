@@ -92,7 +92,7 @@ def has_address(username: str, domain: str | None, prefix: str = "") -> Q:
     return Q(Exact(Lower(f"{prefix}username"), username.lower()), Exact(server, (domain or "").lower()))
 
 
-def named_from(rows: QuerySet[Account], beginning: str) -> QuerySet[Account]:
+def filter_by_prefix(rows: QuerySet[Account], beginning: str) -> QuerySet[Account]:
     """Filter accounts whose username begins with `beginning`, by a range: a cached plan cannot use an index for LIKE."""
     first = beginning.lower()
     named = rows.alias(name=Collate(Lower("username"), "C"))

@@ -15,7 +15,7 @@ from social.kernel.terms import TERMS
 _SENDING: Final = [queue for queue, terms in TERMS.items() if terms.sends]
 
 
-def list_troubled() -> QuerySet[Host]:
+def list_failing_hosts() -> QuerySet[Host]:
     """List failing hosts that deliveries go to, or where accounts live that local accounts follow.
 
     Others are left out, because strangers can cause requests to any host, even to ones that do not exist.

@@ -70,7 +70,7 @@ def fixed_site_settings() -> frozenset[str]:
     return frozenset(_key_of(name) for name in settings.FIXED_SITE_SETTINGS)
 
 
-def kept_days(name: str) -> int:
+def retention_days(name: str) -> int:
     """Return the retention in days of the setting with this name; 0 means for ever."""
     return int(_find(name))
 

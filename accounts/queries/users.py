@@ -88,12 +88,12 @@ _OWN_ACCOUNT = Plan(lambda: Account.objects.filter(id=Slot("id", Account._meta.p
 
 def find_user(user_id: int | None) -> User:
     """Return the user with everything that their own account's entity needs, in one query. Raises NotFound."""
-    return _known(_USER.first(id=user_id or 0))
+    return _require_user(_USER.first(id=user_id or 0))
 
 
 def find_user_with_state(user_id: int | None) -> tuple[User, OwnState]:
     """Return the user and their state, with at most FOLLOW_REQUESTS_SHOWN requests, in one query. Raises NotFound."""
-    user = _known(_USER_WITH_REQUESTS.first(id=user_id or 0))
+    user = _require_user(_USER_WITH_REQUESTS.first(id=user_id or 0))
     stat = getattr(user.account, "stat", None)
     counters = (None,) * 4
     if stat is not None:
@@ -113,7 +113,7 @@ def find_role(account_id: int) -> Role | None:
     return None if user is None else user.role
 
 
-def _known(user: User | None) -> User:
+def _require_user(user: User | None) -> User:
     if user is None:
         raise NotFound
     # Set the reverse relation, which would otherwise be read by another query.

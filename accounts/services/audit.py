@@ -59,7 +59,7 @@ def record_changes(
     AuditEntry.objects.bulk_create(entries, batch_size=_BATCH)
 
 
-def because(reason: str) -> dict[str, str]:
+def reason_details(reason: str) -> dict[str, str]:
     """Return the details of an audit row with the reason of an act; empty without a reason."""
     return {"reason": reason} if reason else {}
 

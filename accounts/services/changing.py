@@ -31,7 +31,7 @@ def change_account(account_id: int, **values: Any) -> None:
             publish(AccountRenamed(account_id=account_id))
 
 
-def note_fetched(account_id: int) -> None:
+def record_fetch(account_id: int) -> None:
     """Record that a fetch of a remote account was just attempted, successful or not. The time is shown nowhere."""
     Account.objects.filter(id=account_id, domain__isnull=False).update(fetched_at=clock.now())
 

@@ -20,22 +20,22 @@ RETURNING id
 """
 
 
-def begin_asking(names: Collection[str]) -> None:
+def record_software_request(names: Collection[str]) -> None:
     """Record that these known servers are being asked for their software now."""
     Domain.objects.filter(name__one_of=names).update(software_asked_at=clock.now())
 
 
-def keep_software(*, name: str, software: str, version: str) -> None:
+def store_software(*, name: str, software: str, version: str) -> None:
     """Store the software and version that a known server runs."""
     Domain.objects.filter(name=name).update(software=software, version=version)
 
 
-def note_host(*, name: str, host: str) -> None:
+def store_host(*, name: str, host: str) -> None:
     """Store the host that serves the documents of a known server's accounts."""
     Domain.objects.filter(name=name).exclude(host=host).update(host=host)
 
 
-def note_reached(names: Collection[str]) -> None:
+def record_reached_hosts(names: Collection[str]) -> None:
     """Record that these domains or hosts were just reached, at most once in REACHED_PERIOD; locked rows are skipped."""
     now = clock.now()
     if names:

@@ -20,7 +20,7 @@ from accounts.copies.models import CopyPurpose
 from accounts.copies.services.removal import forget_copies
 from accounts.events import AccountDeleted, AccountErasureDue
 from accounts.identity.services.sessions import sign_out_everywhere
-from accounts.identity.services.staff import keep_one_administrator
+from accounts.identity.services.staff import require_another_administrator
 from accounts.models import (
     Account,
     AccountStat,
@@ -75,7 +75,7 @@ class Hold:
 
 _steps: list[Step] = []
 _holds: list[Hold] = []
-_kept_of_suspended: set[type[Model]] = {KeyPair, AccountStat, User, CanonicalEmailBlock, SeveredFollow}
+_retained_of_suspended: set[type[Model]] = {KeyPair, AccountStat, User, CanonicalEmailBlock, SeveredFollow}
 
 
 def register(*steps: Step) -> None:
@@ -89,9 +89,9 @@ def register_hold(hold: Hold) -> None:
         _holds.append(hold)
 
 
-def keep_of_suspended(*tables: type[Model]) -> None:
+def retain_rows_of_suspended(*tables: type[Model]) -> None:
     """Register, at the start of a process, tables of staff whose rows stay when a suspended account is erased."""
-    _kept_of_suspended.update(tables)
+    _retained_of_suspended.update(tables)
 
 
 def begin_erasure(events: Sequence[AccountDeleted]) -> None:
@@ -109,7 +109,7 @@ def erase_account(account_id: int) -> bool:
     """Erase an account for TURN_SECONDS; return whether nothing is left. Publishes AccountErasureDue otherwise.
 
     A step begins when the steps before it find nothing more. The row of a suspended account stays, with its rows in the
-    tables of `keep_of_suspended`, and so does that of a deleted account with a lasting hold. Nothing is done for an
+    tables of `retain_rows_of_suspended`, and so does that of a deleted account with a lasting hold. Nothing is done for an
     account whose suspension was lifted, nor for a held one, whose release publishes AccountErasureDue again.
     """
     account = Account.objects.filter(id=account_id).only("deleted_at", "erased_at", "held_at").first()
@@ -125,7 +125,7 @@ def erase_account(account_id: int) -> bool:
             needed = [hold for hold in _holds if hold.is_needed(account_id)]
             waits = any(not hold.lasts for hold in needed)
             kept = {table for hold in needed for table in hold.kept}
-            kept |= _kept_of_suspended if stays else {KeyPair} if waits else set()
+            kept |= _retained_of_suspended if stays else {KeyPair} if waits else set()
             if not needed and not stays:
                 if erase_some(Account, [account_id]):
                     return True
@@ -141,7 +141,7 @@ def erase_account(account_id: int) -> bool:
     return False
 
 
-def _keep_ended_follows(account_id: int) -> int:
+def _record_ended_follows(account_id: int) -> int:
     """End a batch of follows of or by a suspended account, and record them; return 1 if there were any."""
     account = Account.objects.filter(id=account_id, deleted_at=None).first()
     return int(account is not None and sever_erased(account))
@@ -199,7 +199,7 @@ def _blank_profile(account_id: int) -> int:
     return 1
 
 
-register(_keep_ended_follows, _forget_severed_follows, _end_relations, _blank_profile)
+register(_record_ended_follows, _forget_severed_follows, _end_relations, _blank_profile)
 
 
 def delete_user(*, user: User) -> None:
@@ -243,7 +243,7 @@ def _end_user(user: User, *, keep_one: bool) -> None:
         if locked is None or account is None or account.deleted_at is not None:
             return
         if keep_one:
-            keep_one_administrator(locked)
+            require_another_administrator(locked)
         User.objects.filter(pk=locked.pk).update(disabled_at=locked.disabled_at or clock.now())
         retired = RetiredUsername(username=account.username.lower())
         RetiredUsername.objects.bulk_create([retired], ignore_conflicts=True)

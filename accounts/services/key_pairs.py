@@ -31,12 +31,12 @@ def keys_of(*, account: Account) -> KeyPair:
     """Return the keys of a local account, created if they are missing, also for concurrent calls."""
     found = KeyPair.objects.filter(account=account).first()
     if found is None:
-        keep_keys(account=account, pair=new_rsa_pair())
+        store_keys(account=account, pair=new_rsa_pair())
         found = KeyPair.objects.get(account=account)
     return found
 
 
-def keep_keys(*, account: Account, pair: tuple[str, str]) -> None:
+def store_keys(*, account: Account, pair: tuple[str, str]) -> None:
     """Store the keys (`pair`: private, public) of a local account, unless it has keys; the private key is encrypted.
 
     Every account gets keys when it is created: later keys could be missing from a backup that has the account.
@@ -58,7 +58,7 @@ def make_missing_keys() -> int:
         pair = new_rsa_pair()
         with transaction.atomic():
             if keep_rows(Account, [account.pk]):
-                keep_keys(account=account, pair=pair)
+                store_keys(account=account, pair=pair)
     return len(accounts)
 
 

@@ -36,7 +36,7 @@ def verify_profile_links(events: Sequence[ProfileLinksChanged]) -> None:
     wanted = {event.account_id for event in events}
     accounts = Account.objects.filter(is_present(), id__one_of=wanted, domain=None)
     links = [(account, link) for account in accounts for link in links_to_verify(account.fields)]
-    pages = run(_ask_all([link for _account, link in links]))
+    pages = run(_fetch_all([link for _account, link in links]))
     verified: dict[int, set[str]] = {}
     for (account, link), page in zip(links, pages, strict=True):
         if page is not None and links_to(account, page):
@@ -51,11 +51,11 @@ def links_to(account: Account, page: Response) -> bool:
     return page.status == 200 and links_back(page.body.decode("utf-8", "replace"), addresses)
 
 
-async def _ask_all(links: Iterable[str]) -> list[Response | None]:
-    return await asyncio.gather(*map(_ask, links))
+async def _fetch_all(links: Iterable[str]) -> list[Response | None]:
+    return await asyncio.gather(*map(_fetch_page, links))
 
 
-async def _ask(link: str) -> Response | None:
+async def _fetch_page(link: str) -> Response | None:
     try:
         return await fetch_async(Request(link, accept=PAGE_TYPES, deadline=_CHECK_SECONDS, redirects=0))
     except Unavailable:

@@ -52,10 +52,10 @@ def picture_errors(name: str, upload: PictureUpload) -> list[FieldError]:
     if len(upload.data) >= PICTURE_SIZE_LIMIT:
         message = _("must be less than %(size)d MB") % {"size": PICTURE_SIZE_LIMIT // _MEBIBYTE}
         return [FieldError(field, "ERR_LESS_THAN", message) for field in (name, f"{name}_file_size")]
-    return [_spoofed(name)] if _is_called_something_else(upload.file_name) else []
+    return [_spoofed(name)] if _has_other_extension(upload.file_name) else []
 
 
-def _is_called_something_else(file_name: str) -> bool:
+def _has_other_extension(file_name: str) -> bool:
     """Tell whether the file name has the extension of a known file type other than a picture."""
     kind, _encoding = mimetypes.guess_type(file_name.rpartition("/")[2])
     return kind is not None and not kind.startswith("image/")

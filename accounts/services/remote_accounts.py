@@ -16,7 +16,7 @@ from accounts.models import Account, AccountStat, Domain, KeyPair
 from accounts.models.account import USERNAME_LIMIT, SuspensionOrigin
 from accounts.ports import remote_accounts
 from accounts.queries.accounts import by_address, find_by_address, has_address, split_address
-from accounts.services.changing import change_account, note_fetched
+from accounts.services.changing import change_account, record_fetch
 from social.kernel import clock
 from social.kernel.errors import Conflict, NotFound
 from social.kernel.events import publish
@@ -162,13 +162,13 @@ def _change(account: Account, profile: RemoteProfile, *, renewed: bool) -> None:
         values |= {"suspended_at": None, "suspension_origin": None}
     changed = {name: value for name, value in values.items() if getattr(account, name) != value}
     if not changed and not renewed:
-        note_fetched(account.id)
+        record_fetch(account.id)
         return
     change_account(account.id, fetched_at=now, **changed)
     publish(ProfileUpdated(account_id=account.id))
 
 
-def keep_network(*, account: Account, totals: Mapping[str, int | None], hidden: bool) -> None:
+def store_network_totals(*, account: Account, totals: Mapping[str, int | None], hidden: bool) -> None:
     """Store what a remote account's server states: `totals` by name (None: unknown), and whether it hides the lists."""
     with transaction.atomic():
         if account.hide_collections is not hidden:

@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from accounts.models import User
-from accounts.queries.site_settings import kept_days
+from accounts.queries.site_settings import retention_days
 from social.kernel import clock
 
 BATCH_SIZE: Final = 1000
@@ -48,14 +48,14 @@ def count_addresses() -> int:
 
 def old_sign_ups() -> QuerySet[User]:
     """List users whose sign-up address has been stored for more than KEEP_ADDRESSES_DAYS."""
-    before = clock.days_ago(kept_days("KEEP_ADDRESSES_DAYS"))
+    before = clock.days_ago(retention_days("KEEP_ADDRESSES_DAYS"))
     rows = User.objects.filter(sign_up_ip__isnull=False, account__held_at=None)
     return rows.filter(created_at__lt=before) if before is not None else rows.none()
 
 
 def unused_sessions() -> QuerySet[UserSession]:
     """List browser sessions that were not used for KEEP_ADDRESSES_DAYS."""
-    before = clock.days_ago(kept_days("KEEP_ADDRESSES_DAYS"))
+    before = clock.days_ago(retention_days("KEEP_ADDRESSES_DAYS"))
     rows: QuerySet[UserSession] = UserSession.objects.filter(user__account__held_at=None)
     return rows.filter(last_seen_at__lt=before) if before is not None else rows.none()
 
@@ -97,7 +97,7 @@ def forget_audit_entries() -> int:
 
     The database lets only this function delete audit rows, and none of the last 30 days.
     """
-    before = clock.days_ago(kept_days("KEEP_AUDIT_LOG_DAYS"))
+    before = clock.days_ago(retention_days("KEEP_AUDIT_LOG_DAYS"))
     forgotten = 0
     old = LogEntry.objects.filter(action_time__lt=before) if before is not None else LogEntry.objects.none()
     while ids := list(old.order_by("pk").values_list("pk", flat=True)[:BATCH_SIZE]):
@@ -115,7 +115,7 @@ def forget_audit_entries() -> int:
 
 def count_audit_entries() -> int:
     """Count the rows that `forget_audit_entries` would delete now."""
-    before = clock.days_ago(kept_days("KEEP_AUDIT_LOG_DAYS"))
+    before = clock.days_ago(retention_days("KEEP_AUDIT_LOG_DAYS"))
     if before is None:
         return 0
     with connection.cursor() as cursor:

@@ -18,14 +18,14 @@ from django.utils.translation import gettext as _
 from accounts import events
 from accounts.identity.policies.sign_up import email_digest
 from accounts.identity.services.sessions import end_sessions, publish_user_state
-from accounts.identity.services.staff import keep_one_administrator
+from accounts.identity.services.staff import require_another_administrator
 from accounts.identity.services.tokens import close_streams
 from accounts.models import Account, CanonicalEmailBlock, SuppressedSuggestion, User
 from accounts.models.account import SuspensionOrigin
 from accounts.models.relations import SeveranceType
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import because, record_about
+from accounts.services.audit import reason_details, record_about
 from accounts.services.changing import change_account
 from accounts.services.erasing import delete_account
 from accounts.services.severing import suspension_cause
@@ -56,7 +56,7 @@ class _Subject:
 
 def limit_account(*, by: Staff, account: Account, reason: str = "") -> None:
     """Hide an account from public places ("silence"). The audit log shows `reason`. Raises Forbidden, NotFound."""
-    with _acting(by, account, "limit", _SANCTIONS, **because(reason)) as subject:
+    with _acting(by, account, "limit", _SANCTIONS, **reason_details(reason)) as subject:
         subject.write(limited_at=subject.account.limited_at or clock.now())
 
 
@@ -68,7 +68,7 @@ def unlimit_account(*, by: Staff, account: Account) -> None:
 
 def sensitize_account(*, by: Staff, account: Account, reason: str = "") -> None:
     """Show all media of an account as sensitive to others. Raises Forbidden, NotFound."""
-    with _acting(by, account, "sensitize", _SANCTIONS, **because(reason)) as subject:
+    with _acting(by, account, "sensitize", _SANCTIONS, **reason_details(reason)) as subject:
         subject.write(sensitized_at=subject.account.sensitized_at or clock.now())
 
 
@@ -84,12 +84,12 @@ def suspend_account(*, by: Staff, account: Account, reason: str = "") -> None:
     Sessions and streams end; tokens get status 403; the e-mail address is blocked for sign-up. Raises Forbidden,
     NotFound, and Conflict for the last administrator. Publishes AccountSuspended.
     """
-    with _acting(by, account, "suspend", _SANCTIONS, **because(reason)) as subject:
+    with _acting(by, account, "suspend", _SANCTIONS, **reason_details(reason)) as subject:
         current, user = subject.account, subject.user
         if current.suspended and current.suspension_origin == SuspensionOrigin.LOCAL:
             return
         if user is not None:
-            keep_one_administrator(user)
+            require_another_administrator(user)
         now = clock.now()
         subject.write(suspended_at=now, suspension_origin=SuspensionOrigin.LOCAL)
         if user is not None:

@@ -60,7 +60,7 @@ def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False, local
     if missing:
         # The names are sorted, so that two writers of the same new hashtags do not deadlock.
         rows = (
-            Tag(name=name, display_name=kept_spelling(name, shown), private=private, local_only=here)
+            Tag(name=name, display_name=spelling_of(name, shown), private=private, local_only=here)
             for name, shown in missing
         )
         Tag.objects.bulk_create(rows, ignore_conflicts=True, batch_size=BATCH)
@@ -73,7 +73,7 @@ def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False, local
     return [known[name] for name, _shown in tags]
 
 
-def kept_spelling(name: str, shown: str) -> str:
+def spelling_of(name: str, shown: str) -> str:
     """Return the hashtag as it was written, or `name` if combining characters make that too long."""
     return shown if len(shown) <= TAG_LIMIT else name
 
@@ -120,7 +120,7 @@ def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
             return existing, False
         if FeaturedTag.objects.filter(account=account).count() >= FEATURED_TAGS_LIMIT:
             raise Invalid.sentence(_("You have already featured the maximum number of hashtags"))
-        made = FeaturedTag.objects.create(account=account, tag=tag, name=kept_spelling(tag.name, shown))
+        made = FeaturedTag.objects.create(account=account, tag=tag, name=spelling_of(tag.name, shown))
         publish(FeaturedTagChanged(account_id=account.id, tag_id=tag.id, local=account.local))
     return made, True
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Domain
 from accounts.models.user import Permission
-from accounts.queries.servers import list_troubled, load_names
+from accounts.queries.servers import list_failing_hosts, load_names
 from federation.admin.activities import ERROR, FederationAdmin
 from federation.outbound.queueing import deliveries_to, drop, retry_host
 from federation.remote.servers import begin_purge, load_servers
@@ -82,7 +82,7 @@ class HostAdmin(_CountedAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Host]:
-        return list_troubled()
+        return list_failing_hosts()
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[QuerySet[Host], bool]:
         """Return the hosts whose name, or the name of one of their servers, contains the term."""

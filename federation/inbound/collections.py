@@ -9,7 +9,7 @@ from django.db import transaction
 
 from accounts.collections.models import Collection, CollectionItem
 from accounts.collections.policies import may_be_featured
-from accounts.collections.services.remote import allow_item, end_item, keep_item, settle_item
+from accounts.collections.services.remote import allow_item, end_item, store_consent_answer, store_item
 from accounts.queries.relations import load_relations
 from federation.documents.reading import first, kinds_of, same_origin, web_uri
 from federation.documents.received_collections import is_featured_collection, read_item
@@ -37,7 +37,7 @@ def add(incoming: Incoming, target: str) -> None:
     item = read_item(obj if isinstance(obj, Mapping) else fetch_document(incoming.needed_object_uri()), target)
     if item is None:
         raise Rejected(Reason.NO_ACCOUNT_IN_COLLECTION)
-    keep_item(collection=collection, received=item)
+    store_item(collection=collection, received=item)
     request_members(collection, may_ask=is_followed(incoming.actor))
 
 
@@ -132,5 +132,5 @@ def revoke(incoming: Incoming) -> bool:
     items = CollectionItem.objects.filter(approval_uri=incoming.object_uri or "", account=incoming.actor)
     item_ids = list(items.values_list("id", flat=True))
     for item_id in item_ids:
-        settle_item(item_id=item_id, accepted=False, account_id=incoming.actor.id)
+        store_consent_answer(item_id=item_id, accepted=False, account_id=incoming.actor.id)
     return bool(item_ids)

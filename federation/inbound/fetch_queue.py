@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from accounts.queries.accounts import by_address
-from accounts.services.domains import note_reached
+from accounts.services.domains import record_reached_hosts
 from federation.inbound import processing, synchronizing
 from federation.models import Fetch, FetchKind, Lookup, ThreadStep
 from federation.reasons import Reason, Rejected
@@ -85,7 +85,7 @@ def _look_up(row: Lookup) -> None:
 
 
 def _note_reached(rows: Sequence[WaitingRow]) -> None:
-    note_reached({row.host for row in rows if row.dead_at is None})
+    record_reached_hosts({row.host for row in rows if row.dead_at is None})
 
 
 FETCHES: Final = Work(Fetch, lambda jobs: (_fetch(job, _work) for job in jobs), _note_reached)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from accounts.collections.services.remote import settle_item
+from accounts.collections.services.remote import store_consent_answer
 from accounts.models import Account, Follow, FollowRequest
 from accounts.queries.relations import find_block
 from accounts.services import blocking, following, instance_actor
@@ -114,7 +114,9 @@ def _settle_request(incoming: Incoming, *, accepted: bool) -> bool:
         settle_request(request_id=request.id, accepted=accepted, approval_uri=incoming.authorization_if(accepted))
     elif (item := collections.find_answered(incoming)) is not None:
         approval_uri = incoming.authorization_if(accepted)
-        settle_item(item_id=item.id, accepted=accepted, account_id=incoming.actor.id, approval_uri=approval_uri)
+        store_consent_answer(
+            item_id=item.id, accepted=accepted, account_id=incoming.actor.id, approval_uri=approval_uri
+        )
     else:
         return False
     return True

@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from accounts.services.domains import note_reached
+from accounts.services.domains import record_reached_hosts
 from federation.documents.synchronization import HEADER
 from federation.models import Delivery, OutboundActivity
 from federation.outbound.queueing import forget_delivered
@@ -135,7 +135,7 @@ async def _send(request: Request, signers: Sequence[Signer]) -> Response:
 
 
 def _forget(rows: Sequence[Delivery]) -> None:
-    note_reached({row.host for row in rows if row.dead_at is None})
+    record_reached_hosts({row.host for row in rows if row.dead_at is None})
     forget_delivered({row.activity_id for row in rows})
 
 

@@ -14,8 +14,8 @@ from accounts.models import Account, KeyPair
 from accounts.models.account import SuspensionOrigin
 from accounts.queries.accounts import has_address, split_address
 from accounts.services import remote_accounts
-from accounts.services.changing import note_fetched
-from accounts.services.domains import note_host, note_reached
+from accounts.services.changing import record_fetch
+from accounts.services.domains import record_reached_hosts, store_host
 from accounts.services.erasing import end_account
 from accounts.transfers.models import Move
 from federation.documents.reading import origin_of, uri_of, without_fragment
@@ -60,7 +60,7 @@ def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
     if fetched.id != account.id:
         # The old id now leads to another actor. The account counts as fetched all the same, so that the fetch is not repeated
         # at once.
-        note_fetched(account.id)
+        record_fetch(account.id)
     return fetched
 
 
@@ -78,7 +78,7 @@ def refresh_if_stale(uri: str) -> None:
         if is_gone(uri):
             end_actor(account)
         else:
-            note_fetched(account.id)
+            record_fetch(account.id)
 
 
 def end_actor(account: Account) -> None:
@@ -123,8 +123,8 @@ def _store_fetched(received: ReceivedActor, deadline: float, *, follow_move: boo
     join_mentions(account)
     # The host of the documents may differ from the domain of the addresses.
     name, host = account.domain or "", origin_of(account.uri) or ""
-    note_host(name=name, host=host)
-    note_reached([name])
+    store_host(name=name, host=host)
+    record_reached_hosts([name])
     return account
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from accounts.collections.models import Collection, CollectionItem, ItemState
-from accounts.collections.services.remote import find_member, keep_collection, note_consent, settle_item
+from accounts.collections.services.remote import find_member, record_consent, store_collection, store_consent_answer
 from accounts.models import Account, Follow
 from accounts.policies.audience import is_present
 from federation.documents import reading, received_collections
@@ -36,7 +36,7 @@ def store_document(document: Mapping[str, Any], owner: Account) -> Collection:
     received = received_collections.read_collection(document, owner.uri)
     try:
         with references.claimed_id(received.uri, owner.uri, Collection):
-            collection = keep_collection(owner=owner, received=received)
+            collection = store_collection(owner=owner, received=received)
     except Conflict:
         raise Rejected(Reason.TAKEN_ID_OF_COLLECTION) from None
     requests.request_members(collection, may_ask=is_followed(owner))
@@ -143,10 +143,10 @@ def resolve_item(item_uri: str) -> None:
     except Missing as missing:
         if item.state != ItemState.ACCEPTED or missing.status not in _GONE_STATUSES:
             raise
-        settle_item(item_id=item.id, accepted=False, account_id=member.id)
+        store_consent_answer(item_id=item.id, accepted=False, account_id=member.id)
         return
-    settle_item(item_id=item.id, accepted=True, account_id=member.id, approval_uri=item.approval_uri)
-    note_consent(item_id=item.id)
+    store_consent_answer(item_id=item.id, accepted=True, account_id=member.id, approval_uri=item.approval_uri)
+    record_consent(item_id=item.id)
 
 
 def _check_authorization(uri: str, collection_uri: str, member: Account) -> None:

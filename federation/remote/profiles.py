@@ -12,7 +12,7 @@ from accounts.models import Account
 from accounts.models.tag import FEATURED_TAGS_LIMIT
 from accounts.policies.audience import is_present
 from accounts.services.profile_links import PAGE_TYPES, links_to, links_to_verify, remember_verified
-from accounts.services.remote_accounts import keep_network
+from accounts.services.remote_accounts import store_network_totals
 from federation.documents.reading import first, kinds_of, number_of, same_origin, uri_of
 from federation.documents.received_collections import hashtag_of, items_of
 from federation.documents.received_notes import is_note, read_sent_note
@@ -59,7 +59,7 @@ def read_profile(actor_uri: str) -> None:
     followers, following, outbox = map(_document, (account.followers_url, account.following_url, account.outbox_url))
     named = {"followers": followers, "following": following, "statuses": outbox}
     totals = {name: number_of(document.get("totalItems")) for name, document in named.items()}
-    keep_network(account=account, totals=totals, hidden=not (followers.get("first") and following.get("first")))
+    store_network_totals(account=account, totals=totals, hidden=not (followers.get("first") and following.get("first")))
 
 
 def _document(uri: str) -> Mapping[str, Any]:

@@ -67,7 +67,7 @@ def refresh_accounts(*, by: Staff, accounts: Iterable[Account], about: str) -> I
     for account in accounts:
         finding = _check(account, silent, _refresh)
         if finding is not Finding.THERE:
-            changing.note_fetched(account.id)
+            changing.record_fetch(account.id)
         yield account, finding
 
 
@@ -87,7 +87,7 @@ def cull_accounts(
         if finding is Finding.GONE and not dry_run:
             erasing.delete_account(by=by, account=account)
         elif not dry_run:
-            changing.note_fetched(account.id)
+            changing.record_fetch(account.id)
         yield account, finding
 
 

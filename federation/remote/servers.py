@@ -12,7 +12,7 @@ from accounts.emojis.services.remote import remove_emojis
 from accounts.models import Account, Domain
 from accounts.models.user import Permission
 from accounts.policies.staff import OPERATOR, Staff, require
-from accounts.queries.servers import list_troubled, load_names
+from accounts.queries.servers import list_failing_hosts, load_names
 from accounts.services.audit import record
 from accounts.services.erasing import delete_account
 from federation.events import ServerPurgeDue
@@ -64,14 +64,14 @@ ORDER BY accounts DESC, c.name
 
 def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) -> list[dict[str, Any]]:
     """Return the figures of the servers in `names`, or, without `names`, of the first `limit` servers by name; with `failing`,
-    only of servers that fail (`list_troubled`).
+    only of servers that fail (`list_failing_hosts`).
 
     Servers are identified by the domain of their addresses; failing servers and `names` may also be hosts without accounts,
     such as relays. Deliveries to a host count for each server with documents on that host. `state` is `reachable`, `backing
     off` (retried at `next_try`) or `unavailable` (after a week of failures).
     """
     if failing:
-        failed = load_names(list_troubled().values_list("name", flat=True))
+        failed = load_names(list_failing_hosts().values_list("name", flat=True))
         troubled = {name for server_names in failed.values() for name in server_names}
         names = sorted(troubled if names is None else troubled.intersection(names))
     values: dict[str, Any] = {"names": names, "limit": limit, "unavailable": UNAVAILABLE_AFTER}

@@ -11,7 +11,7 @@ from urllib.parse import urldefrag
 from django.db.models import F, OuterRef, Q, Subquery
 
 from accounts.models import Account, Domain
-from accounts.services.domains import begin_asking, keep_software
+from accounts.services.domains import record_software_request, store_software
 from federation.documents.reading import many, origin_of, parse, same_origin, text_of, web_uri
 from federation.models import Fetch, FetchKind
 from federation.reasons import Reason, Rejected
@@ -45,7 +45,7 @@ def request_software() -> int:
     people = Account.objects.filter(domain=OuterRef("name"), deleted_at=None).order_by("-id").values("uri")[:1]
     rows = Domain.objects.filter(due, reached_at__gte=now - REACHED_LATELY).annotate(uri=Subquery(people))
     domains = list(rows.order_by(F("software_asked_at").asc(nulls_first=True), "id")[:ASKED_AT_ONCE])
-    begin_asking([domain.name for domain in domains])
+    record_software_request([domain.name for domain in domains])
     hosts = {domain.name: origin_of(domain.uri or "") or domain.name for domain in domains}
     fetches = [
         Fetch(kind=FetchKind.SOFTWARE, uri=f"{scheme_of(host)}://{host}{_PLACE}#{name}", host=host)
@@ -68,7 +68,7 @@ def read_software(address: str) -> None:
     name = _word(software, "name", WORD_LIMIT).lower()[:WORD_LIMIT]
     if not name:
         raise Rejected(Reason.NO_SOFTWARE_NAME)
-    keep_software(name=domain, software=name, version=_word(software, "version", NAME_LIMIT))
+    store_software(name=domain, software=name, version=_word(software, "version", NAME_LIMIT))
 
 
 def _document(url: str) -> dict[str, Any]:

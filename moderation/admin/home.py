@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from accounts.admin.acting import acting
 from accounts.models.user import Permission
 from accounts.policies.staff import can
-from accounts.queries.servers import list_troubled, load_names
+from accounts.queries.servers import list_failing_hosts, load_names
 from accounts.queries.site_settings import find_registrations
 from moderation.queries.dimensions import Part, human_size, load_parts
 from moderation.queries.first_steps import open_first_steps
@@ -160,7 +160,7 @@ def _hosts() -> dict[str, Any] | None:
     """Return the table of failing servers; None without the app `federation`, which holds their pages."""
     if not apps.is_installed("federation"):
         return None
-    hosts = list_troubled().order_by("-failing_since")[:HOSTS_SHOWN]
+    hosts = list_failing_hosts().order_by("-failing_since")[:HOSTS_SHOWN]
     names = load_names(host.name for host in hosts)
     rows = [
         [shortened(", ".join(names[host.name]), 80), moment(host.failing_since) if host.failing_since else "–"]

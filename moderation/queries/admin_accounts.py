@@ -16,7 +16,7 @@ from accounts.models import Account, User
 from accounts.models.user import Permission
 from accounts.policies.audience import is_present
 from accounts.policies.networks import network_of
-from accounts.queries.accounts import named_from
+from accounts.queries.accounts import filter_by_prefix
 from accounts.queries.discovery import list_recommended
 from social.kernel.errors import require_found
 from social.kernel.text.names import normalise_domain
@@ -81,7 +81,7 @@ def list_for_staff(account_filter: AccountFilter) -> QuerySet[Account]:
     if account_filter.invited_by is not None:
         rows = rows.filter(user__invite__inviter__account_id=account_filter.invited_by)
     if account_filter.username.strip():
-        rows = named_from(rows, account_filter.username.strip())
+        rows = filter_by_prefix(rows, account_filter.username.strip())
     if account_filter.display_name.strip():
         rows = rows.filter(display_name__istartswith=account_filter.display_name.strip())
     if account_filter.by_domain.strip():

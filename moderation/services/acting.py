@@ -14,7 +14,7 @@ from accounts.models.user import Permission
 from accounts.policies.staff import NotPermitted, Staff, require
 from accounts.queries.users import find_role
 from accounts.services import sanctions
-from accounts.services.audit import because, record_about
+from accounts.services.audit import reason_details, record_about
 from moderation.models import Report, StaffNote, Strike, StrikeAction
 from moderation.models.report import NOTE_LIMIT
 from moderation.services.reports import settle_reports
@@ -68,7 +68,7 @@ def _warn(*, by: Staff, account: Account, reason: str) -> None:
     require(by, _MODERATE, over=find_role(account.pk))
     if not Account.objects.filter(pk=account.pk, deleted_at=None).exists():
         raise NotFound
-    record_about(by, "warn", account, **because(reason))
+    record_about(by, "warn", account, **reason_details(reason))
 
 
 def _disable(*, by: Staff, account: Account, reason: str) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import QuerySet
 
-from accounts.queries.site_settings import kept_days
+from accounts.queries.site_settings import retention_days
 from accounts.services import retention as accounts
 from moderation.models import Report
 from social.kernel import clock
@@ -23,7 +23,7 @@ BATCH_SIZE: Final = 500
 
 def old_reports() -> QuerySet[Report]:
     """Return the reports settled more than KEEP_CLOSED_REPORTS_DAYS ago, except reports about held accounts."""
-    before = clock.days_ago(kept_days("KEEP_CLOSED_REPORTS_DAYS"))
+    before = clock.days_ago(retention_days("KEEP_CLOSED_REPORTS_DAYS"))
     rows = Report.objects.filter(target_account__held_at=None)
     return rows.filter(action_taken_at__lt=before) if before is not None else rows.none()
 
@@ -42,7 +42,7 @@ def forget_reports() -> int:
 
 def old_held_posts() -> QuerySet[HeldPost]:
     """Return the posts without a decision for KEEP_HELD_POSTS_DAYS, except posts of held accounts."""
-    before = clock.days_ago(kept_days("KEEP_HELD_POSTS_DAYS"))
+    before = clock.days_ago(retention_days("KEEP_HELD_POSTS_DAYS"))
     rows = HeldPost.objects.filter(approved_at=None, account__held_at=None)
     return rows.filter(created_at__lt=before) if before is not None else rows.none()
 

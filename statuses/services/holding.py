@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 from accounts.models import Account
 from accounts.spam.models import RuleSubject, SpamRule
 from accounts.spam.queries import load_rules
-from accounts.spam.services.matches import note_matches
+from accounts.spam.services.matches import record_matches
 from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.locks import delete_rows, keep_rows, lock
@@ -194,7 +194,7 @@ def _hold(new: Composed, screening: Screening, limited_by: Sequence[SpamRule], *
     HeldPost.objects.create(
         account_id=new.author.id, rule=stored_rule, rule_name=rule.name, **_review_columns(new, screening) | source
     )
-    note_matches(account_id=new.author.id, rules=screening.rules, limited_by=limited_by, reported=())
+    record_matches(account_id=new.author.id, rules=screening.rules, limited_by=limited_by, reported=())
 
 
 def _review_columns(new: Composed, screening: Screening) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from django.db.models.functions import Cast
 from accounts.models import Account, Follow, SiteSetting
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.queries.site_settings import find_remote_posts_limit, kept_days
+from accounts.queries.site_settings import find_remote_posts_limit, retention_days
 from accounts.services.audit import record, write_setting
 from social.kernel import clock
 from social.kernel.batches import in_batches
@@ -117,7 +117,7 @@ def remove_old_remote_posts() -> int:
     """
     samples, current = load_state()
     _take_sample(samples)
-    terms = [kept_days("KEEP_REMOTE_POSTS_DAYS"), find_remote_posts_limit()]
+    terms = [retention_days("KEEP_REMOTE_POSTS_DAYS"), find_remote_posts_limit()]
     if not any(terms):
         return 0
     if current is None or current.terms != terms or _is_over(current):

@@ -12,7 +12,7 @@ from accounts.models import User
 from accounts.spam.models import RuleSubject, SpamRule
 from accounts.spam.policies import PostFacts, is_held
 from accounts.spam.queries import load_rules
-from accounts.spam.services.matches import note_matches
+from accounts.spam.services.matches import record_matches
 from accounts.spam.services.rules import limit_by_rules
 from social.kernel import clock
 from social.kernel.ids import moment_of
@@ -67,7 +67,7 @@ def limit_author(new: Composed, screening: Screening) -> list[SpamRule]:
 def note_stored(status: Status, screening: Screening, limited_by: Sequence[SpamRule]) -> None:
     """Record the rules that a stored post matched, in the caller's transaction."""
     if screening.rules:
-        note_matches(account_id=status.account_id, rules=screening.rules, limited_by=limited_by, status_id=status.id)
+        record_matches(account_id=status.account_id, rules=screening.rules, limited_by=limited_by, status_id=status.id)
 
 
 def screen_edit(status: Status, new: Composed, words: Sequence[str] = ()) -> Screening:

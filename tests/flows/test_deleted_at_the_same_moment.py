@@ -25,7 +25,7 @@ from accounts.models import AccessToken, Account, EmailDomainBlock
 from accounts.policies.staff import OPERATOR
 from accounts.queries.relations import load_relations
 from accounts.spam.services import rules as spam_rules
-from accounts.spam.services.matches import note_matches
+from accounts.spam.services.matches import record_matches
 from moderation.models import Announcement
 from moderation.policies.announcements import AnnouncementDraft
 from moderation.services import announcements
@@ -197,7 +197,7 @@ def _rule_met() -> tuple[Act, Act]:
 
     def meet() -> None:
         with transaction.atomic():
-            note_matches(account_id=author.id, rules=[rule])
+            record_matches(account_id=author.id, rules=[rule])
 
     return lambda: spam_rules.delete_rule(by=OPERATOR, rule=rule), meet
 

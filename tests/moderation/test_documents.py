@@ -14,7 +14,7 @@ from django.test import Client
 
 from accounts.models import AuditEntry, Domain, User
 from accounts.policies.staff import Staff, staff_of
-from accounts.queries.site_settings import kept_days
+from accounts.queries.site_settings import retention_days
 from moderation.models import Announcement, DomainRule, InstanceRule, TermsOfService
 from moderation.policies.documents import ACCESS_NAMES, RETENTION_NAMES, RuleDraft, SiteTexts, TermsDraft, obfuscated
 from moderation.services.activity import count_activity
@@ -323,7 +323,7 @@ def test_staff_edit_all_documents_in_the_admin(
     access = Api().get("/api/v2/instance").json()["configuration"]["timelines_access"]
     assert access["live_feeds"] == {"local": "public", "remote": "authenticated"}
     assert access["hashtag_feeds"] == {"local": "public", "remote": "public"}
-    assert kept_days("KEEP_ADDRESSES_DAYS") == 30
+    assert retention_days("KEEP_ADDRESSES_DAYS") == 30
     short = {**switches, "site_keep_audit_log_days": "29"}
     refused = send("accounts/sitesetting/", **short)
     assert "between 30 and" in refused
@@ -331,9 +331,9 @@ def test_staff_edit_all_documents_in_the_admin(
     settings.FIXED_SITE_SETTINGS = frozenset({"KEEP_ADDRESSES_DAYS"})
     send("accounts/sitesetting/", **{**switches, "site_keep_addresses_days": "7"})
     assert "as KEEP_ADDRESSES_DAYS" in browser.get("/admin/accounts/sitesetting/").content.decode()
-    assert kept_days("KEEP_ADDRESSES_DAYS") == settings.KEEP_ADDRESSES_DAYS
+    assert retention_days("KEEP_ADDRESSES_DAYS") == settings.KEEP_ADDRESSES_DAYS
     settings.FIXED_SITE_SETTINGS = frozenset()
-    assert kept_days("KEEP_ADDRESSES_DAYS") == 30
+    assert retention_days("KEEP_ADDRESSES_DAYS") == 30
     assert 'class="errors ' in send("accounts/sitesetting/", site_contact_username="nobody", **switches)
     moderator = make_user("mod", role="Moderator")
     moderator.role.permissions = 0x10

@@ -20,7 +20,7 @@ from django.db import connection
 from accounts.copies.policies import is_key_of, proxied_url
 from accounts.models import AccountStat, AuditEntry, KeyPair
 from accounts.policies.staff import OPERATOR
-from accounts.queries.site_settings import find_registrations, find_site_title, kept_days, load_site_texts
+from accounts.queries.site_settings import find_registrations, find_site_title, load_site_texts, retention_days
 from accounts.services.key_pairs import keys_of, reencrypt_all
 from social.kernel import crypto
 from social.kernel.errors import Invalid
@@ -59,7 +59,7 @@ def test_settings_are_shown_set_and_unset() -> None:
     for wrong in ("7", "x", "-1"):
         with pytest.raises((CommandError, Invalid)):
             run("manage_settings", "set", "site_keep_audit_log_days", wrong)
-    assert kept_days("KEEP_AUDIT_LOG_DAYS") == 365
+    assert retention_days("KEEP_AUDIT_LOG_DAYS") == 365
     run("manage_settings", "set", "site_languages", "de, en")
     assert find_site_title() == "A name"
     assert load_site_texts()["site_publish_peers"] is False

@@ -59,7 +59,7 @@ class RemoteCollection:
     items: Sequence[RemoteItem]
 
 
-def keep_collection(*, owner: Account, received: RemoteCollection) -> Collection:
+def store_collection(*, owner: Account, received: RemoteCollection) -> Collection:
     """Create or update the collection with this id and its listed items; an older version changes nothing.
 
     A local account that has consented stays, even if the version does not list it yet. Publishes CollectionChanged and
@@ -84,18 +84,18 @@ def keep_collection(*, owner: Account, received: RemoteCollection) -> Collection
         listed = received.items[:REMOTE_ITEMS_LIMIT]
         gone = CollectionItem.objects.filter(collection=collection, uri__isnull=False)
         _delete_items(gone.exclude(uri__one_of=[item.uri for item in listed]))
-        _keep_items(collection, listed)
+        _store_items(collection, listed)
     return collection
 
 
-def keep_item(*, collection: Collection, received: RemoteItem) -> None:
+def store_item(*, collection: Collection, received: RemoteItem) -> None:
     """Add an item to a remote collection, or change it. Beyond REMOTE_ITEMS_LIMIT nothing is added."""
     with transaction.atomic():
         lock(f"object:{collection.uri}")
         keep_row(collection)
         known = CollectionItem.objects.filter(collection=collection)
         if known.filter(uri=received.uri).exists() or known.count() < REMOTE_ITEMS_LIMIT:
-            _keep_items(collection, [received])
+            _store_items(collection, [received])
 
 
 def end_item(*, item: CollectionItem) -> None:
@@ -135,7 +135,7 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
     return item
 
 
-def settle_item(*, item_id: int, accepted: bool, account_id: int, approval_uri: str | None = None) -> bool:
+def store_consent_answer(*, item_id: int, accepted: bool, account_id: int, approval_uri: str | None = None) -> bool:
     """Store the answer of the remote account `account_id` to a request for its consent; return whether that changed
     anything.
 
@@ -162,7 +162,7 @@ def settle_item(*, item_id: int, accepted: bool, account_id: int, approval_uri: 
     return True
 
 
-def note_consent(*, item_id: int) -> None:
+def record_consent(*, item_id: int) -> None:
     """Record that the consent to an item was just verified at the account's server."""
     CollectionItem.objects.filter(id=item_id).update(checked_at=clock.now())
 
@@ -207,7 +207,7 @@ def _delete_items(items: Iterable[CollectionItem]) -> None:
     CollectionItem.objects.filter(id__one_of=[item.id for item in ended]).delete()
 
 
-def _keep_items(collection: Collection, listed: Sequence[RemoteItem]) -> None:
+def _store_items(collection: Collection, listed: Sequence[RemoteItem]) -> None:
     """Create or change items. Those of local accounts need a consent; those of remote ones wait for its verification."""
     people = {one.uri: one for one in Account.objects.filter(uri__one_of=[item.object_uri for item in listed])}
     items = list(CollectionItem.objects.filter(collection=collection).select_related("account"))

@@ -78,7 +78,7 @@ def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
     return copy
 
 
-def note_served(copy: RemoteCopy) -> None:
+def record_served(copy: RemoteCopy) -> None:
     """Record that a copy was just served: the least recently served copies are removed first."""
     now = clock.now()
     if copy.served_at < now - EXACTNESS:
@@ -117,12 +117,12 @@ class _Download(tempfile.SpooledTemporaryFile[bytes]):
     def write(self, data: Any) -> int:
         if len(self._head) < types.HEAD:
             self._head += bytes(data[: types.HEAD - len(self._head)])
-            if len(self._head) == types.HEAD and not _is_taken(self._purpose, types.media_type(self._head)):
+            if len(self._head) == types.HEAD and not _is_accepted(self._purpose, types.media_type(self._head)):
                 raise _NotShown(f"it is {types.media_type(self._head) or 'nothing that is known'}")
         return super().write(data)
 
 
-def _is_taken(purpose: CopyPurpose, found: str | None) -> bool:
+def _is_accepted(purpose: CopyPurpose, found: str | None) -> bool:
     if found in recordings.READABLE:
         return found in _EXTENSIONS and purpose == CopyPurpose.ATTACHMENT
     return found in (policies.EMOJI_TYPES if purpose == CopyPurpose.EMOJI else images.ACCEPTED)
@@ -249,9 +249,9 @@ def _store(copy: RemoteCopy, file: IO[bytes]) -> _Stored:
     found = types.media_type(file.read(types.HEAD)) or "nothing that is known"
     file.seek(0)
     try:
-        if _is_taken(purpose, found) and found in recordings.READABLE:
+        if _is_accepted(purpose, found) and found in recordings.READABLE:
             return _store_recording(purpose, file, found, size)
-        if _is_taken(purpose, found) and size <= policies.PICTURE_BYTES:
+        if _is_accepted(purpose, found) and size <= policies.PICTURE_BYTES:
             return _store_picture(purpose, file)
     except Invalid as error:
         raise _Failed(CopyFailure.REFUSED, FileReason.FILE_UNREADABLE, error.message) from None

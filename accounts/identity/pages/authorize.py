@@ -163,28 +163,28 @@ class AuthorizeView(OAuthLibMixin, View):
         if standing is not SignInState.ACTIVE:
             return show_account_state(request, self.user, standing, back=self._own_url(request))
         try:
-            return self._decide(request)
+            return self._handle_request(request)
         except OAuthToolkitError as refused:
-            return self._refuse(request, refused.oauthlib_error)
+            return self._handle_error(request, refused.oauthlib_error)
 
-    def _decide(self, request: HttpRequest) -> HttpResponse:
+    def _handle_request(self, request: HttpRequest) -> HttpResponse:
         asked = OAuthRequest(self.sent, user=self.user)
         wanted, credentials = self.validate_authorization_request(asked)
         application = credentials["request"].client
         scopes = granted_scopes(wanted, staff=self.user.is_staff)
         if not scopes:
-            return self._refuse(request, errors.InvalidScopeError())
-        if request.method in ("GET", "HEAD") and not self._is_known(application, scopes):
-            return self._ask(request, application, scopes, narrowed=len(scopes) < len(wanted))
+            return self._handle_error(request, errors.InvalidScopeError())
+        if request.method in ("GET", "HEAD") and not self._has_consent(application, scopes):
+            return self._show_consent_page(request, application, scopes, narrowed=len(scopes) < len(wanted))
         allow = not _denied(request)
         _uri, _headers, answer, _status = self.create_authorization_response(
             asked, " ".join(scopes), credentials, allow
         )
         if self.redirect_uri == OUT_OF_BAND:
             return redirect(with_query(reverse("oauth_native"), code=answer["code"], lang=request.GET.get("lang")))
-        return self._answer(request, answer)
+        return self._redirect_to_client(request, answer)
 
-    def _is_known(self, application: Application, scopes: tuple[str, ...]) -> bool:
+    def _has_consent(self, application: Application, scopes: tuple[str, ...]) -> bool:
         """Tell whether the person need not be asked again: these scopes were granted before, and `force_login` is not set."""
         if as_boolean(self.sent.get("force_login")):
             return False
@@ -195,7 +195,7 @@ class AuthorizeView(OAuthLibMixin, View):
         """The redirect URI of the request; once the request has been checked, it is a registered redirect URI."""
         return self.sent.get("redirect_uri", "")
 
-    def _ask(
+    def _show_consent_page(
         self, request: HttpRequest, application: Application, scopes: tuple[str, ...], *, narrowed: bool
     ) -> HttpResponse:
         website = application.website
@@ -221,7 +221,7 @@ class AuthorizeView(OAuthLibMixin, View):
         allow_redirects_to(response, self.redirect_uri)
         return response
 
-    def _refuse(self, request: HttpRequest, error: errors.OAuth2Error) -> HttpResponse:
+    def _handle_error(self, request: HttpRequest, error: errors.OAuth2Error) -> HttpResponse:
         if isinstance(error, errors.InvalidClientIdError | errors.MissingClientIdError):
             text = gettext(
                 "This server does not know the application that sent you here. Try to sign in from the "
@@ -243,9 +243,9 @@ class AuthorizeView(OAuthLibMixin, View):
             answer["error_description"] = text
         if "state" in self.sent:
             answer["state"] = self.sent["state"]
-        return self._answer(request, answer)
+        return self._redirect_to_client(request, answer)
 
-    def _answer(self, request: HttpRequest, answer: dict[str, str]) -> HttpResponse:
+    def _redirect_to_client(self, request: HttpRequest, answer: dict[str, str]) -> HttpResponse:
         uri, mode = self.redirect_uri, self.sent.get("response_mode")
         if mode == "form_post":
             context = {

@@ -29,7 +29,7 @@ from django.views.decorators.http import require_safe
 from fido2.webauthn import ResidentKeyRequirement, UserVerificationRequirement
 
 from accounts.identity.pages.factor_forms import NewPasskeyForm, SecondFactorAgainForm, counter_of
-from accounts.identity.pages.steps import has_asked_issuer, sign_in_url
+from accounts.identity.pages.steps import has_reauthenticated_with_issuer, sign_in_url
 from accounts.identity.queries.sign_in import find_app, load_second_factors
 from accounts.identity.services import second_factors
 from accounts.identity.services.mails import RECOVERY_CODES_MADE, report_security_change
@@ -52,7 +52,7 @@ def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
     Users without a password reauthenticate with their issuer, users with passkeys but no authenticator app with a
     passkey, unless they did so in the last minutes.
     """
-    if not user.has_usable_password() and not has_asked_issuer(request, user):
+    if not user.has_usable_password() and not has_reauthenticated_with_issuer(request, user):
         return redirect(with_query(reverse("identity_again"), next=request.path))
     since = clock.now().timestamp() - app_settings.REAUTHENTICATION_TIMEOUT
     records = get_authentication_records(request, user)
@@ -189,7 +189,7 @@ class AddPasskeyView(webauthn.AddWebAuthnView):
     def form_valid(self, form: NewPasskeyForm) -> HttpResponse:
         data = form.cleaned_data
         authenticator, _codes = add_authenticator(self.request, name=data["name"], credential=data["credential"])
-        second_factors.keep_passkey(authenticator=authenticator, count=form.count, verified=form.verified)
+        second_factors.store_passkey_facts(authenticator=authenticator, count=form.count, verified=form.verified)
         return _show_new_codes(self.request) or redirect("mfa_index")
 
 

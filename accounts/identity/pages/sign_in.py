@@ -73,14 +73,14 @@ class SignUpView(SignupView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         around = {
             "invited": self._invited,
-            "invitation_is_over": self._is_over,
+            "invitation_is_over": self._is_invitation_used_up,
             "invite_code": invite_code(self.request),
         }
         return {**super().get_context_data(**kwargs), **offered_issuers(), **around}
 
     def closed(self) -> HttpResponse:
         message = markdown_to_html(load_site_texts()["site_closed_message"])
-        context = {"message": mark_safe(message), "invitation_is_over": self._is_over}  # noqa: S308 (the formatter returns safe HTML)
+        context = {"message": mark_safe(message), "invitation_is_over": self._is_invitation_used_up}  # noqa: S308 (the formatter returns safe HTML)
         return TemplateResponse(self.request, self.template_name_signup_closed, context)
 
     @cached_property
@@ -88,7 +88,7 @@ class SignUpView(SignupView):
         return find_usable_invite(invite_code(self.request)) is not None
 
     @property
-    def _is_over(self) -> bool:
+    def _is_invitation_used_up(self) -> bool:
         """Tell whether the request has an invitation that is used up or expired."""
         return not self._invited and find_invite(invite_code(self.request)) is not None
 
@@ -110,7 +110,7 @@ class CorrectedEmailForm(ServiceForm):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def look_into_mailbox(request: HttpRequest) -> HttpResponse:
+def check_mailbox(request: HttpRequest) -> HttpResponse:
     """Show where the confirmation mail was sent; the browser that signed up can correct the address until it is confirmed."""
     waiting = find_unconfirmed(request.session.get(_SIGNED_UP))
     form = CorrectedEmailForm(

@@ -112,7 +112,7 @@ def _waiting_application(request: HttpRequest) -> tuple[Application | None, str]
 ISSUER_METHOD: Final = "socialaccount"
 
 
-def has_asked_issuer(request: HttpRequest, user: User) -> bool:
+def has_reauthenticated_with_issuer(request: HttpRequest, user: User) -> bool:
     """Tell whether the user has reauthenticated with their issuer within the last minutes."""
     since = clock.now().timestamp() - app_settings.REAUTHENTICATION_TIMEOUT
     return any(

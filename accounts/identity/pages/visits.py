@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from accounts.identity.services.sessions import note_visit
+from accounts.identity.services.sessions import record_visit
 from accounts.models import User
 from social.api.addresses import client_ip
 from social.kernel import clock
@@ -35,17 +35,17 @@ class VisitsMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if settings.SESSION_COOKIE_NAME in request.COOKIES and isinstance(request.user, User):
-            note(request, request.user)
+            record_daily_visit(request, request.user)
         return self.get_response(request)
 
 
-def note(request: HttpRequest, user: User) -> None:
+def record_daily_visit(request: HttpRequest, user: User) -> None:
     """Record that this user has visited with this browser, unless a visit of today is already recorded."""
     today = clock.now().date().isoformat()
     session_key = request.session.session_key
     if session_key is None or request.session.get(_DAY) == today:
         return
-    note_visit(
+    record_visit(
         user=user,
         session_key=session_key,
         address=client_ip(request),
@@ -63,17 +63,17 @@ _PEOPLE: Final = 5
 
 def find_browser(request: HttpRequest, email: str) -> str | None:
     """Return the name of this browser, if the person with this e-mail address has signed in with it; else None."""
-    return _read(request).get(_mark(email))
+    return _read(request).get(_email_hash(email))
 
 
-def keep_browser(request: HttpRequest, response: HttpResponse, email: str) -> None:
+def remember_browser(request: HttpRequest, response: HttpResponse, email: str) -> None:
     """Set the cookie of a browser in which somebody has just signed in; browsers send it only to the sign-in page."""
     known = _read(request)
-    name = known.pop(_mark(email), None) or token_urlsafe(16)
+    name = known.pop(_email_hash(email), None) or token_urlsafe(16)
     kept = [*known.items()][1 - _PEOPLE :]
     response.set_cookie(
         settings.KNOWN_BROWSER_COOKIE_NAME,
-        signing.dumps([*kept, (_mark(email), name)], salt=_SALT),
+        signing.dumps([*kept, (_email_hash(email), name)], salt=_SALT),
         max_age=_COOKIE_SECONDS,
         path=reverse("account_login"),
         secure=settings.SESSION_COOKIE_SECURE,
@@ -92,5 +92,5 @@ def _read(request: HttpRequest) -> dict[str, str]:
     return {str(mark): str(name) for mark, name in found}
 
 
-def _mark(email: str) -> str:
+def _email_hash(email: str) -> str:
     return sha256(email.lower().encode()).hexdigest()[:16]

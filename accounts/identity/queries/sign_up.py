@@ -50,10 +50,10 @@ def load_findings(
         username_in_use=_username_in_use(username),
         email_in_use=by_email.email_in_use,
         canonical_email=by_email.canonical_email,
-        network=_network(address),
+        network=_decide_network(address),
         email_domain=by_email.email_domain,
         email_unreachable=by_email.email_unreachable,
-        username=_username(username),
+        username=_decide_username(username),
     )
 
 
@@ -62,7 +62,7 @@ def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -
     return Findings(
         email_in_use=User.objects.filter(email__lower=email.lower()).exists(),
         canonical_email=CanonicalEmailBlock.objects.filter(digest=email_digest(email)).exists(),
-        email_domain=_email_domain(email, mail_hosts or ()),
+        email_domain=_decide_email_domain(email, mail_hosts or ()),
         email_unreachable=mail_hosts is not None and not mail_hosts,
     )
 
@@ -87,7 +87,7 @@ def find_email_domain_blocks(email: str, mail_hosts: Iterable[str]) -> QuerySet[
     return EmailDomainBlock.objects.filter(domain__one_of=named)
 
 
-def _email_domain(email: str, mail_hosts: Iterable[str]) -> Decision:
+def _decide_email_domain(email: str, mail_hosts: Iterable[str]) -> Decision:
     return _strictest(find_email_domain_blocks(email, mail_hosts).values_list("allow_with_approval", flat=True))
 
 
@@ -109,7 +109,7 @@ def with_refusals(blocks: QuerySet[EmailDomainBlock]) -> QuerySet[EmailDomainBlo
     return blocks.annotate(refused=Subquery(found.annotate(total=Sum("uses")).values("total")))
 
 
-def _username(username: str) -> Decision:
+def _decide_username(username: str) -> Decision:
     name = normalised_username(username)
     blocks = UsernameBlock.objects.alias(name=Value(name)).filter(
         Q(exact=True, normalised=name) | Q(exact=False, name__contains=F("normalised"))
@@ -117,7 +117,7 @@ def _username(username: str) -> Decision:
     return _strictest(blocks.values_list("allow_with_approval", flat=True))
 
 
-def _network(address: str | None) -> Decision:
+def _decide_network(address: str | None) -> Decision:
     if address is None:
         return Decision.ALLOWED
     found = list_ip_blocks().filter(first__lte=address, last__gte=address).values_list("severity", flat=True)

@@ -42,7 +42,7 @@ def accept_app_code(*, authenticator: Authenticator, counter: int) -> bool:
     return True
 
 
-def keep_passkey(*, authenticator: Authenticator, count: int, verified: bool) -> None:
+def store_passkey_facts(*, authenticator: Authenticator, count: int, verified: bool) -> None:
     """Store the signature counter of a new passkey, and whether it has verified its user."""
     with transaction.atomic():
         locked = Authenticator.objects.select_for_update().get(pk=authenticator.pk)

@@ -81,7 +81,7 @@ def close_streams_of_sessions(sessions: QuerySet[UserSession]) -> QuerySet[UserS
     return sessions
 
 
-def note_visit(*, user: User, session_key: str, address: str, user_agent: str, brands: str) -> None:
+def record_visit(*, user: User, session_key: str, address: str, user_agent: str, brands: str) -> None:
     """Record that a session was just used, with its network address and browser."""
     UserSession.objects.update_or_create(
         session_key=session_key,

@@ -34,7 +34,7 @@ from accounts.services.changing import change_account
 from accounts.spam.models import RuleOutcome, RuleSubject, SpamRule
 from accounts.spam.policies import SignUpFacts, is_held
 from accounts.spam.queries import load_rules
-from accounts.spam.services.matches import as_staff, note_matches
+from accounts.spam.services.matches import as_staff, record_matches
 from social.kernel import clock, links
 from social.kernel.errors import Forbidden, Invalid
 from social.kernel.events import publish
@@ -114,7 +114,7 @@ def sign_up(
     try:
         with transaction.atomic():
             account = Account.objects.create(username=draft.username, uri=links.actor_uri(draft.username))
-            key_pairs.keep_keys(account=account, pair=keys)
+            key_pairs.store_keys(account=account, pair=keys)
             user = User.objects.create(
                 account=account,
                 email=draft.email,
@@ -138,7 +138,7 @@ def sign_up(
             if invite is not None:
                 use_invite(invite=invite)
             if met:
-                note_matches(account_id=account.id, rules=met, limited_by=_limit(account, met))
+                record_matches(account_id=account.id, rules=met, limited_by=_limit(account, met))
             publish(AccountCreated(account_id=account.id))
             if user.activated_at is not None:
                 publish(UserActivated(user_id=user.id, invited=invite is not None))

@@ -30,7 +30,7 @@ from accounts.models import AccessToken, Account, Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
 from accounts.policies.staff import RoleDraft, Staff, require, role_errors
-from accounts.services.audit import because, record_about
+from accounts.services.audit import reason_details, record_about
 from accounts.services.changing import change_account
 from accounts.services.following import FollowChange, follow_account
 from social.kernel import clock, links
@@ -80,7 +80,7 @@ def _give_role(by: Staff, user: User, given: Role) -> None:
     with _acting(by, user, "change_role", Permission.MANAGE_ROLES, role=given.name) as locked:
         require(by, Permission.MANAGE_ROLES, over=given)
         if not given.can(Permission.ADMINISTRATOR):
-            keep_one_administrator(locked)
+            require_another_administrator(locked)
         _update(user, role_id=given.id)
 
 
@@ -103,8 +103,8 @@ def confirm(*, by: Staff, user: User) -> None:
 
 def disable(*, by: Staff, user: User, reason: str = "") -> None:
     """Disable sign-in and API calls; sessions and streams end. Raises Forbidden; Conflict for the last administrator."""
-    with _acting(by, user, "disable", Permission.MANAGE_USERS, **because(reason)) as locked:
-        keep_one_administrator(locked)
+    with _acting(by, user, "disable", Permission.MANAGE_USERS, **reason_details(reason)) as locked:
+        require_another_administrator(locked)
         _update(user, disabled_at=clock.now())
         end_sessions(user=user)
         close_streams(user=user)
@@ -185,7 +185,7 @@ def _acting(
         record_about(by, action, locked, **details)
 
 
-def keep_one_administrator(user: User) -> None:
+def require_another_administrator(user: User) -> None:
     """Raise Conflict if the user (loaded with its role) is the last administrator. The caller holds a transaction."""
     if user.disabled_at is None and user.role.can(Permission.ADMINISTRATOR):
         # Without this lock two people who take the right from each other at once could leave no administrator.

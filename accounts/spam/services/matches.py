@@ -20,7 +20,7 @@ from social.kernel.locks import keep_rows
 MATCHES_RETENTION: Final = timedelta(days=90)
 
 
-def note_matches(
+def record_matches(
     *,
     account_id: int,
     rules: Sequence[SpamRule],

@@ -69,13 +69,13 @@ def register(*parts: ArchivePart) -> None:
 def next_archive_at(account: Account) -> datetime | None:
     """Return when the account may request an archive again; None if it may now."""
     last = Archive.objects.filter(account=account).order_by("-id").first()
-    if last is None or _is_given_up(last):
+    if last is None or _is_abandoned(last):
         return None
     moment = last.created_at + REQUEST_INTERVAL
     return moment if moment > clock.now() else None
 
 
-def _is_given_up(archive: Archive) -> bool:
+def _is_abandoned(archive: Archive) -> bool:
     return archive.state == ArchiveState.BUILDING and archive.created_at < clock.now() - ABANDONMENT_AGE
 
 
