@@ -1,5 +1,6 @@
 """Reactions: which event calls which service, task or query."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from accounts import events
@@ -22,35 +23,20 @@ from accounts.transfers.services.importing import work_off_imports
 from accounts.transfers.services.moving import begin_carrying_over, carry_over
 from social.kernel.events import on
 
-# Mail servers may be slow, so a call sends few mails and has a long time-out.
-_MAILS: Final[dict[str, Any]] = {"queue": "mailers", "batch": 5, "seconds": 90}
-# `name` is the former name of the function, because waiting rows contain it.
-on(
-    events.ConfirmationRequested,
-    send_confirmation_mails,
-    **_MAILS,
-    name="accounts.services.confirmations.send_confirmation_mails",
+# Handlers that send mails, with the former module of each: waiting rows contain the former name of a function.
+_MAILS: Final[tuple[tuple[type[Any], Callable[[Any], None], str], ...]] = (
+    (events.ConfirmationRequested, send_confirmation_mails, "confirmations"),
+    (events.EmailChangeRequested, send_email_change_mails, "email_changes"),
+    (events.EmailChanged, send_email_changed_mails, "email_changes"),
+    (events.PasswordResetRequested, send_password_reset_mails, "mails"),
+    (events.SecurityChanged, send_security_mails, "mails"),
+    (events.UserApproved, send_approval_mails, "mails"),
+    (events.ArchiveReady, send_archive_mails, "mails"),
 )
-on(
-    events.EmailChangeRequested,
-    send_email_change_mails,
-    **_MAILS,
-    name="accounts.services.email_changes.send_email_change_mails",
-)
-on(
-    events.EmailChanged,
-    send_email_changed_mails,
-    **_MAILS,
-    name="accounts.services.email_changes.send_email_changed_mails",
-)
-on(
-    events.PasswordResetRequested,
-    send_password_reset_mails,
-    **_MAILS,
-    name="accounts.services.mails.send_password_reset_mails",
-)
-on(events.SecurityChanged, send_security_mails, **_MAILS, name="accounts.services.mails.send_security_mails")
-on(events.UserApproved, send_approval_mails, **_MAILS, name="accounts.services.mails.send_approval_mails")
+for _event, _handler, _module in _MAILS:
+    _name = f"accounts.services.{_module}.{_handler.__name__}"
+    # Mail servers may be slow, so a call sends few mails and has a long time-out.
+    on(_event, _handler, queue="mailers", batch=5, seconds=90, name=_name)
 on(
     events.UserActivated,
     follow_inviters,
@@ -67,14 +53,6 @@ on(
     batch=1,
     seconds=600,
     name="accounts.services.archives.write_archives",
-)
-on(
-    events.ArchiveReady,
-    send_archive_mails,
-    queue="mailers",
-    batch=5,
-    seconds=90,
-    name="accounts.services.mails.send_archive_mails",
 )
 on(events.AccountMoved, begin_carrying_over, database=True, name="accounts.services.moving.begin_carrying_over")
 on(events.CarryOverDue, carry_over, batch=1, name="accounts.services.moving.carry_over")

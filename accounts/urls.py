@@ -8,7 +8,7 @@ from accounts.devices.urls import urlpatterns as devices
 from accounts.emojis.urls import urlpatterns as emojis
 from accounts.identity.viewsets import EmailsViewSet, SignUpViewSet
 from accounts.pages.server_picture import coloured_icon, custom_css, manifest
-from accounts.transfers.urls_api import urlpatterns as transfers
+from accounts.transfers.urls import api_urlpatterns as transfers
 from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.networks import DiscoveryViewSet, DomainBlocksViewSet, NetworksViewSet
 from accounts.viewsets.profile import PreferencesViewSet, ProfileViewSet

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from accounts.admin.acting import acting
 from accounts.admin.permitted import EditedAdmin
-from accounts.queries.domain_follows import FollowsUnder
+from accounts.queries.servers import FollowsUnder
 from accounts.services.block_files import BlockFile, Entry, Planned, export_file, import_file, plan_file, read_file
 from social.api.staff import action, takes
 from social.api.staff_acts import BoundAct

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
 from accounts.policies.staff import OPERATOR
-from accounts.queries.domain_follows import FollowsUnder
+from accounts.queries.servers import FollowsUnder
 from accounts.services.block_files import BlockFile, Planned, export_file, import_file, plan_file, read_file
 from social.management.base import OperatorCommand
 from social.management.progress import progress_bar

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from typing import Final
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
 
 from accounts.models import Domain, Follow
+from accounts.policies.domains import domain_and_parents
 from social.kernel.runner import Host
 from social.kernel.terms import TERMS
 
@@ -41,3 +44,57 @@ def load_hosts(name: str) -> list[str]:
     """Load the hosts to which requests to a server go: its domain, and the host of its documents."""
     hosts = Domain.objects.filter(name=name).exclude(host="").values_list("host", flat=True)
     return list(dict.fromkeys([name, *hosts]))
+
+
+_NAMED: Final = 10
+
+
+@dataclass
+class FollowsUnder:
+    """Number of follows by local accounts, number of follows of local accounts, and examples as (follower, followed)."""
+
+    from_here: int = 0
+    to_here: int = 0
+    named: list[tuple[str, str]] = field(default_factory=list)
+
+
+def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
+    """Load the follows with accounts of these domains and their subdomains, if any, by domain; five queries."""
+    wanted = set(domains)
+    if not wanted:
+        return {}
+    above = find_known_under(wanted)
+    counted: dict[str, FollowsUnder] = {}
+    names = list(above)
+    outgoing = Follow.objects.filter(account__domain=None, target__domain__one_of=names)
+    incoming = Follow.objects.filter(target__domain=None, account__domain__one_of=names)
+    for rows, column, number in (
+        (outgoing, "target__domain", "from_here"),
+        (incoming, "account__domain", "to_here"),
+    ):
+        for server, count in rows.order_by().values_list(column).annotate(Count("id")):
+            entry = counted.setdefault(above[server], FollowsUnder())
+            setattr(entry, number, getattr(entry, number) + count)
+        place = Window(RowNumber(), partition_by=F(column), order_by=F("id").asc())
+        some = rows.annotate(place=place).filter(place__lte=_NAMED).order_by(column, "id")
+        names_of_both = ("account__username", "account__domain", "target__username", "target__domain")
+        for follower, home, followed, place_of_followed in some.values_list(*names_of_both):
+            server = place_of_followed if column == "target__domain" else home
+            entry = counted[above[server]]
+            if len(entry.named) < _NAMED:
+                entry.named.append((_address(follower, home), _address(followed, place_of_followed)))
+    return counted
+
+
+def find_known_under(domains: Collection[str]) -> dict[str, str]:
+    """Return the known servers at or below these domains, each with the longest such domain, in one query."""
+    above = {}
+    for name in Domain.objects.values_list("name", flat=True).iterator(chunk_size=2000):
+        found = next((parent for parent in domain_and_parents(name.partition(":")[0]) if parent in domains), None)
+        if found is not None:
+            above[name] = found
+    return above
+
+
+def _address(username: str, domain: str | None) -> str:
+    return f"@{username}@{domain}" if domain else f"@{username}"

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.queries.domain_follows import FollowsUnder
+from accounts.queries.servers import FollowsUnder
 from social.kernel.batches import in_batches
 from social.kernel.errors import Conflict, Invalid, KernelError
 from social.kernel.text.names import clean_input

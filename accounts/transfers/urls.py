@@ -1,4 +1,4 @@
-"""The URLs of the pages of imports, exports and moves."""
+"""The URLs of imports, exports and moves: pages (`urlpatterns`) and the API of past imports."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ from accounts.transfers.pages.past import left_out, one_past_import, past_import
 from accounts.transfers.pages.past import start as start_past
 from accounts.transfers.pages.past import undo as undo_past
 from accounts.transfers.past import UPLOAD_LIMIT
+from accounts.transfers.viewsets import PastImportsViewSet
+from social.api.routing import endpoint
 
 urlpatterns = [
     path("settings/export", settings_page(exports), name="settings_export"),
@@ -69,4 +71,12 @@ urlpatterns = [
         settings_page(ended_followers),
         name="severed_followers",
     ),
+]
+_PAST_IMPORTS = "api/v1/past_imports"
+api_urlpatterns = [
+    endpoint(_PAST_IMPORTS, PastImportsViewSet, {"get": "list", "post": "create"}),
+    endpoint(f"{_PAST_IMPORTS}/<id>", PastImportsViewSet, {"get": "retrieve", "delete": "destroy"}),
+    endpoint(f"{_PAST_IMPORTS}/<id>/start", PastImportsViewSet, {"post": "start"}),
+    endpoint(f"{_PAST_IMPORTS}/<id>/undo", PastImportsViewSet, {"post": "undo"}),
+    endpoint(f"{_PAST_IMPORTS}/<id>/left_out", PastImportsViewSet, {"get": "left_out"}),
 ]

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.block_lists import AddedOnlyAdmin, FiledBlockListAdmin, ending
 from accounts.admin.permitted import RowForm, Writes
 from accounts.models.user import Permission
-from accounts.queries.domain_follows import FollowsUnder, load_follows_under
+from accounts.queries.servers import FollowsUnder, load_follows_under
 from moderation.blocklists.queries import list_provenance
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT

@@ -12,7 +12,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import AuditEntry
-from accounts.queries.domain_follows import FollowsUnder, find_known_under, load_follows_under
+from accounts.queries.servers import FollowsUnder, find_known_under, load_follows_under
 from moderation.blocklists import policies
 from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, EntryState, EntryStep
 from moderation.blocklists.policies import FAILURE_LIMIT, Decision, Effect

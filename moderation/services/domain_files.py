@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff
-from accounts.queries.domain_follows import load_follows_under
+from accounts.queries.servers import load_follows_under
 from accounts.services.block_files import BATCH, Action, BlockFile, Entry, Planned, WrongLine, is_true
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT

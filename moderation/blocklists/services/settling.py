@@ -17,7 +17,7 @@ from django.utils.translation import ngettext
 
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.queries.domain_follows import load_follows_under
+from accounts.queries.servers import load_follows_under
 from accounts.services.audit import record, record_each
 from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, EntryState, EntryStep, ListMode
 from moderation.blocklists.policies import Decision, as_list, taken_of, values_of

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from accounts.management.block_files import export_lists, import_lists, name_follows
 from accounts.policies.staff import OPERATOR
-from accounts.queries.domain_follows import load_follows_under
+from accounts.queries.servers import load_follows_under
 from moderation.models import DomainRule, DomainSeverity
 from moderation.policies.domain_rules import DomainRuleDraft
 from moderation.services.domain_files import AllowFile, RuleFile
