@@ -88,16 +88,9 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def save_user(self, request: HttpRequest, user: Any, form: forms.Form, commit: bool = True) -> User:
         """Sign up through the service that the API uses. Raises Invalid with `details`, or Forbidden."""
-        filled_in = form.cleaned_data
         draft = SignUpDraft(
-            username=filled_in["username"],
-            # allauth looks addresses up in lower case only.
-            email=filled_in["email"].lower(),
-            password=filled_in["password"],
-            agreement=filled_in["agreement"],
+            **form.cleaned_data,
             locale=get_language(),
-            reason=filled_in.get("reason", ""),
-            date_of_birth=filled_in.get("date_of_birth", ""),
             invite_code=invite_code(request),
             ip=client_ip(request),
             return_to=bounded(get_next_redirect_url(request) or ""),

@@ -133,16 +133,12 @@ class IssuerSignUpView(SignupView):
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: IssuerSignUpForm) -> HttpResponse:
-        login, filled_in = self.sociallogin, form.cleaned_data
+        login = self.sociallogin
         issuer = find_issuer(login.account.provider)
         draft = SignUpDraft(
-            username=filled_in["username"],
-            email=filled_in["email"],
+            **form.cleaned_data,
             password="",
-            agreement=filled_in["agreement"],
             locale=get_language(),
-            reason=filled_in.get("reason", ""),
-            date_of_birth=filled_in.get("date_of_birth", ""),
             invite_code=self._invite_code,
             ip=client_ip(self.request),
             return_to=bounded(login.state.get("next") or ""),

@@ -6,7 +6,7 @@ import accounts.copies.models
 import accounts.devices.models
 import accounts.emojis.models
 import accounts.spam.models
-import accounts.transfers.models  # noqa: F401  # binds `accounts`, and only the import counts
+import accounts.transfers.models
 from accounts.identity.models import (
     AccessToken,
     Application,
@@ -41,47 +41,3 @@ from accounts.models.relations import (
 from accounts.models.tag import FeaturedTag, Tag, TagFollow, TagUse
 from accounts.models.user import Invite, RecoveryCode, Role, User
 from accounts.models.visibility import Visibility
-
-__all__ = [
-    "AccessToken",
-    "Account",
-    "AccountDomainBlock",
-    "AccountNote",
-    "AccountStat",
-    "ActorType",
-    "Application",
-    "AuditEntry",
-    "Block",
-    "CanonicalEmailBlock",
-    "DismissedSuggestion",
-    "Domain",
-    "EmailDomainBlock",
-    "EmailDomainRefusal",
-    "Endorsement",
-    "FeaturedTag",
-    "Follow",
-    "FollowRequest",
-    "Grant",
-    "IDToken",
-    "Invite",
-    "IpBlock",
-    "KeyPair",
-    "Mute",
-    "RecoveryCode",
-    "RefreshToken",
-    "RetiredUsername",
-    "RevokedToken",
-    "Role",
-    "Severance",
-    "SeveredAccount",
-    "SeveredFollow",
-    "Severity",
-    "SiteSetting",
-    "SuppressedSuggestion",
-    "Tag",
-    "TagFollow",
-    "TagUse",
-    "User",
-    "UsernameBlock",
-    "Visibility",
-]

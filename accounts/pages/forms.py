@@ -22,6 +22,12 @@ def text_field(label: Any, **options: Any) -> forms.CharField:
     return forms.CharField(label=label, required=False, widget=widget, **options)
 
 
+def address_field(label: Any) -> forms.CharField:
+    """Return a field for the address of an account."""
+    hint, widget = _("For example name@server.example"), forms.TextInput(PLAIN)
+    return forms.CharField(label=label, max_length=2400, help_text=hint, widget=widget)
+
+
 def check_field(label: Any, help_text: Any = "") -> forms.BooleanField:
     return forms.BooleanField(label=label, required=False, help_text=help_text)
 

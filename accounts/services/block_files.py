@@ -95,7 +95,7 @@ class BlockFile(ABC, Generic[D]):
 
 
 def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None) -> list[Entry[D]]:
-    """Return the non-empty lines, some with a `problem`. Raises UnreadableFile, also for more than `most` lines."""
+    """Return the non-empty lines; invalid and repeated ones have a `problem`. Raises UnreadableFile, also beyond `most`."""
     written = read_lines(kind, data, most=most)
     if not written:
         raise UnreadableFile(_("The file has no entries."))

@@ -34,7 +34,7 @@ from accounts.identity.queries.sign_in import find_app, load_second_factors
 from accounts.identity.services import second_factors
 from accounts.identity.services.mails import RECOVERY_CODES_MADE, report_security_change
 from accounts.models import User
-from accounts.pages.forms import ServiceForm
+from accounts.pages.forms import ServiceForm, address_field
 from accounts.pages.person import shown_person
 from accounts.pages.settings import signed_in
 from social.api import admission, limits
@@ -105,12 +105,7 @@ class ConfirmationForm(ServiceForm):
 
 
 class MoveForm(ConfirmationForm):
-    acct = forms.CharField(
-        label=_("Address of the new account"),
-        max_length=2400,
-        help_text=_("For example name@server.example"),
-        widget=forms.TextInput({"dir": "ltr", "autocapitalize": "none", "autocorrect": "off", "spellcheck": "false"}),
-    )
+    acct = address_field(_("Address of the new account"))
     field_order = ["acct", "password", "code"]
 
 

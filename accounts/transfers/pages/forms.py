@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.pages.forms import ServiceForm
+from accounts.pages.forms import ServiceForm, address_field
 from accounts.policies.visibility import LOWERED_VISIBILITIES
 from accounts.transfers.past import UPLOAD_LIMIT
 from accounts.transfers.policies import FILE_LIMIT, LINES_LIMIT
@@ -23,7 +23,9 @@ beside their field.
 class ImportForm(ServiceForm):
     MERGE, REPLACE = "merge", "overwrite"
 
-    kind = forms.ChoiceField(label=_("What is in the file"), choices=())
+    kind = forms.ChoiceField(
+        label=_("What is in the file"), choices=lambda: [(portable.name, portable.title) for portable in all_lists()]
+    )
     mode = forms.ChoiceField(
         label=_("What to do with it"),
         choices=[(MERGE, _("Add it to what I have here")), (REPLACE, _("Replace what I have here"))],
@@ -32,9 +34,6 @@ class ImportForm(ServiceForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        kind = self.fields["kind"]
-        assert isinstance(kind, forms.ChoiceField)
-        kind.choices = [(portable.name, portable.title) for portable in all_lists()]
         self.fields["file"].help_text = gettext(
             "A table (CSV) of at most %(lines)s lines, exported from a server of this network."
         ) % {"lines": f"{LINES_LIMIT:,}"}
@@ -43,12 +42,7 @@ class ImportForm(ServiceForm):
 class AliasForm(ServiceForm):
     renamed = {"alias": "acct"}
 
-    acct = forms.CharField(
-        label=_("Address of the old account"),
-        max_length=2400,
-        help_text=_("For example name@server.example"),
-        widget=forms.TextInput({"dir": "ltr", "autocapitalize": "none", "autocorrect": "off", "spellcheck": "false"}),
-    )
+    acct = address_field(_("Address of the old account"))
 
 
 class PastForm(ServiceForm):
