@@ -18,7 +18,7 @@ from accounts.models import AccessToken, Account, Follow
 from social.api.admission import count
 from social.api.limits import CLAIMS, refuse_exceeded
 from social.kernel import clock, crypto
-from social.kernel.errors import Invalid, NotFound, Unauthorized
+from social.kernel.errors import Invalid, NotFound, Unauthorized, require_valid
 from social.kernel.events import publish
 from social.kernel.locks import keep_row, keep_rows, lock, lock_row
 
@@ -46,7 +46,7 @@ def register_device(*, token_id: int, account_id: int, draft: policies.DeviceDra
     one. The account's device with the same id is moved from its other token. Raises Invalid for invalid keys and for
     more than ONE_TIME_KEYS_LIMIT; Unauthorized when the token is being revoked.
     """
-    Invalid.unless_none(policies.device_errors(draft))
+    require_valid(policies.device_errors(draft))
     keys = (draft.device_id, draft.fingerprint_key, draft.identity_key)
     with transaction.atomic():
         lock(f"devices:{account_id}")
@@ -149,7 +149,7 @@ def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[policie
     """
     sender = find_device(token_id)
     for draft in drafts:
-        Invalid.unless_none(policies.message_errors(draft))
+        require_valid(policies.message_errors(draft))
     pairs = [(draft.account_id or 0, draft.device_id) for draft in drafts]
     devices = _find_devices(account_id, pairs)
     remote = _find_targets(account_id, [pair for pair in pairs if pair not in devices])
@@ -190,7 +190,7 @@ def receive_message(
     `franking` is the statement of the sender's server, which this server's statement includes. Raises NotFound for an
     unknown device and a blocked sender; Invalid as `deliver_messages`.
     """
-    Invalid.unless_none(policies.message_errors(message))
+    require_valid(policies.message_errors(message))
     device = _find_devices(sender.id, [(recipient.id, message.device_id)]).get((recipient.id, message.device_id))
     if device is None:
         raise NotFound

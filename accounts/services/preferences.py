@@ -14,7 +14,7 @@ from accounts.models import User
 from accounts.policies.mails import MODES, NOTIFICATIONS, off_value
 from accounts.services.changing import change_account
 from social.kernel import clock
-from social.kernel.errors import FieldError, Invalid
+from social.kernel.errors import FieldError, require_valid
 
 EXPAND_MEDIA: Final = ("default", "show_all", "hide_all")
 """Choices for which media clients show without a click (contract, entities "Preferences")."""
@@ -62,7 +62,7 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
     ]
     if change.mails.get(NOTIFICATIONS, MODES[0]) not in MODES:
         errors.append(FieldError(NOTIFICATIONS, "ERR_INCLUSION", message))
-    Invalid.unless_none(errors, details=True)
+    require_valid(errors, details=True)
     kept: dict[str, Any] = {
         name: getattr(change, name)
         for name in (

@@ -18,7 +18,7 @@ from accounts.copies.services.quarantine import Origin, refuse_unless_clean
 from accounts.events import ProfileUpdated
 from accounts.models import Account
 from accounts.services.changing import change_account
-from social.kernel.errors import FieldError, Invalid
+from social.kernel.errors import FieldError, require_valid
 from social.kernel.events import publish
 from social.kernel.media import images, storage, types
 from social.kernel.media.images import Drawing, Shape
@@ -85,7 +85,7 @@ def draw_pictures(uploads: Mapping[str, PictureUpload], *, account_id: int) -> d
             errors.append(_spoofed(name))
         except images.Unsupported as refused:
             errors.append(FieldError(name, "ERR_INVALID", refused.message, ""))
-    Invalid.unless_none(errors, details=True)
+    require_valid(errors, details=True)
     return drawn
 
 

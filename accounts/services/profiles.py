@@ -21,7 +21,7 @@ from accounts.services.following import lock_name
 from accounts.services.profile_links import links_to_verify
 from accounts.services.profile_pictures import PictureUpload, draw_pictures, picture_errors, remove_replaced, stored
 from social.kernel import links
-from social.kernel.errors import FieldError, Invalid
+from social.kernel.errors import FieldError, require_valid
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.text.characters import counted_length
@@ -176,7 +176,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
     in the background. A failed change leaves no files. Raises Invalid with `details`.
     """
     change = _cleaned(change)
-    Invalid.unless_none(change_errors(change), details=True)
+    require_valid(change_errors(change), details=True)
     shown: dict[str, Any] = {}
     for name in _PLAIN_COLUMNS:
         value = getattr(change, name)

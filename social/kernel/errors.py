@@ -160,12 +160,6 @@ class Invalid(KernelError):
         return made
 
     @classmethod
-    def unless_none(cls, errors: Sequence[FieldError], *, details: bool = False) -> None:
-        """Raise the error of these field errors (`of`), if there are any."""
-        if errors:
-            raise cls.of(errors, details=details)
-
-    @classmethod
     def sentence(cls, text: str) -> Self:
         """Make the error `Validation failed: <text>`, for a rule that concerns no single field."""
         return cls(_("Validation failed: %(errors)s") % {"errors": text})

@@ -18,7 +18,7 @@ from accounts.queries.accounts import list_accounts
 from accounts.queries.relations import load_relations
 from accounts.services.tags import ensure_tags
 from social.kernel import clock
-from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.errors import Forbidden, Invalid, NotFound, require_valid
 from social.kernel.events import publish
 from social.kernel.locks import keep_row, lock, lock_row
 from social.kernel.text.languages import known_language
@@ -37,7 +37,7 @@ def create_collection(*, user: User, draft: policies.CollectionDraft, account_id
     if len(account_ids) > ITEMS_LIMIT:
         raise Invalid.of([policies.too_many_items()], details=True)
     members = _featurable(owner.id, account_ids)
-    Invalid.unless_none(policies.draft_errors(draft, new=True), details=True)
+    require_valid(policies.draft_errors(draft, new=True), details=True)
     with transaction.atomic():
         lock(f"collections:{owner.id}")
         if Collection.objects.filter(account=owner).count() >= user.role.collection_limit:
@@ -61,7 +61,7 @@ def update_collection(*, owner: Account, collection: Collection, draft: policies
     Raises Forbidden for another account's collection, Invalid, NotFound.
     """
     _require_owner(owner, collection)
-    Invalid.unless_none(policies.draft_errors(draft, new=False), details=True)
+    require_valid(policies.draft_errors(draft, new=False), details=True)
     with transaction.atomic():
         values = _values(draft)
         if values:

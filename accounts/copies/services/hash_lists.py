@@ -16,7 +16,7 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
 from social.kernel.batches import in_batches
-from social.kernel.errors import FieldError, Invalid
+from social.kernel.errors import FieldError, Invalid, require_valid
 from social.kernel.locks import lock, lock_row
 
 _BATCH: Final = 2000
@@ -52,7 +52,7 @@ class Imported:
 def create_list(*, by: Staff, draft: policies.HashListDraft) -> HashList:
     """Create a list, empty and disabled. Raises Forbidden without MANAGE_BLOCKS; Invalid with `details`."""
     require(by, Permission.MANAGE_BLOCKS)
-    Invalid.unless_none(policies.list_errors(draft), details=True)
+    require_valid(policies.list_errors(draft), details=True)
     with transaction.atomic():
         lock("hash_lists")
         if HashList.objects.count() >= policies.LISTS_LIMIT:
@@ -69,7 +69,7 @@ def create_list(*, by: Staff, draft: policies.HashListDraft) -> HashList:
 def change_list(*, by: Staff, hash_list: HashList, draft: policies.HashListDraft) -> None:
     """Change the source, note, effect (`act`) and distance of a list. Raises Forbidden, Invalid, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
-    Invalid.unless_none(policies.list_errors(draft), details=True)
+    require_valid(policies.list_errors(draft), details=True)
     with transaction.atomic():
         current = lock_row(hash_list)
         before = _audited_values(current)

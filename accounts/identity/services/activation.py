@@ -19,7 +19,7 @@ from accounts.policies.staff import Staff, require
 from accounts.services.audit import record_about
 from accounts.services.following import FollowChange, follow_account
 from social.kernel import clock
-from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound, require_found
+from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound, require_found, require_valid
 from social.kernel.events import publish
 
 # No characters that are easily confused when typed: 0 and O, 1, l and I.
@@ -52,7 +52,7 @@ def create_invite(
         errors.append(FieldError.too_long("comment", COMMENT_LIMIT))
     if autofollow and inviter is None:
         errors.append(FieldError.invalid("autofollow"))
-    Invalid.unless_none(errors, details=True)
+    require_valid(errors, details=True)
     with transaction.atomic():
         invite = Invite.objects.create(
             code="".join(secrets.choice(_LETTERS) for _place in range(_LENGTH)),

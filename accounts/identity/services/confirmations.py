@@ -26,7 +26,7 @@ from social.api import admission
 from social.api.addresses import rate_key
 from social.api.limits import limited, refuse_exceeded
 from social.kernel import clock, links
-from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
+from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound, require_valid
 from social.kernel.events import publish
 from social.kernel.references import erase_some
 
@@ -96,7 +96,7 @@ def _send_again(user: User, email: str | None) -> None:
 def _replace(address: EmailAddress, email: str, mail_hosts: Collection[str] | None) -> None:
     if email == address.email:
         return
-    Invalid.unless_none(email_errors(email) or load_email_findings(email, mail_hosts).errors())
+    require_valid(email_errors(email) or load_email_findings(email, mail_hosts).errors())
     user = address.user
     # A new row: confirmation links name the row.
     address.delete()
@@ -262,7 +262,7 @@ def _link(user: User) -> str:
 def checked_email(email: str) -> str:
     """Return a new address in lower case. Raises Invalid with `details`. It may query the DNS: not in transactions."""
     wanted = email.strip().lower()
-    Invalid.unless_none(
+    require_valid(
         email_errors(wanted) or load_email_findings(wanted, look_up_mail_hosts(wanted)).errors(), details=True
     )
     return wanted

@@ -34,7 +34,7 @@ from accounts.services.audit import reason_details, record_about
 from accounts.services.changing import change_account
 from accounts.services.following import FollowChange, follow_account
 from social.kernel import clock, links
-from social.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from social.kernel.errors import Conflict, Forbidden, Invalid, NotFound, require_valid
 from social.kernel.events import publish
 from social.kernel.locks import keep_row, lock, lock_row
 
@@ -118,7 +118,7 @@ def enable(*, by: Staff, user: User) -> None:
 
 def set_password(*, by: Staff, user: User, password: str) -> None:
     """Set a new password: every session, token and stream of the user ends (security row 24). Raises Forbidden, Invalid."""
-    Invalid.unless_none(password_errors(password), details=True)
+    require_valid(password_errors(password), details=True)
     with _acting(by, user, "reset_password", Permission.MANAGE_USER_ACCESS):
         change_password(user=user, password=password)
 
@@ -290,7 +290,7 @@ def _lock_role(by: Staff, role: Role) -> Role:
 def _check(by: Staff, draft: RoleDraft, before: Role | None) -> None:
     same_name = Role.objects.filter(name__iexact=draft.name).exclude(name="")
     taken = (same_name.exclude(pk=before.pk) if before is not None else same_name).exists()
-    Invalid.unless_none(role_errors(draft, by=by, before=before, taken=taken), details=True)
+    require_valid(role_errors(draft, by=by, before=before, taken=taken), details=True)
 
 
 def _renew(users: Iterable[User]) -> None:

@@ -21,7 +21,7 @@ from social.api import scopes as tree
 from social.api.admission import forget_tokens
 from social.api.identities import Identity
 from social.kernel import clock, streams
-from social.kernel.errors import FieldError, Invalid, Unavailable
+from social.kernel.errors import FieldError, Unavailable, require_valid
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
@@ -192,7 +192,7 @@ def register_application(
     """
     name, website = name.strip(), (website or "").strip() or None
     addresses, wanted = split_redirect_uris(redirect_uris), (tree.DEFAULT,) if scopes is None else tree.parse(scopes)
-    Invalid.unless_none(_errors(name, addresses, wanted, website))
+    require_valid(_errors(name, addresses, wanted, website))
     made: Application = Application.objects.create(
         name=name,
         website=website,

@@ -17,7 +17,7 @@ from accounts.spam.models import RuleOutcome, SpamRule
 from accounts.spam.policies import RULES_LIMIT, SpamRuleDraft, normalised, rule_errors
 from accounts.spam.services.matches import as_staff
 from social.kernel import clock
-from social.kernel.errors import FieldError, Invalid
+from social.kernel.errors import FieldError, Invalid, require_valid
 from social.kernel.locks import lock, lock_row
 
 _LISTS: Final = ("words", "link_hosts", "mail_domains", "networks")
@@ -84,7 +84,7 @@ def limit_by_rules(account: Account, rules: Sequence[SpamRule]) -> list[SpamRule
 
 
 def _checked_columns(draft: SpamRuleDraft) -> dict[str, Any]:
-    Invalid.unless_none(rule_errors(draft), details=True)
+    require_valid(rule_errors(draft), details=True)
     return normalised(draft)
 
 
