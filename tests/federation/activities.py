@@ -16,7 +16,7 @@ from tests.support.work import work
 
 _SENT = count(1)
 PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
-#: The part of a note that allows everybody to quote it.
+#: The member of a note that allows every account to quote it.
 QUOTABLE = {"interactionPolicy": {"canQuote": {"automaticApproval": [PUBLIC]}}}
 
 

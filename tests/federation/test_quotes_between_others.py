@@ -1,4 +1,4 @@
-"""Quotes between other servers are shown once the quoted author consents (contract, federation section 7; security row 36)."""
+"""Tests of quotes between remote servers, shown after consent only (contract, federation section 7; security row 36)."""
 
 from __future__ import annotations
 

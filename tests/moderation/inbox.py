@@ -1,4 +1,4 @@
-"""Reports for the tests of the inbox, and decisions about them."""
+"""Helpers for the tests of the inbox: reports, and decisions about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clicks that staff need for reports and appeals, and what they see when they decide."""
+"""Tests of the number of clicks for reports and appeals, and of the pages on which staff decide."""
 
 from __future__ import annotations
 

@@ -25,14 +25,14 @@ def listening(handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
     for other in refused:
         other.server_close()
     _used_ports.add(server.server_port)
-    # Closing the server does not wait for clients that keep their connections.
+    # Closing the server does not wait for open connections of clients.
     server.daemon_threads = True
     return server
 
 
 @contextmanager
 def answering(server: ThreadingHTTPServer) -> Iterator[None]:
-    """Have the server answer, in a thread, as long as the block lasts."""
+    """Run the server in a thread during the block."""
     thread = threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True)
     thread.start()
     try:

@@ -1,4 +1,4 @@
-"""Pictures for the tests of pictures, and ways to look at them."""
+"""Helpers for the tests of pictures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def saved(image: Image.Image, image_format: str, **options: Any) -> bytes:
 
 
 def process(data: bytes) -> Picture:
-    """Return a processed picture, which remains usable after the block."""
+    """Process a picture, and return copies that remain usable after the block."""
     with images.process(io.BytesIO(data)) as picture:
         return Picture(picture.original.in_memory(), picture.preview.in_memory(), picture.blurhash)
 

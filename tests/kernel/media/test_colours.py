@@ -1,4 +1,4 @@
-"""The colours of uploaded pictures: modes, kinds of PNG and colour profiles."""
+"""Tests of the colours of uploaded pictures: modes, kinds of PNG and colour profiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Uploaded animations: they move as before, and those that are too large are refused."""
+"""Tests of uploaded animations: they stay animated, and those that are too large are refused."""
 
 from __future__ import annotations
 

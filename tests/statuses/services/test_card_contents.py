@@ -1,4 +1,4 @@
-"""What a card shows of a page: its pictures, and what its provider says of it (security rows 1, 2, 33)."""
+"""Tests of the content of cards: pictures, and data of the page's provider (security rows 1, 2, 33)."""
 
 from __future__ import annotations
 
