@@ -28,5 +28,5 @@ def mention_document(author: Account, number: int, content: str, *, to: Account,
 
 
 def receive_mention(author: Account, number: int, content: str, *, to: Account, **more: Any) -> Status | None:
-    """Store such a post and return it, or None if it is held for review."""
+    """Receive a post that mentions `to`, and return it, or None if it is held for review."""
     return store_note(read_note(mention_document(author, number, content, to=to, **more)), author)

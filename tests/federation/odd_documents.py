@@ -1,4 +1,4 @@
-"""Documents in unusual forms, and what is read from them."""
+"""Helpers that make documents in unusual forms and read them."""
 
 from __future__ import annotations
 

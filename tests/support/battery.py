@@ -193,8 +193,9 @@ _ODD: tuple[Any, ...] = (-1, True, None, "x", "", [], {})
 
 
 def bad_values_are_no_error_of_the_server(row: Row, callers: Any) -> None:
-    """Each parameter with the next two of the wrong and long values, and all parameters with each odd value, get 2xx, or 4xx
-    with an error. `make verify` tries every value with every parameter.
+    """Two of the wrong or long values in each parameter, and each odd value in all parameters, get 2xx, or 4xx with an error.
+
+    `make verify` tries every value with every parameter.
     """
     _bear(row, callers, None, (*_WRONG, *_LONG), _ODD, turns=2)
 

@@ -36,13 +36,13 @@ def names() -> list[str]:
 
 
 def bytes_of(name: str) -> bytes:
-    """Return the one input whose name begins so."""
+    """Return the bytes of the input whose name begins with `name`."""
     (found,) = _FOLDER.glob(f"{name}*")
     return found.read_bytes()
 
 
 def text_of(name: str) -> str:
-    """Return the one input whose name begins so, as text."""
+    """Return the text of the input whose name begins with `name`."""
     return bytes_of(name).decode()
 
 

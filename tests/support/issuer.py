@@ -1,6 +1,6 @@
 """An issuer of OpenID Connect on this machine, which signs in the user that a test names.
 
-Its keys are its own. Helpers go through a browser's redirects to it and back.
+The issuer has its own keys. Helpers follow a browser's redirects to it and back.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from django.db import connection
 
 from social.kernel import clock
 
-# The times of transactions and statements are fixed, but the clock that runs makes ids differ.
+# The times of transactions and statements are fixed; `clock_timestamp()` keeps running, so that ids differ.
 _CLOCKS: Final = {
     "now": "STABLE RETURN '{moment}'::timestamptz",
     "statement_timestamp": "STABLE RETURN '{moment}'::timestamptz",

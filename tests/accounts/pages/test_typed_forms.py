@@ -1,4 +1,4 @@
-"""Tests that form values survive a sign-out in between, and errors."""
+"""Tests that typed form values survive errors, and a sign-out before the form is sent."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def test_an_archive_beyond_the_limits_of_a_role_is_refused_before_anything_is_st
     with pytest.raises(Invalid):
         read(ada, data)
     assert ada.account.past_imports.count() == 2
-    # Operators have no limit.
+    # Operators may exceed the limits on archives.
     made = take_archive(account=ada.account, file=io.BytesIO(zipped(mastodon(note(21)))), file_name="a", unlimited=True)
     process_import(made.id)
     made.refresh_from_db()
