@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow, drain, overdue_queues
 from tests.kernel import reactions
 from tests.kernel.reactions import Happened
+from tests.support.altered import altered
 
 Listen = Callable[..., Any]
 _MESSAGE = {
@@ -43,7 +45,7 @@ def _empty_outbox(effects: None, woken: list[str], monkeypatch: pytest.MonkeyPat
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long a drain has paused for more events, without real pauses."""
     pauses: list[float] = []
-    monkeypatch.setattr(tasks.time, "sleep", pauses.append)
+    monkeypatch.setattr(tasks, "time", altered(time, sleep=pauses.append))
     return pauses
 
 
@@ -96,7 +98,7 @@ def test_a_stream_of_events_is_run_in_batches(
     tasks.drain_queue("default")
     commit(Happened(2, 2))
     woken.clear()
-    monkeypatch.setattr(tasks.time, "sleep", lambda seconds: commit(*(Happened(n, n) for n in (3, 4))))
+    monkeypatch.setattr(tasks, "time", altered(time, sleep=lambda _seconds: commit(*(Happened(n, n) for n in (3, 4)))))
     tasks.drain_queue("default")
     assert reactions.calls == [[1], [2, 3, 4]]
     assert woken == [], "who comes while a drain waits sends no message"

@@ -22,6 +22,7 @@ from social.kernel.outbox import OutboxRow
 from social.kernel.subscriptions import registry
 from social.queues import QUEUES
 from social.scheduler import LeaderScheduler
+from tests.support.altered import altered
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +100,7 @@ def test_a_leader_that_cannot_renew_stops_sending_before_another_begins(
     turn(only)
     assert only.leads, "its lease still runs"
     moment = time.monotonic() + scheduling.LEASE_SECONDS - 0.9
-    monkeypatch.setattr(scheduling.time, "monotonic", lambda: moment)
+    monkeypatch.setattr(scheduling, "time", altered(time, monotonic=lambda: moment))
     sent.clear()
     turn(only)
     assert not only.leads

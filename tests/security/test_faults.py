@@ -24,8 +24,10 @@ from social.api.declarations import Endpoint
 from social.api.routing import endpoint
 from social.api.viewsets import ApiViewSet
 from social.kernel import logs
+from social.kernel.media import storage
 from statuses.models import MediaAttachment
 from tests.conformance.people import Person
+from tests.support.altered import altered
 
 pytestmark = pytest.mark.django_db
 ID = "request-of-a-test"
@@ -96,7 +98,7 @@ def test_an_upload_on_a_full_disk_is_503_and_leaves_nothing(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as full:
-        full.setattr(os, "fsync", fsync)
+        full.setattr(storage, "os", altered(os, fsync=fsync))
         answer = alice.api.upload("POST", "/api/v2/media", file=SimpleUploadedFile("x.png", picture.getvalue()))
     assert (answer.status_code, answer["Retry-After"]) == (503, "30")
     assert "error" in answer.json()

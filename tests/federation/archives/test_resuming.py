@@ -21,6 +21,7 @@ from social.kernel.outbox import OutboxRow
 from statuses.models import ImportedPost, Status
 from tests.factories.statuses import picture
 from tests.federation.archives.conftest import read
+from tests.support.altered import altered
 from tests.support.past import OLD, mastodon, note, tarred, zipped
 
 pytestmark = pytest.mark.django_db
@@ -143,7 +144,7 @@ def test_an_import_that_is_stopped_keeps_what_it_has_brought(ada: User) -> None:
 def test_the_next_turn_of_an_import_begins_after_its_pause_and_waits_for_no_sweep(monkeypatch: Any) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(working, "process_import", lambda _import_id: True)
-    monkeypatch.setattr(working.time, "sleep", pauses.append)
+    monkeypatch.setattr(working, "time", altered(time, sleep=pauses.append))
     work_off_past_imports([PastImportDue(import_id=1)])
     assert pauses == [working.PAUSE_SECONDS]
     assert OutboxRow.objects.filter(event="PastImportDue", due_at__lte=Now()).count() == 1

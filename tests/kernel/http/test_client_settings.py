@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from ipaddress import ip_address, ip_network
 
 import pytest
 from pytest_django import Settings
 
+from social.kernel.http import resolver
 from social.kernel.http.client import (
     ACTIVITY_TYPES,
     Refused,
@@ -18,6 +20,7 @@ from social.kernel.http.client import (
 )
 from social.kernel.http.resolver import system_lookup
 from tests.kernel.http.attacker import DOCUMENT, Attacker
+from tests.support.altered import altered
 
 
 @pytest.fixture
@@ -59,7 +62,7 @@ def test_the_operator_can_make_an_exception_for_a_network(settings: Settings) ->
 
 
 def test_names_under_localhost_are_this_machine_without_asking_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("socket.getaddrinfo", None)
+    monkeypatch.setattr(resolver, "socket", altered(socket, getaddrinfo=None))
     assert system_lookup("localhost", 80) == system_lookup("one.localhost", 80) == ("127.0.0.1", "::1")
 
 

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from social.kernel import descriptors
 from social.kernel.media import storage
+from tests.support.altered import altered
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +49,8 @@ def test_a_file_and_every_new_folder_are_on_the_disk_before_the_answer(
         synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
         real(descriptor)
 
-    monkeypatch.setattr(os, "fsync", fsync)
+    for module in (storage, descriptors):
+        monkeypatch.setattr(module, "os", altered(os, fsync=fsync))
     path = tmp_path / storage.store(b"abc", folder="things", extension="png")
     assert synced[0] == f"{path}.part"
     assert set(synced[1:]) == {str(folder) for folder in (*path.parents,) if folder.is_relative_to(tmp_path)}
@@ -57,7 +60,8 @@ def test_a_full_disk_leaves_nothing_of_a_file(tmp_path: Path, monkeypatch: pytes
     def fsync(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", fsync)
+    for module in (storage, descriptors):
+        monkeypatch.setattr(module, "os", altered(os, fsync=fsync))
     with pytest.raises(OSError, match="No space"):
         storage.store(b"abc", folder="things", extension="png")
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from statuses.models import MediaAttachment
 from tests.factories.recordings import SECRET, moving_gif, photograph, recording, sample
 from tests.factories.statuses import make_media, make_status, picture
 from tests.statuses.conftest import api_of
+from tests.support.altered import altered
 from tests.support.entities import check
 from tests.support.work import work
 
@@ -278,7 +280,7 @@ def test_a_thumbnail_that_is_no_picture_is_refused(alice: Account, content_type:
 def test_trap_17_the_first_version_answers_when_the_file_is_processed(
     alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("social.api.later.time.sleep", lambda seconds: work())
+    monkeypatch.setattr("social.api.later.time", altered(time, sleep=lambda _seconds: work()))
     answer = _upload(alice, "audio/wav", version=1)
     assert (answer.status_code, answer.headers["Deprecation"]) == (200, "@1586044800")
     assert answer.json()["url"].endswith(".mp3")
@@ -302,7 +304,7 @@ def test_whoever_waits_for_a_file_holds_no_database_connection(alice: Account, m
         held.append(connection.connection is not None)
         work()
 
-    monkeypatch.setattr("social.api.later.time.sleep", sleep)
+    monkeypatch.setattr("social.api.later.time", altered(time, sleep=sleep))
     assert _upload(alice, "audio/wav", version=1).status_code == 200
     assert held == [False]
 
@@ -318,7 +320,7 @@ def test_a_file_that_cannot_be_processed_has_failed_and_says_so(
     path = f"/api/v1/media/{body['id']}"
     for answer in (api_of(alice).get(path), api_of(alice).put(path, {"description": "x"})):
         assert (answer.status_code, answer.json()) == (422, error)
-    monkeypatch.setattr("social.api.later.time.sleep", lambda seconds: work())
+    monkeypatch.setattr("social.api.later.time", altered(time, sleep=lambda _seconds: work()))
     file.seek(0)
     first = api_of(alice).upload("POST", "/api/v1/media", file=file)
     assert (first.status_code, first.json()) == (422, error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
@@ -47,6 +48,7 @@ from tests.factories.statuses import (
     make_status,
 )
 from tests.statuses.services.test_removing import _old, _posts_of, _recount
+from tests.support.altered import altered
 from tests.support.client import Api, signed_in
 from timelines.models import List, ListMember
 
@@ -55,7 +57,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
 @pytest.fixture(autouse=True)
 def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_retention.time, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(remote_retention, "time", altered(time, sleep=lambda _seconds: None))
 
 
 def _left(posts: Collection[Status]) -> set[Status]:
