@@ -24,7 +24,7 @@ from statuses.models.attachments import OPTIONS_LIMIT
 from statuses.models.status import COLLECTIONS_LIMIT
 from statuses.policies.cards import card_url, find_link
 from statuses.policies.polls import RemotePoll
-from statuses.policies.posts import AuthorColumns
+from statuses.policies.posts import COLUMN_LIMITS, AuthorColumns
 from statuses.services.storing import RemoteFile
 
 NOTES: Final = frozenset({"Note", "Question"})
@@ -36,7 +36,6 @@ TOTAL_LIMIT: Final = 1_000_000
 """Largest accepted number of boosts, favourites or replies: the numbers are shown, and nobody can verify them."""
 MENTIONS_LIMIT: Final = 100
 TAGS_LIMIT: Final = 100
-SUMMARY_LIMIT: Final = 10_000
 OPTION_LENGTH: Final = 400
 # In order of precedence (contract, federation section 5).
 _QUOTES: Final = ("quote", "_misskey_quote", "quoteUrl", "quoteUri")
@@ -168,7 +167,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         )
     members = context.AUTHOR_MEMBERS.items() if kind in NOTES else ()
     parts = [item for item in [document, *reading.many(document.get("attachment"))] if isinstance(item, Mapping)]
-    columns = AuthorColumns(**{name: reading.text_member(document, it, SUMMARY_LIMIT) for name, it in members})
+    columns = AuthorColumns(**{name: reading.text_member(document, it, COLUMN_LIMITS[name]) for name, it in members})
     return ReceivedNote(
         uri=uri,
         author_uri=authors[0],
@@ -315,7 +314,8 @@ def _is_linked(page: str, html: str) -> bool:
 
 def _html_of_article(document: Mapping[str, Any], content: str, url: str, pages: list[str]) -> str:
     """Return an article or video as HTML: heading, links to the pages that it is about, content or summary, and link."""
-    name, summary = reading.text_member(document, "name", 2048), reading.text_member(document, "summary", SUMMARY_LIMIT)
+    name = reading.text_member(document, "name", 2048)
+    summary = reading.text_member(document, "summary", COLUMN_LIMITS["spoiler_text"])
     heading = f"<h2>{escape(name)}</h2>" if name else ""
     body = content if not summary else summary if markup.is_markup(summary) else to_html.plain_to_html(summary)
     about = "".join(_html_of_link(page) for page in pages if page != url and not _is_linked(page, body))

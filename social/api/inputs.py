@@ -70,13 +70,13 @@ def parameters(request: Request) -> dict[str, Any]:
     return cast(ApiRequest, request).parameters
 
 
-def _field_for(hint: Any) -> serializers.Field[Any, Any, Any, Any]:
+def _field_for(hint: Any, limit: int | None = None) -> serializers.Field[Any, Any, Any, Any]:
     if get_origin(hint) is Annotated:
         return copy.deepcopy(cast(Any, hint.__metadata__[0]))
     if hint in _FIELDS:
-        return _FIELDS[hint]()
+        return _FIELDS[hint]() if limit is None else kinds.ClientString(max_length=limit)
     (only,) = (part for part in get_args(hint) if part is not NoneType)
-    return _field_for(only)
+    return _field_for(only, limit)
 
 
 class _Reader(serializers.Serializer[Any]):
@@ -164,7 +164,7 @@ class Form(Reading):
 
 class Input(Reading, Generic[T]):
     """Base of inputs that fill a frozen dataclass of the services, whose types say how to read `fields`; others are
-    declared.
+    declared. The metadata `limit` of a text in the dataclass is its greatest number of characters.
     """
 
     fields: ClassVar[tuple[str, ...]] = ()
@@ -180,8 +180,11 @@ class Input(Reading, Generic[T]):
         """Return the fields of the serializer: those made for `fields`, then attributes of base classes and class; later
         ones win.
         """
-        hints = typing.get_type_hints(cls._draft(), include_extras=True) if cls.fields else {}
-        found = {name: _field_for(hints[name]) for name in cls.fields}
+        found: dict[str, serializers.Field[Any, Any, Any, Any]] = {}
+        if cls.fields:
+            hints = typing.get_type_hints(cls._draft(), include_extras=True)
+            limits = {one.name: one.metadata.get("limit") for one in fields_of(cls._draft())}
+            found |= {name: _field_for(hints[name], limits[name]) for name in cls.fields}
         for base in reversed(cls.__mro__):
             found |= {name: value for name, value in vars(base).items() if isinstance(value, serializers.Field)}
         return copy.deepcopy(found)

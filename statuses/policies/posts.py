@@ -133,11 +133,12 @@ class AuthorColumns:
     sends it), `ReceivedNote` (as another server sends it), `Composed` (as it is stored) and `PostBody` (as it is read).
 
     Each column is a JSON value with a default, which an edit restores if it leaves the column out. `text` is the source, empty
-    for a remote post; the other columns are members of the entity and of its versions, by the same names.
+    for a remote post; the other columns are members of the entity and of its versions, by the same names. The metadata `limit`
+    of a text is its greatest number of characters: a longer text is refused from a client and cut from another server.
     """
 
     text: str = ""
-    spoiler_text: str = ""
+    spoiler_text: str = field(default="", metadata={"limit": 10_000})
 
     @property
     def author_columns(self) -> dict[str, Any]:
@@ -157,6 +158,7 @@ class AuthorColumns:
 AUTHOR_COLUMNS: Final = tuple(each.name for each in fields(AuthorColumns))
 SHOWN_COLUMNS: Final = tuple(name for name in AUTHOR_COLUMNS if name != "text")
 """Columns among AUTHOR_COLUMNS that everyone is shown, in addition to the content."""
+COLUMN_LIMITS: Final = {each.name: int(each.metadata["limit"]) for each in fields(AuthorColumns) if each.metadata}
 READ_COLUMNS: Final[Mapping[str, Any]] = {"spoiler_text": _("Content warning")}
 """Columns among AUTHOR_COLUMNS that contain text for readers, in addition to the content, with their titles for staff. They
 are used by filters, search, spam rules and their dry runs, emojis, excerpts and staff pages. Web pages and feeds, mails, Web

@@ -15,6 +15,7 @@ from accounts.models import Account
 from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import hold_account
 from accounts.spam.models import RuleSubject, SpamRule
+from federation.documents.context import AUTHOR_MEMBERS, PUBLIC
 from federation.documents.notes import load_notes, note_document
 from federation.documents.received_notes import ReceivedNote, read_note
 from federation.remote.posts import revise_note, store_note
@@ -24,7 +25,8 @@ from social.kernel import clock
 from social.kernel.text.markup import plain
 from statuses.admin import words_of
 from statuses.models import ScheduledStatus, Status
-from statuses.policies.posts import AUTHOR_COLUMNS, READ_COLUMNS, AuthorColumns
+from statuses.policies.posts import AUTHOR_COLUMNS, COLUMN_LIMITS, READ_COLUMNS, AuthorColumns
+from statuses.policies.publishing import RAW_LIMIT
 from statuses.queries.posts import load_posts
 from statuses.queries.statuses import list_excerpts
 from statuses.serializers.status import searched_text_of
@@ -116,6 +118,29 @@ def test_a_column_goes_to_other_servers_and_comes_from_them(alice: Account, name
     revise_note(kept, received())
     kept.refresh_from_db()
     assert getattr(kept, column) in ("two", "<p>two</p>")
+
+
+@pytest.mark.parametrize("name", AUTHOR_COLUMNS)
+def test_a_column_that_is_too_long_is_refused_from_a_client_and_cut_from_another_server(
+    alice: Account, name: str
+) -> None:
+    limit = COLUMN_LIMITS.get(name, RAW_LIMIT)
+    answer = api_of(alice).post(STATUSES, {"status": "still here", _PARAMETERS.get(name, name): "x" * (limit + 1)})
+    # The last safeguard, the constraint of the table, would only say that the record is invalid.
+    assert answer.status_code == 422
+    assert "Record invalid" not in answer.json()["error"]
+    if name in AUTHOR_MEMBERS:
+        zoe = make_remote("zoe")
+        note = {
+            "id": "https://remote.example/1",
+            "type": "Note",
+            "attributedTo": zoe.uri,
+            "to": [PUBLIC],
+            "content": "long",
+        }
+        kept = keep_note(read_note(note | {AUTHOR_MEMBERS[name]: "x" * (limit + 1)}), zoe)
+        assert kept is not None
+        assert getattr(kept, name) == "x" * limit
 
 
 @pytest.mark.parametrize("name", READ_COLUMNS)

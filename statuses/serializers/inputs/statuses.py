@@ -105,6 +105,7 @@ class _PostInput(Input[Draft]):
 
     fields: ClassVar[tuple[str, ...]] = (*SHOWN_COLUMNS, "sensitive", "language")
     status = ClientString(source="text")
+    spoiler_text = ClientString()  # `check_text` limits it together with the text
     media_ids = StringListField()
     quote_approval_policy = ClientWord()
     interaction_policy = PolicyField()
