@@ -138,7 +138,7 @@ def test_a_column_that_is_too_long_is_refused_from_a_client_and_cut_from_another
             "to": [PUBLIC],
             "content": "long",
         }
-        kept = keep_note(read_note(note | {AUTHOR_MEMBERS[name]: "x" * (limit + 1)}), zoe)
+        kept = store_note(read_note(note | {AUTHOR_MEMBERS[name]: "x" * (limit + 1)}), zoe)
         assert kept is not None
         assert getattr(kept, name) == "x" * limit
 
