@@ -126,7 +126,7 @@ def test_a_column_that_is_too_long_is_refused_from_a_client_and_cut_from_another
 ) -> None:
     limit = COLUMN_LIMITS.get(name, RAW_LIMIT)
     answer = api_of(alice).post(STATUSES, {"status": "still here", _PARAMETERS.get(name, name): "x" * (limit + 1)})
-    # The last safeguard, the constraint of the table, would only say that the record is invalid.
+    # The constraint of the table, as the last safeguard, would only say that the record is invalid.
     assert answer.status_code == 422
     assert "Record invalid" not in answer.json()["error"]
     if name in AUTHOR_MEMBERS:

@@ -1,4 +1,4 @@
-"""Copies of modules of the standard library with other functions, for one module under test instead of the whole process."""
+"""Helper that replaces functions of a standard library module for one module under test, not for the whole process."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from typing import Any
 
 
 def altered(module: ModuleType, **functions: Any) -> SimpleNamespace:
-    """Return what the module contains, with these functions in the place of its own."""
+    """Return a copy of the module in which these functions are replaced."""
     return SimpleNamespace(**{**vars(module), **functions})
