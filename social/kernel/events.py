@@ -4,8 +4,8 @@ every app that has subscribed.
 Rows of one queue and key run in the order of their ids, which are given at `publish`, not at commit. **Publish while
 holding the row lock of the object that the key names** (the UPDATE that changed it, or `select_for_update`): the later of
 two publishers then waits for the earlier one, and their events run in the order of their changes. Without the lock, a
-transaction that commits later may have a smaller id, and its event may run after that of its successor. Reactions that read
-the current state still have the right result.
+transaction that commits later may have a smaller id, and its event may run after that of its successor. A reaction that reads
+the current state has the right result even then.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Limits of the lengths of texts in the database: each table declares them once, and PostgreSQL refuses longer texts.
-Services and readers of documents cut or refuse longer texts earlier, with a reason; the constraint is the last safeguard
-(security row 33). `tests/security/test_columns.py` checks every column in PostgreSQL.
+Services cut or refuse longer texts earlier, with a reason; the constraint is the last safeguard (security row 33).
+`tests/security/test_columns.py` checks every column in PostgreSQL.
 """
 
 from __future__ import annotations

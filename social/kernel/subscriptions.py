@@ -143,7 +143,7 @@ def on(
     `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is called at publishing and must be pure: when it
     returns False, no row is written. `batch` limits the events of one call (1 where each takes long). `seconds` is the
     longest that one call may take: after that another process considers the events abandoned and runs them again. `name` is
-    the dotted name that rows contain. For a function that has moved it is the former name, which earlier releases use.
+    the reaction's dotted name in the rows. A function that has moved keeps its former name, which older rows contain.
     """
     subscription = Subscription(event, reaction, queue, when, database, batch, seconds, name)
     registry.add(subscription)

@@ -337,7 +337,7 @@ def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
     """Run a coroutine that makes many fetches on the network loop, and wait for it at most `timeout` seconds.
 
     For deliveries: the connections outlive the call, unlike with `asyncio.run`. The coroutine shares the loop with all
-    other fetches of the process: it must compute only briefly, without database queries. Raises TimeoutError, and its
-    errors.
+    other fetches of the process: it must compute only briefly, without database queries. Raises TimeoutError and the
+    coroutine's errors.
     """
     return network.current().call(work, timeout)

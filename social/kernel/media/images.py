@@ -83,8 +83,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Shape:
-    """Size for a picture in `draw`: with `cropped` exactly this, cut from the middle, else the same proportions and this
-    area.
+    """Size for a picture in `draw`. With `cropped` the picture gets exactly this size, cut from its middle; otherwise it
+    keeps its proportions and gets this area.
     """
 
     width: int

@@ -152,8 +152,8 @@ def claiming_statement(model: type[WaitingRow]) -> str:
 
 
 def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
-    """Add rows of one kind of work (due at `due_at`), each task only once even if it is added again, and publish their
-    event; return the accepted rows.
+    """Add rows of one kind of work, due at `due_at`, and publish their event; return the rows that were not left out. A
+    task that already has a row is not added again.
 
     A row is left out if its host or its asker already has the maximum number of waiting rows (TERMS, TURNS_LIMIT). One
     asker can therefore not fill the queue with objects of one slow server, or of a thousand servers. The rows of one asker

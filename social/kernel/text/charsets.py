@@ -30,7 +30,7 @@ _SAMPLE_BYTES: Final = 32 * 1024
 #: A page without a declaration counts as UTF-8 when it has this many multi-byte characters for each broken byte.
 _SOUND_FOR_BROKEN: Final = 2
 _SOUND: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-# The encoding of a page that declares one of these encodings: the declaration is wrong, because it was readable as ASCII.
+# Declared encoding -> encoding of the page: such a declaration is wrong, because it could be read as ASCII.
 _ENCODINGS_IN_PAGE: Final = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 # Python's decoders that have all characters of the standard's encoding of this name.
 _SUPERSETS: Final = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}

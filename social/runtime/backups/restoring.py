@@ -212,8 +212,8 @@ def _copy_file(source: Path, target: Path) -> None:
 
 
 def _advance_sequences() -> None:
-    """Move sequences beyond the numbers that were used after the backup. Other servers may know ids made of them, such as
-    those of likes, and an id must never name two things.
+    """Move sequences beyond the numbers that were used after the backup. Other servers may know ids (of likes, say) that
+    contain such a number, and an id must never name two things.
     """
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(_MOVE_ON, [SKIPPED_NUMBERS])

@@ -58,7 +58,7 @@ class Limits:
 
     A body must have arrived after `body_grace` plus one second for each `body_rate` bytes received, and after
     `body_longest` at the latest. A process sends a heartbeat every second while its event loop runs, unless requests
-    have waited for `stuck` seconds without any being finished. A process that sends none for `silence` seconds is
+    have waited for `stuck` seconds without any being finished. A process without a heartbeat for `silence` seconds is
     replaced.
     """
 
