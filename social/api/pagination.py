@@ -116,8 +116,8 @@ class ListPage(Generic[T]):
 
 
 def read_cursor(request: Request, limit: Limit, *, min_id: bool = True) -> Cursor:
-    """Return the cursor in a request, without `min_id` if that is False. Empty values count as absent. `since_id` selects
-    the newest items above that id, `min_id`, which takes precedence, the oldest ones.
+    """Return the cursor in a request; `min_id=False` ignores the parameter `min_id`. Empty values count as absent.
+    `since_id` selects the newest items above that id, `min_id`, which takes precedence, the oldest ones.
     """
     values = parameters(request)
     lowest = _position(values, "min_id") if min_id else None

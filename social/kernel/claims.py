@@ -141,7 +141,9 @@ class Claims:
             return {number for (number,) in cursor.fetchall()}
 
     def fail(self, token: int, failures: Sequence[Failure]) -> int:
-        """Record failed attempts and end the claims. Failures with `held`, of unexpired leases only, keep the claim."""
+        """Record failed attempts and end the claims; return how many were recorded. A failure with `held` does not end
+        the claim, and is recorded only while the lease lasts.
+        """
         return self._execute(
             f"""
             UPDATE {self._table} AS r SET attempts = f.attempts, last_error = f.error,

@@ -46,7 +46,7 @@ ACCEPTED: Final = (
 
 @dataclass(frozen=True)
 class Cover:
-    """Preview picture of other media; `colours` are those of the player."""
+    """Preview picture of a video or audio file; `colours` are for its player."""
 
     preview: Rendition
     blurhash: str

@@ -44,7 +44,9 @@ _COMMAND: Final = (sys.executable, "-m", "social.runtime.serve", "web")
 
 
 def listen(address: str, port: int, read_seconds: float) -> socket.socket:
-    """Return the socket of all processes. A connection ends when its client has accepted nothing for `read_seconds`."""
+    """Return the listening socket, which all processes share. A connection ends when its client has accepted nothing for
+    `read_seconds`.
+    """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listener = socket.create_server(
         (address, port), family=family, backlog=_BACKLOG, dualstack_ipv6=family == socket.AF_INET6

@@ -1,8 +1,8 @@
 """Server of decoding jobs: each runs in a fork of this process, which has all modules loaded and no files open.
 
-A message on the socket is the name and the parameters of a job in JSON, with open files: for the answer, the source and the
-outputs. The process ends when the other end of the socket is closed, or when it has been idle for a while; forks that still
-run end with it.
+A message on the socket holds the name and the parameters of a job in JSON, and passes open files: one for the answer, then
+the source and the outputs. The process ends when the other end of the socket is closed, or when it has been idle for a
+while; forks that still run end with it.
 """
 
 from __future__ import annotations
