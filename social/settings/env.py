@@ -150,7 +150,7 @@ def without_password(url: str) -> str:
 
 
 def split_url(url: str) -> SplitResult | None:
-    """Return the parts of a URL; None if it is none, or has a port that cannot be."""
+    """Return the parts of a URL; None for a text that is no URL or has an impossible port."""
     try:
         parts = urlsplit(url)
         _ = parts.port
