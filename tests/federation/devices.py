@@ -7,7 +7,7 @@ from typing import Any, Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from social.kernel import redis
-from tests.accounts.devices.test_crypto import Program, text
+from tests.accounts.devices.programs import Program, text
 from tests.factories.accounts import make_user
 from tests.federation.activities import remote
 from tests.federation.remote_server import RemotePerson, RemoteServer

@@ -20,7 +20,7 @@ from federation.outbound import messages
 from federation.remote.actors import fetch_actor
 from social.kernel import redis
 from social.kernel.http.limits import web_request_budget
-from tests.accounts.devices.test_crypto import CLAIM, QUERY, Program, text
+from tests.accounts.devices.programs import CLAIM, QUERY, Program, text
 from tests.factories.accounts import make_remote
 from tests.federation.activities import deal, remote
 from tests.federation.devices import SECRET, address_of, cipher, device, has, program_of_alice, with_device

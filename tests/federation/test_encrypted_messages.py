@@ -14,7 +14,7 @@ from accounts.services.blocking import block_account
 from federation.models import OutboundActivity
 from federation.remote.actors import fetch_actor
 from social.kernel import crypto, redis, streams
-from tests.accounts.devices.test_crypto import CLEAR, DELIVER, MESSAGES, Program, message
+from tests.accounts.devices.programs import CLEAR, DELIVER, MESSAGES, Program, message
 from tests.factories.accounts import make_user
 from tests.federation.activities import deal, remote
 from tests.federation.devices import DIGEST, address_of, cipher, program_of_alice, with_device

@@ -45,7 +45,7 @@ from statuses.policies.interactions import Choice, rule_of_choice
 from statuses.policies.publishing import DRAFT_TIME
 from statuses.services.deleting import delete_status
 from statuses.services.interactions import favourite_status
-from tests.accounts.devices.test_crypto import Program
+from tests.accounts.devices.programs import Program
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import (
     make_bookmark,

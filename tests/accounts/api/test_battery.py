@@ -12,7 +12,7 @@ from accounts.emojis.models import CustomEmoji
 from accounts.models import AccessToken
 from accounts.transfers.models import PastImport, PastLine
 from social.kernel import clock
-from tests.accounts.devices.test_crypto import Program, message
+from tests.accounts.devices.programs import Program, message
 from tests.factories import statuses as relations
 from tests.factories.accounts import make_account, make_application, make_remote, make_token, make_user
 from tests.support.battery import Row, Scene, battery
