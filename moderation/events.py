@@ -21,10 +21,8 @@ class ReportChanged(Event, key="report:{report_id}"):
 
 
 class StrikeIssued(Event, key="account:{account_id}"):
-    """Staff have acted on the account `account_id`. `notify`: whether its owner is notified of it, also by mail.
-
-    If the action belongs to a decision that can be undone, the event is due when the decision can no longer be undone:
-    handlers check whether it was undone.
+    """Staff have acted on the account `account_id`. `notify`: whether its owner is notified, also by mail. If the action
+    belongs to a decision, the event is due when that can no longer be undone; handlers check whether it was undone.
     """
 
     strike_id: int
@@ -47,9 +45,7 @@ class AppealDecided(Event, key="account:{account_id}"):
 
 
 class DecisionEnded(Event, key="account:{account_id}"):
-    """A decision to delete posts of `account_id` can no longer be undone. Published with the decision, and handled when it
-    is due.
-    """
+    """A decision to delete posts of `account_id` can no longer be undone. Published with the decision, due later."""
 
     decision_id: int
     account_id: int
@@ -90,11 +86,7 @@ class ServerSuspended(Event, key="domain:{domain}"):
 
 
 class AnnouncementDue(Event, key="announcement:{announcement_id}"):
-    """An announcement is due to be published or to end.
-
-    Published in advance, and handled when it is due. The announcement may have been changed in the meantime: handlers check
-    its current times.
-    """
+    """An announcement is due to be published or to end; handlers check its current times, because it may have been changed."""
 
     announcement_id: int
 

@@ -113,9 +113,7 @@ class AccountAdmin(ActingAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        """Return accounts with the related rows that a page shows, and annotations: whether staff keep the account out of
-        suggestions, and whether its user has a confirmed address and second factors (allauth's tables).
-        """
+        """Return accounts with the related rows and the annotations that a page shows."""
         confirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=True)
         factors = Authenticator.objects.filter(user=OuterRef("user"))
         suppressed = SuppressedSuggestion.objects.filter(account=OuterRef("pk"))

@@ -35,9 +35,7 @@ def _at_same_clock_time(moment: datetime | None, of: tzinfo, to: tzinfo) -> date
 
 
 class AnnouncementForm(DraftForm):
-    """Form for an announcement. Times are in the time zone of the staff member; an all-day event keeps its dates in every
-    zone.
-    """
+    """Form for an announcement, in the time zone of the staff member; an all-day event has the same dates in every zone."""
 
     starts_at = _moment_field(_("Event starts at"))
     ends_at = _moment_field(_("until"))

@@ -101,9 +101,7 @@ _REASON_LENGTH: Final = 200
 
 @cache
 def sentences() -> dict[tuple[str, str], str | Promise]:
-    """Return the sentences by action and kind of the target: the sentences above, and those of the actions that the admin
-    declares.
-    """
+    """Return the sentences by action and kind of the target, also those of the actions that the admin declares."""
     declared = dict(_SENTENCES)
     for model, model_admin in admin.site._registry.items():
         kind = _PERSON if model.__name__ in PEOPLE else model.__name__
@@ -120,9 +118,7 @@ def _name(entry: AuditEntry) -> str:
 
 
 def sentence(entry: AuditEntry) -> str:
-    """Return the sentence about who did what to whom, with the reason if one is stored. An action without a sentence is
-    shown under its name in the code.
-    """
+    """Return the sentence about an entry, with its reason; an action without a sentence is shown under its name in the code."""
     by = gettext("The operator") if entry.account_name == OPERATOR.name else entry.account_name
     names = {
         "by": by,

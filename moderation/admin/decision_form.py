@@ -50,9 +50,7 @@ class DecisionForm(StaffForm):
     note = text_field(_("Note for colleagues (may be empty)"), NOTE_LIMIT)
 
     def offer(self, by: Staff, *, outranked: bool = True, local: bool = True) -> None:
-        """Offer only the actions that `by` may take, depending on the role, on whether `by` outranks the account
-        (`outranked`), and on whether the account is `local`.
-        """
+        """Offer only the actions that `by` may take; `outranked` means that `by` outranks the account."""
         field: Any = self.fields["acts"]
         on_users = local and can(by, Permission.MANAGE_USERS)
         field.choices = [

@@ -27,9 +27,7 @@ from social.kernel.identity import default_language
 
 
 class RuleForm(RowForm):
-    """Form for a rule and its translations into the languages of the pages. Stored translations into other languages are
-    kept.
-    """
+    """Form for a rule and its translations into the languages of the pages; other stored translations are kept."""
 
     class Meta:
         model = InstanceRule

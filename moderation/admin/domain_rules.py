@@ -170,9 +170,7 @@ class DomainRuleAdmin(FiledBlockListAdmin):
     ordering = ("domain",)
 
     def get_fields(self, request: HttpRequest, obj: DomainRule | None = None) -> Any:
-        """Return the fields of the form; for a stored rule also the entries of blocklists for this server; and the fields that
-        confirm what needs a confirmation.
-        """
+        """Return the fields of the form, and for a stored rule the entries of blocklists for this server."""
         return [
             *DomainRuleForm.Meta.fields,
             *((LIST_MARK, LISTS) if obj is not None else ()),

@@ -171,9 +171,7 @@ def _hosts() -> dict[str, Any] | None:
 
 
 def _space() -> list[Part]:
-    """Return the disk usage of databases and files, then the number and size of remote posts, their daily change, and how
-    many were removed.
-    """
+    """Return the disk usage of databases and files, and the number, size, daily change and removal of remote posts."""
     parts = load_parts("space_usage", *_period(), {}, 0)
     samples, current = load_state()
     if samples:
@@ -225,9 +223,7 @@ def _line(title: str, measured: Measured) -> dict[str, Any]:
 
 
 def _retention(cohorts: Sequence[Cohort]) -> dict[str, Any]:
-    """Return a table of retention: for each month of sign-up, the percentage of users who were seen in that month or a later
-    one.
-    """
+    """Return the percentage of users who were seen in each month, or later, by the month of their sign-up."""
     rows = []
     for cohort in cohorts:
         shares = [f"{round(100 * count / cohort.size)} %" if cohort.size else "–" for _day, count in cohort.seen]

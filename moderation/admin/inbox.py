@@ -40,9 +40,7 @@ _PAGES: Final = 1000
 
 
 class _Selection(NamedTuple):
-    """The open reports that the page showed about the chosen accounts, these accounts, and the authors of the chosen posts
-    by id of the post.
-    """
+    """Reports shown about the chosen accounts, these accounts, and the authors of the chosen posts by post id."""
 
     rows: QuerySet[Report]
     accounts: Sequence[int]
@@ -67,9 +65,7 @@ class InboxAdmin(PermittedAdmin):
         ]
 
     def inbox(self, request: HttpRequest) -> HttpResponse:
-        """Show the reported accounts, the most recently reported first. Raises PermissionDenied, and BadRequest for
-        invalid parameters.
-        """
+        """Show the reported accounts, the most recently reported first. Raises PermissionDenied, BadRequest."""
         by = self._staff(request)
         wanted = _requested_filter(request)
         mine = by.account_id if wanted["mine"] else None
@@ -119,9 +115,8 @@ class InboxAdmin(PermittedAdmin):
         return self._page(request, "admin/inbox.html", context)
 
     def case(self, request: HttpRequest, account_id: int) -> HttpResponse:
-        """Show one reported account with its reports and posts, and take decisions about it.
-
-        A view of posts that are not public is logged. Raises PermissionDenied and Http404.
+        """Show a reported account with its reports and posts, and take decisions about it. A view of posts that are not
+        public is logged. Raises PermissionDenied and Http404.
         """
         by = self._staff(request)
         target = _find_target(account_id)
@@ -169,9 +164,7 @@ class InboxAdmin(PermittedAdmin):
         return self._page(request, "admin/case.html", context)
 
     def post(self, request: HttpRequest, account_id: int, status_id: int, name: str) -> HttpResponse:
-        """Ask for confirmation of an action on one reported post, and carry it out; the reports stay open. Raises
-        PermissionDenied and Http404.
-        """
+        """Ask for confirmation of an action on one post, and carry it out. Raises PermissionDenied and Http404."""
         by = self._staff(request)
         target = _find_target(account_id)
         act = next((act for act in REPORTED_POST_ACTS if act.name == name and act.one is not None), None)
@@ -212,9 +205,7 @@ class InboxAdmin(PermittedAdmin):
         return see_other(reverse("admin:moderation_report_case", args=[decision.target_account_id]))
 
     def undo_last(self, request: HttpRequest) -> HttpResponse:
-        """Undo the last decision that this staff member took in this session, and redirect to the page from which the request
-        came. Raises PermissionDenied, and Http404 when nothing can be undone.
-        """
+        """Undo the last decision that this staff member took in this session. Raises PermissionDenied; Http404 without one."""
         by = self._staff(request)
         numbers = last_decisions(request)
         if request.method != "POST" or not numbers:
@@ -311,9 +302,7 @@ class InboxAdmin(PermittedAdmin):
 
 
 def _form(request: HttpRequest, *names: str) -> DecisionForm:
-    """Return the form of the page. It is bound if one of the fields `names` was submitted; otherwise it is unbound, with the
-    submitted values as initial values.
-    """
+    """Return the form, bound if a field of `names` was submitted; else submitted values are its initial values."""
     if "select" in request.POST:
         sent = request.POST
         return DecisionForm(

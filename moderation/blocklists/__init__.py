@@ -1,3 +1,1 @@
-"""Blocklists: subscriptions to the lists of others, their entries and how they change rules, and the list that this server
-publishes.
-"""
+"""Blocklists: subscriptions, their entries and how they change rules, and the list that this server publishes."""

@@ -48,9 +48,7 @@ def list_waiting() -> QuerySet[BlocklistEntry]:
 
 
 def list_drafts() -> QuerySet[BlocklistEntry]:
-    """Return the entries that wait for a decision about a new or changed rule, with their lists; entries that would end a rule
-    are left out.
-    """
+    """Return the entries that wait for a decision about a new or changed rule, not about its end, with their lists."""
     return list_waiting().filter(listed=True, step__in=[EntryStep.BLOCK, EntryStep.CHANGE]).select_related("blocklist")
 
 
@@ -60,9 +58,7 @@ def list_subscriptions() -> QuerySet[Blocklist]:
 
 
 def load_creators(target_type: str, ids: Iterable[int], action: str = "create") -> dict[int, int | None]:
-    """Return the ids of the accounts that have created these rows, by id of the row; rows that the operator has created at the
-    command line are left out.
-    """
+    """Return the ids of the accounts that have created these rows, by row id; without rows of the operator."""
     entries = AuditEntry.objects.filter(target_type=target_type, target_id__one_of=ids, action=action)
     return dict(entries.exclude(account_id=None).values_list("target_id", "account_id"))
 
@@ -104,9 +100,7 @@ def list_log(blocklist: Blocklist) -> list[AuditEntry]:
 
 
 def load_protection(domains: Sequence[str]) -> dict[str, str]:
-    """Return the reasons why no list may block certain servers, by domain, in two queries. Protected are exceptions, allowed
-    servers and this server; servers that a list may block are left out.
-    """
+    """Return, by domain, why no list may block these servers (exceptions, allowed servers, this server). Two queries."""
     exceptions = set(BlocklistException.objects.values_list("domain", flat=True))
     allowed = set(DomainAllow.objects.values_list("domain", flat=True))
     own = {name.partition(":")[0].lower() for name in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN)}
@@ -168,9 +162,7 @@ class Server:
 
 @dataclass
 class DryRun:
-    """Result of a dry run: the numbers of changes, and their effects in total and by server. `servers` is sorted by lost
-    follows, most first.
-    """
+    """Result of a dry run: the numbers of changes; their effects in total, and by server, most lost follows first."""
 
     new: int
     changed: int

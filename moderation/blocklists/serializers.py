@@ -1,6 +1,5 @@
-"""Entities of GoToSocial's API for blocklists: DomainPermissionSubscription and DomainPermission, and their parameters.
-
-Source: GoToSocial, `internal/api/model/domain.go` and `internal/api/client/admin`. `docs/interop.md` lists the differences.
+"""GoToSocial's entities DomainPermissionSubscription and DomainPermission, and their parameters. Source: GoToSocial,
+`internal/api/model/domain.go` and `internal/api/client/admin`; differences: `docs/interop.md`.
 """
 
 from __future__ import annotations
@@ -73,9 +72,8 @@ class EntrySerializer(EntitySerializer):
 
 
 class DraftSerializer(EntrySerializer):
-    """DomainPermission of an entry that waits for a decision. Its private comment is the comment of staff on their draft, or
-    the reason why an entry of a list waits. Context: `creators` and `list_creators`, the accounts who have created the drafts
-    of staff and the lists, as ids by id.
+    """DomainPermission of an entry that waits for a decision. Context: `creators` and `list_creators`, the ids of the
+    accounts that have created the drafts of staff and the lists.
     """
 
     def to_representation(self, instance: BlocklistEntry) -> dict[str, Any]:
@@ -92,9 +90,7 @@ class DraftSerializer(EntrySerializer):
 
 
 class ExclusionSerializer(EntitySerializer):
-    """DomainPermission of an exception from lists. Context: `creators`, the accounts who have created the exceptions, as ids
-    by id.
-    """
+    """DomainPermission of an exception from lists. Context: `creators`, the ids of the accounts that have created them."""
 
     def to_representation(self, instance: BlocklistException) -> dict[str, Any]:
         return {
@@ -107,9 +103,7 @@ class ExclusionSerializer(EntitySerializer):
 
 
 class AcceptedSerializer(EntitySerializer):
-    """DomainPermission of the rule that an accepted entry has become. Context: the `entry`, and `account_id`, the account that
-    has accepted it.
-    """
+    """DomainPermission of the rule made of an `entry` that `account_id` has accepted; both are context."""
 
     def to_representation(self, instance: DomainRule) -> dict[str, Any]:
         entry: BlocklistEntry = self.context["entry"]
@@ -147,9 +141,7 @@ class SubscriptionInput(Form):
     fetch_password: Annotated[str, ClientString()] | None = None
 
     def changes(self) -> Mapping[str, Any]:
-        """Return the values that were sent, by the names of the draft. Raises Invalid for values that this server does not
-        support; BadRequest if no value was sent.
-        """
+        """Return the sent values by the names of the draft. Raises Invalid for unsupported values, BadRequest without any."""
         if self == type(self)():
             raise BadRequest(_("No value that can be changed was sent"))
         require_valid(self._unsupported(), details=True)
@@ -206,9 +198,7 @@ class TypeInput(Form):
 
     @property
     def is_for_allows(self) -> bool:
-        """Tell whether the filter asks for lists of allowed servers, which do not exist here. Raises Invalid for an unknown
-        type.
-        """
+        """Tell whether the filter asks for lists of allowed servers, which do not exist. Raises Invalid for an unknown type."""
         if self.permission_type in ("", *_PERMISSION_TYPES):
             return self.permission_type == "allow"
         raise Invalid.of(permission_type_errors(self.permission_type), details=True)

@@ -1,6 +1,5 @@
-"""GoToSocial's API for blocklists, over the services of the admin pages: subscriptions, drafts, and exceptions (adr/0043).
-
-Every endpoint requires MANAGE_FEDERATION. `docs/interop.md` lists the differences from GoToSocial.
+"""GoToSocial's API for blocklists: subscriptions, drafts, and exceptions (adr/0043). Every endpoint requires
+MANAGE_FEDERATION. `docs/interop.md` lists the differences from GoToSocial.
 """
 
 from __future__ import annotations

@@ -63,9 +63,7 @@ class Announcement(models.Model):
 
 
 class AnnouncementReaction(models.Model):
-    """Reaction of `account` with a Unicode emoji, or with a custom emoji of this server, given by its shortcode
-    (`custom_emoji` is set).
-    """
+    """Reaction of `account` with a Unicode emoji, or with the shortcode of a custom emoji (`custom_emoji` is set)."""
 
     id = SnowflakeField(primary_key=True)
     announcement = models.ForeignKey(Announcement, on_delete=models.CASCADE, related_name="reactions", db_index=False)

@@ -1,6 +1,4 @@
-"""The rules of this server, the versions of the terms of service, and the weekly activity. The activity is stored because it
-cannot be counted later: posts are deleted, and users have only the time of their last activity.
-"""
+"""The rules of this server, the terms of service, and the weekly activity, which cannot be counted later."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ TERMS_LIMIT = 200_000
 
 
 class TermsOfService(models.Model):
-    """A version of the terms, in Markdown; a draft until `published_at` is set. A published version applies from its
-    `effective_date`.
-    """
+    """A version of the terms, in Markdown; a draft until `published_at` is set. Applies from its `effective_date`."""
 
     text = models.TextField()
     changelog = models.TextField(default="", blank=True)

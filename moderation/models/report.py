@@ -1,6 +1,4 @@
-"""Reports to the staff of this server; decisions of staff about the reported accounts, strikes, and appeals against strikes;
-notes and evidence files about accounts.
-"""
+"""Reports to staff, their decisions and notes about accounts, strikes, appeals against strikes, and evidence files."""
 
 from __future__ import annotations
 
@@ -252,10 +250,7 @@ class EvidenceState(models.TextChoices):
 
 
 class EvidenceFile(models.Model):
-    """A zip about `account`, requested by `author` (None: deleted) under the name `author_name`; kept until `expires_at`.
-
-    `error` is the reason why the file could not be written.
-    """
+    """A zip about `account`, requested by `author` (None: deleted); `error` is the reason why it could not be written."""
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")

@@ -39,10 +39,8 @@ class WebhookEvent(models.TextChoices):
 
 
 class Webhook(models.Model):
-    """An address that is notified of `events`.
-
-    `secret` is the key that signs the calls; it is stored encrypted. `template` is the body of the calls, with variables;
-    without a template the event is sent as JSON.
+    """An address that is notified of `events`. `secret`, stored encrypted, is the key that signs the calls. `template` is
+    the body of the calls, with variables; without a template the event is sent as JSON.
     """
 
     url = models.TextField()
@@ -97,9 +95,7 @@ class WebhookCall(WaitingRow):
 
 
 class WebhookAttempt(models.Model):
-    """An attempt to call a webhook: the HTTP status of the response (None without a response), the error (empty for a
-    success), and the duration.
-    """
+    """An attempt to call a webhook: the HTTP status (None: no response), the error (empty: success), and the duration."""
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="attempts", db_index=False)
     event = models.TextField()

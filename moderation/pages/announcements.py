@@ -58,9 +58,8 @@ def _for_template(entity: dict[str, Any], status_ids: list[int], posts: dict[int
 
 @require_POST
 def act_on_announcement(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /announcements/:id/act`: mark an announcement as read (`dismiss`), or add or remove the reader's reaction with
-    the emoji `react` or `unreact`, and redirect (303) to the page. Repeating a request has no effect. Raises NotFound for an
-    announcement that is not shown.
+    """`POST /announcements/:id/act`: mark an announcement as read (`dismiss`), or add (`react`) or remove (`unreact`) a
+    reaction, and redirect to the page. Repeating has no effect. Raises NotFound if it is not shown.
     """
     user = signed_in(request)
     counted(limits.GENERAL_RULES[0], user)

@@ -111,9 +111,7 @@ class ReportForm(ServiceForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def report(request: HttpRequest, account_id: int) -> HttpResponse:
-    """`/report/:account_id`: report an account. Raises NotFound for an account that is unknown, suspended or the reporter's
-    own.
-    """
+    """`/report/:account_id`: report an account. Raises NotFound for one that is unknown, suspended or the reporter's own."""
     user, target = _people(request, account_id)
     # The account may have written more since the form was opened.
     asked = [*request.GET.getlist("post")[:POSTS_OFFERED], *request.POST.getlist("posts")[: 2 * POSTS_OFFERED]]

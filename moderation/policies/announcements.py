@@ -16,8 +16,8 @@ from social.kernel.text.characters import is_emoji
 
 @dataclass(frozen=True)
 class AnnouncementDraft:
-    """An announcement that is not stored yet. `starts_at` and `ends_at` are the times of the announced event. The text is
-    published at `scheduled_at`; if this is None, staff publish it themselves.
+    """An announcement not stored yet: the event is from `starts_at` to `ends_at`; `scheduled_at` is None if staff publish
+    it.
     """
 
     text: str

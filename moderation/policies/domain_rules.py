@@ -1,6 +1,5 @@
-"""Comparison of domain rules: which rule applies to a server, and which of two rules is stricter.
-
-Source: contract, behaviours section 18, parameters section 6.
+"""Comparison of domain rules: which one applies, which is stricter. Source: contract, behaviours section 18, parameters
+section 6.
 """
 
 from __future__ import annotations
@@ -40,9 +39,7 @@ class DomainRuleDraft:
 
 
 def domain_elsewhere(text: str) -> str | None:
-    """Return the name of another server, in any spelling, as it is stored. Return None if it is invalid, has a port, or is
-    the name of this server.
-    """
+    """Return another server's name as it is stored; None if it is invalid, has a port, or is the name of this server."""
     name = normalise_domain(text)
     return None if name is None or ":" in name or links.is_own_domain(name) else name
 

@@ -1,6 +1,4 @@
-"""Rules for reports, for appeals against strikes (contract, behaviours section 18), and for links to a strike that work
-without signing in.
-"""
+"""Rules for reports, appeals (contract, behaviours section 18), and links to a strike that work without signing in."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from social.kernel.errors import FieldError
 
 @dataclass(frozen=True)
 class ReportDraft:
-    """Values of a report; its ids are not validated. If `forward_to_domains` is None, a forwarded report is sent to the server
-    of the reported account.
-    """
+    """Values of a report; ids are not validated. A forwarded report is by default sent to the reported account's server."""
 
     comment: str = ""
     category: str = ""
@@ -49,9 +45,7 @@ def report_errors(draft: ReportDraft, *, category: str, rules_known: bool) -> li
 
 
 def may_be_appealed(strike: Strike, appeal: Appeal | None, *, now: datetime) -> bool:
-    """Tell whether an appeal against a strike can be filed: only one appeal per strike, in time, and while the strike is in
-    force.
-    """
+    """Tell whether a strike can be appealed: once per strike, in time, and while the strike is in force."""
     return appeal is None and strike.overruled_at is None and now < strike.created_at + APPEAL_PERIOD
 
 

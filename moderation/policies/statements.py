@@ -1,7 +1,5 @@
-"""Statements of reasons: notices to a person about an action of staff, or of a spam rule, against the account.
-
-They contain what Regulation (EU) 2022/2065, article 17, requires: the restriction with its scope and duration, the facts,
-whether automated means were used, the ground, and how to seek redress.
+"""Statements of reasons: notices to a person about an action of staff, or of a spam rule, with the contents that Regulation
+(EU) 2022/2065, article 17, requires: restriction, facts, automated means, ground, redress.
 """
 
 from __future__ import annotations
@@ -60,9 +58,8 @@ def state(
 
 
 def read_statement(statement: Mapping[str, Any], posts: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
-    """Return the headings of a stored statement with their lines, in the viewer's language; nothing for an empty statement.
-
-    `posts` are the texts of the posts concerned, if they are to be included.
+    """Return the headings of a stored statement with their lines, in the viewer's language. `posts` are the texts of the
+    posts concerned, if they are to be included.
     """
     if not statement:
         return []

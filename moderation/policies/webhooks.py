@@ -1,6 +1,4 @@
-"""Rules for webhooks: valid values, the permissions that they require, the bodies of the calls, and their signature. Source:
-Mastodon's `admin/webhooks` and https://docs.joinmastodon.org/admin/webhooks.
-"""
+"""Rules for webhooks: values, permissions, bodies and signatures. Source: https://docs.joinmastodon.org/admin/webhooks."""
 
 from __future__ import annotations
 
@@ -64,10 +62,9 @@ def permissions_for(events: Iterable[str]) -> list[Permission]:
 
 
 def body_of(payload: Mapping[str, Any], template: str) -> str:
-    """Return the body of a call: the payload as JSON, or the template with its variables replaced.
-
-    A variable is a path into the payload, such as `{{object.account.username}}` or `{{object.ips[0].ip}}`. Its value is
-    inserted as JSON, a text without quotes, so that it can be part of a longer text; a missing value is `null`.
+    """Return the body of a call: the payload as JSON, or the template with its variables replaced. A variable is a path
+    into the payload, such as `{{object.ips[0].ip}}`. Its value is inserted as JSON, a text without quotes; a missing value
+    is `null`.
     """
     if not template.strip():
         return orjson.dumps(payload).decode()

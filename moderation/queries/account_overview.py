@@ -23,9 +23,8 @@ LISTED_LIMIT: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class AccountOverview:
-    """Overview of an account for staff: its public posts, newest first; strikes and notes; its addresses and sessions;
-    users from the same address or with the same mail server; reports about it and by it; the newest entries of the audit
-    log.
+    """An account for staff: its public posts, strikes, notes, addresses, sessions, reports about and by it, and audit log;
+    and users with the same address or mail server. All lists begin with the newest.
     """
 
     card: PersonCard

@@ -56,9 +56,7 @@ class UsedAddress:
 
 @dataclass(frozen=True, slots=True)
 class AdminAccount:
-    """An account with its user, if it is local, whether the user's e-mail address is confirmed, and the IP addresses,
-    latest first.
-    """
+    """An account with its user if it is local, whether the user's address is confirmed, and the IP addresses, latest first."""
 
     account: Account
     user: User | None
@@ -153,9 +151,7 @@ def of_status(status: str) -> Q:
 
 
 def by_address(rows: QuerySet[Account], address: str) -> QuerySet[Account]:
-    """Return the accounts that signed up from, or were seen at, an IP address or network; no accounts if `address` is
-    neither.
-    """
+    """Return the accounts that signed up from, or were seen at, an IP address or network; none if `address` is neither."""
     try:
         network = network_of(address)
     except ValueError:

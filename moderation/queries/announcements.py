@@ -53,9 +53,8 @@ def list_shown() -> QuerySet[Announcement]:
 
 
 def unread_announcements() -> CountOf:
-    """Return the expression, in a query of users, for the number of announcements that the person has not dismissed.
-
-    The expression compares with the time of the statement, because the query is compiled once and reused.
+    """Return an expression for queries of users: the number of announcements not dismissed. It compares with the time of
+    the statement, because the query is compiled once and reused.
     """
     reader = OuterRef(OuterRef("account_id"))
     dismissed = AnnouncementDismissal.objects.filter(announcement_id=OuterRef("id"), account_id=reader)
@@ -68,9 +67,7 @@ def find_shown(announcement_id: int) -> Announcement:
 
 
 def show(rows: Sequence[Announcement], viewer_id: int | None) -> ShownAnnouncements:
-    """Return the data of these announcements' entities for a viewer, in seven queries, plus the queries for a page of posts
-    if the announcements link to posts.
-    """
+    """Return the data of these announcements' entities in seven queries, plus those of a page of linked posts, if any."""
     ids = [row.id for row in rows]
     dismissed = None
     if viewer_id is not None:

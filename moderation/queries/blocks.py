@@ -30,9 +30,7 @@ def rule_for(domain: str) -> DomainRule | None:
 
 
 def load_rules(domains: Iterable[str]) -> dict[str, DomainRule]:
-    """Return the rule that applies to each of these servers, as `rule_for` does, by domain, in one query; servers without a
-    rule are left out.
-    """
+    """Return the rule that applies to each of these servers, as `rule_for` does, by domain, in one query."""
     names = {domain: names_of(domain.lower()) for domain in domains}
     rules_by_name = {
         rule.domain: rule
@@ -50,9 +48,7 @@ def is_closed_to(*domains: str) -> bool:
 
 
 def closed_among(domains: Iterable[str]) -> set[str]:
-    """Return the servers among these that are suspended, or not allowed where federation is limited (contract, federation
-    section 11). One query, and a second query where federation is limited.
-    """
+    """Return the servers among these that are suspended, or not allowed in limited federation. One query, or two."""
     names = {domain: names_of(domain.lower()) for domain in domains if not links.is_own_domain(domain)}
     if not names:
         return set()

@@ -1,6 +1,5 @@
-"""Breaks down figures of this server by language, application or server, and reads its software versions and disk usage.
-
-Source: contract, parameters section 6, entities "Admin::Dimension". A period is given by its first and last day (UTC).
+"""Breaks down figures of this server by language, application or server, and reads versions and disk usage. Source:
+contract, parameters section 6, entities "Admin::Dimension". A period has its first and last day (UTC).
 """
 
 from __future__ import annotations
@@ -65,9 +64,7 @@ _LANGUAGES: Final = frozenset({"languages", "tag_languages", "instance_languages
 
 
 def load_parts(key: str, start: date, end: date, parameters: Mapping[str, Any], limit: int) -> list[Part]:
-    """Return the `limit` largest parts of a dimension, largest first; for a dimension that has no period, all parts.
-    Executes one statement.
-    """
+    """Return the `limit` largest parts of a dimension, largest first; all parts if it has no period. One statement."""
     if key in _TIMELESS_DIMENSIONS:
         return _TIMELESS_DIMENSIONS[key]()
     values = {

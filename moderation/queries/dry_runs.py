@@ -76,10 +76,8 @@ class Caught:
 
 @dataclass
 class DryRun:
-    """Result of a dry run over the rows since `since`: `looked_at` is the number of rows read, `met` the number of matches,
-    `samples` holds the newest matches, and `account_ids` the matched accounts.
-
-    `complete` is false if a limit ended the run early.
+    """Result of a dry run: the numbers of rows read (`looked_at`) and of matches (`met`), the newest matches, and the
+    matched accounts. `complete` is false if a limit ended the run early.
     """
 
     since: datetime

@@ -62,9 +62,8 @@ def subject_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def fragment_keys(
     kind: str, start: date, end: date, parameters: Mapping[str, Mapping[str, Any]], *sort: str
 ) -> dict[str, str]:
-    """Return the cache keys of the figures that are cached; other figures are left out. The figures of one known server, and
-    the ranking of servers (the dimension `servers`), are cached for at most FIGURES_AGE seconds. `sort` holds the other values
-    on which the answers depend. At most one statement.
+    """Return the cache keys of the figures that are cached: those of one known server, and the ranking of servers (the
+    dimension `servers`), for at most FIGURES_AGE seconds. `sort` holds the other values on which the answers depend.
     """
     fragments = {
         key: subject_parameters(values)

@@ -58,9 +58,7 @@ class Case:
 
 
 def open_reports(*, category: str = "", origin: str = "", mine: int | None = None) -> QuerySet[Report]:
-    """Return the open reports, filtered by `category`, by `origin` of the account ("local" or "remote") and by the assignee
-    `mine`.
-    """
+    """Return the open reports, filtered by `category`, `origin` of the account ("local" or "remote") and assignee `mine`."""
     rows = Report.objects.filter(action_taken_at=None)
     if category:
         rows = rows.filter(category=category)
@@ -134,9 +132,7 @@ SELECT reported.id, other.id, other.id = ANY(reported.path) FROM reported
 
 
 def load_case(target: Account, viewer_id: int | None) -> Case:
-    """Return the data about a reported account for staff. The caller checks the permission, and logs the view of posts that
-    are not public.
-    """
+    """Return the data about a reported account. The caller checks the permission, and logs the view of private posts."""
     reports = list(
         Report.objects.filter(target_account=target, action_taken_at=None)
         .select_related("account", "assigned_account")
@@ -179,9 +175,7 @@ def _load_context_ids(posts: Sequence[int]) -> tuple[dict[int, list[int]], dict[
 
 
 def _same_server(target: Account) -> list[tuple[Account, int]]:
-    """Return the other accounts of the target's server with the most open reports, each with the number of its reports; an
-    empty list for a local target.
-    """
+    """Return the most reported other accounts of the target's server, with numbers of reports; none for a local target."""
     if target.domain is None:
         return []
     rows = open_reports().filter(target_account__domain=target.domain).exclude(target_account=target)

@@ -75,11 +75,7 @@ def have_terms() -> bool:
 
 
 def find_terms(day: date | None = None) -> ShownTerms:
-    """Return the version that applies from `day`; without `day`, the version that applies today, or else the first future
-    version.
-
-    Raises NotFound.
-    """
+    """Return the version that applies from `day`, by default the current one, or else the first future one. Raises NotFound."""
     today = clock.now().astimezone(UTC).date()
     if day is not None:
         terms = _published().filter(effective_date=day).first()
@@ -194,9 +190,7 @@ def count_active(since: datetime) -> int:
 
 
 def offered_report_year() -> int | None:
-    """Return the year whose report users may request today (UTC): the current year in its last three weeks; None in the
-    rest of the year.
-    """
+    """Return the year whose report users may request today (UTC): the current year in its last three weeks, else None."""
     today = clock.now().astimezone(UTC)
     offered = settings.ANNUAL_REPORTS and today.month == _REPORT_MONTH and today.day >= _FIRST_REPORT_DAY
     return today.year if offered else None

@@ -1,7 +1,5 @@
-"""Counts events on this server by day: new users, posts, reports, hashtags; and the retention of the users who signed up.
-
-Source: contract, parameters section 6, entities "Admin::Measure" and "Admin::Cohort". Days are in UTC. Each measure has one
-SELECT, which serves its days and its totals.
+"""Counts events by day (UTC): new users, posts, reports, hashtags; and the retention of new users. Source: contract,
+parameters section 6, entities "Admin::Measure" and "Admin::Cohort".
 """
 
 from __future__ import annotations
@@ -18,9 +16,7 @@ from moderation.queries.figures import completed, days_parameters, subject_param
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A measure over a period: its total, the total of the preceding period of the same length (None if not available), and
-    the figure of each day.
-    """
+    """A measure over a period: its total, the total of the preceding period (None if not available), and figures by day."""
 
     key: str
     total: int
@@ -32,11 +28,8 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """Definition of a measure. `rows` selects the counted events with a column `day`, and the columns that `figure` needs,
-    which is the aggregate for a day and for the total.
-
-    `parameter` is the name of the parameter that the measure needs. `total` selects the overall figure if it is not simply
-    the aggregate of the period.
+    """Definition of a measure: `rows` selects events with a column `day`, `figure` is the aggregate for a day and for the
+    total, unless `total` selects the overall figure. `parameter` is the name of the parameter that the measure needs.
     """
 
     rows: str
@@ -131,9 +124,7 @@ PARAMETERS: Final = {key: what.parameter for key, what in _MEASURES.items()}
 
 
 def measure(key: str, start: date, end: date, parameters: Mapping[str, Any]) -> Measured:
-    """Return the figures from the day `start` to the day `end`, both included; `parameters` holds the measure's parameter. Two
-    or three statements.
-    """
+    """Return the figures of the days from `start` to `end`; `parameters` holds the measure's one. Two or three statements."""
     what = _MEASURES[key]
     length = max((end - start).days + 1, 0)
     values = subject_parameters(parameters)
@@ -183,9 +174,7 @@ SELECT date_trunc(%(unit)s, created_at AT TIME ZONE 'UTC')::date, date_trunc(%(u
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """Users who signed up in the period that begins at `period`; `seen` has, for each period since then, the number of
-    these users who were seen in or after that period.
-    """
+    """Users who signed up in the period from `period` on; `seen`: how many were seen in each period since, or after it."""
 
     period: date
     size: int

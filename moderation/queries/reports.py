@@ -95,9 +95,7 @@ def find_reported_statuses(status_ids: abc.Collection[int]) -> set[int]:
 
 
 def reports_naming(target: Account, status_ids: abc.Collection[int]) -> list[Report]:
-    """Return the reports that name at least one of these posts, open reports first, each group in the order of ids.
-    Only the last NAMING_LIMIT reports about the account are searched.
-    """
+    """Return the reports among the last NAMING_LIMIT about the account that name one of these posts, open reports first."""
     if not status_ids:
         return []
     rows = Report.objects.filter(target_account=target).order_by("-id")[:NAMING_LIMIT]
@@ -106,9 +104,7 @@ def reports_naming(target: Account, status_ids: abc.Collection[int]) -> list[Rep
 
 
 def outlive(account_id: int) -> bool:
-    """Tell whether reports about an account are kept when it is deleted; they are kept only if it is erased after a suspension
-    by staff.
-    """
+    """Tell whether reports about an account are kept when it is deleted: only if it is erased after a suspension by staff."""
     return Report.objects.filter(target_account_id=account_id, target_account__erased_at__isnull=False).exists()
 
 

@@ -25,9 +25,7 @@ from statuses.ports import remote_documents
 
 
 def list_held() -> QuerySet[HeldPost]:
-    """Return the posts and edits that wait for a decision, with their authors, unordered; edits of deleted posts are left
-    out.
-    """
+    """Return the posts and edits that wait for a decision, with their authors, unordered; no edits of deleted posts."""
     rows = HeldPost.objects.select_related("account", "scheduled")
     return rows.filter(approved_at=None, status__deleted_at=None)
 

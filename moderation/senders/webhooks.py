@@ -30,9 +30,7 @@ def _begin(jobs: Sequence[Job[WebhookCall]]) -> Iterator[Steps]:
 
 
 def _call(job: Job[WebhookCall], webhook: Webhook | None) -> Steps:
-    """Make one attempt and store its result. A response with status 4xx ends the attempts, unless the status may be
-    temporary.
-    """
+    """Make one attempt and store its result. A status 4xx ends the attempts, unless it may be temporary."""
     if webhook is None:
         return
     body = job.row.body.encode()
@@ -68,9 +66,7 @@ def _call(job: Job[WebhookCall], webhook: Webhook | None) -> Steps:
 
 
 def _store_attempt(call: WebhookCall, *, error: str, status: int | None = None, seconds: float = 0.0) -> None:
-    """Store the result of an attempt, and delete all but the last ATTEMPTS_KEPT attempts of the webhook; do nothing if the
-    webhook was removed.
-    """
+    """Store the result of an attempt, and delete all but the last ATTEMPTS_KEPT attempts of the webhook."""
     with transaction.atomic():
         if not keep_rows(Webhook, [call.webhook_id]):
             return

@@ -1,6 +1,4 @@
-"""The instance documents, old and new (contract, entities "Instance (v2)" and "V1::Instance"), and the entities of the
-other documents about this server.
-"""
+"""Instance documents (contract, entities "Instance (v2)" and "V1::Instance"), and other documents about this server."""
 
 from __future__ import annotations
 

@@ -37,12 +37,11 @@ def act_on_account(
     status_ids: Sequence[int] | None = None,
     notify: bool = True,
 ) -> Strike:
-    """Warn an account (`action`: `none`) or apply a sanction to it (`disable`, `sensitive`, `silence` or `suspend`), issue a
-    strike, and settle reports: for `none` the given `report`, otherwise all open reports about the account.
-
-    `house_rule_ids` and `status_ids` are passed to `issue_strike`. Everything happens in one transaction. Raises
-    Forbidden, NotFound; Invalid for an unknown action and for a text that is too long; Conflict as `suspend_account` does.
-    Source: contract, behaviours section 18.
+    """Warn an account (`action`: `none`) or apply a sanction to it (`disable`, `sensitive`, `silence` or `suspend`), issue
+    a strike, and settle reports: for `none` the given `report`, otherwise all open reports about the account.
+    `house_rule_ids` and `status_ids` are passed to `issue_strike`. One transaction. Raises Forbidden, NotFound; Invalid for
+    an unknown action and for a text that is too long; Conflict as `suspend_account` does. Source: contract, behaviours
+    section 18.
     """
     if action not in _ACTS_ON_ACCOUNTS:
         blank = [] if action.strip() else [FieldError.blank("type")]
@@ -103,13 +102,12 @@ def act_on_posts(
     notify: bool = True,
 ) -> Strike | None:
     """Delete these posts of an account, or mark them as sensitive (`action`: `delete_statuses` or
-    `mark_statuses_as_sensitive`), issue a strike, and, with `settle`, settle the report.
-
-    All of this happens in one transaction. The strike names the posts that were deleted, or that were not marked before: an
-    accepted appeal removes their mark. Posts of other accounts, deleted posts, and posts without files or a link preview,
-    which cannot be marked, are skipped. If nothing is left to do, a report is settled without another strike and None is
-    returned. Raises Forbidden without MANAGE_REPORTS or a rank above the person's; Conflict when none of the posts exists
-    and there is no report; Invalid for a text that is too long. Source: contract, entities "AccountWarning".
+    `mark_statuses_as_sensitive`), issue a strike, and, with `settle`, settle the report, in one transaction. The strike
+    names the posts that were deleted, or that were not marked before: an accepted appeal removes their mark. Posts of other
+    accounts, deleted posts, and posts that cannot be marked are skipped. If nothing is left to do, a report is settled
+    without another strike and None is returned. Raises Forbidden without MANAGE_REPORTS or a rank above the person's;
+    Conflict when none of the posts exists and there is no report; Invalid for a text that is too long. Source: contract,
+    entities "AccountWarning".
     """
     require(by, Permission.MANAGE_REPORTS, over=find_role(account.pk))
     with transaction.atomic():

@@ -1,6 +1,4 @@
-"""Announcements: staff write, publish, change and withdraw them; local users read them and react to them. Every action of
-staff requires MANAGE_ANNOUNCEMENTS of `by` and writes an audit row.
-"""
+"""Announcements: staff with MANAGE_ANNOUNCEMENTS change them, which the audit log records; local users react to them."""
 
 from __future__ import annotations
 
@@ -50,9 +48,7 @@ def create_announcement(*, by: Staff, draft: AnnouncementDraft) -> Announcement:
 
 
 def update_announcement(*, by: Staff, announcement: Announcement, draft: AnnouncementDraft) -> None:
-    """Change an announcement; a published announcement stays published and is streamed again. Raises Forbidden, Invalid,
-    NotFound.
-    """
+    """Change an announcement; a published one is streamed again. Raises Forbidden, Invalid, NotFound."""
     with _changing(by, announcement) as locked:
         before = locked.text
         _fill(locked, draft)
@@ -114,9 +110,7 @@ def handle_due(due: Sequence[events.AnnouncementDue]) -> None:
 
 
 def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None:
-    """Mark an announcement as read; repeating it is not an error (SEED-077). Raises NotFound if the announcement is no
-    longer shown.
-    """
+    """Mark an announcement as read, also repeatedly (SEED-077). Raises NotFound if it is no longer shown."""
     with transaction.atomic():
         keep_row(announcement)
         AnnouncementDismissal.objects.bulk_create(
@@ -127,9 +121,8 @@ def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None
 
 
 def add_reaction(*, account_id: int, announcement: Announcement, name: str) -> None:
-    """React with a Unicode emoji, or with a custom emoji of this server, given by its shortcode.
-
-    Raises Invalid for an unknown emoji, for a ninth different emoji, and for a reaction that the account has already added.
+    """React with a Unicode emoji, or with the shortcode of a custom emoji. Raises Invalid for an unknown emoji, for a ninth
+    different emoji, and for a reaction that the account has already added.
     """
     emoji = load_emojis([(name, None)]).get((name, None))
     if not may_be_reaction(name, has_custom_emoji=emoji is not None):
@@ -180,9 +173,7 @@ def _fill(announcement: Announcement, draft: AnnouncementDraft) -> None:
 
 
 def _write_text(announcement: Announcement, text: str) -> None:
-    """Set the text and its HTML, with the known accounts, hashtags and public posts in it. No requests are sent to other
-    servers.
-    """
+    """Set the text and its HTML with the known accounts, hashtags and public posts in it, without requests to servers."""
     tokens = scan(text)
     mentioned = _find_mentioned(tokens)
     targets = {
@@ -222,9 +213,7 @@ def _publish(announcement: Announcement) -> None:
 
 
 def _publish_due(announcement: Announcement) -> None:
-    """Publish AnnouncementDue for the time at which the announcement is to be shown, and for the time at which it ends. If
-    `scheduled_at` has passed, the announcement is shown at once.
-    """
+    """Publish AnnouncementDue for the times at which the announcement is to be shown (at once if that has passed) and ends."""
     now, due = clock.now(), events.AnnouncementDue(announcement_id=announcement.id)
     if announcement.scheduled_at is not None:
         if announcement.scheduled_at <= now:

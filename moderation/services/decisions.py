@@ -49,19 +49,18 @@ def decide(
     note: str = "",
     settle: bool = True,
 ) -> Decision:
-    """Carry out several of ACTS on an account and these reports about it, all or none.
+    """Carry out several of ACTS on an account and these reports about it, all or none. Actions on posts concern the posts
+    `status_ids`, each of which a report about the account must name. The strikes name these posts; without `status_ids`,
+    the posts of the first report. Posts are deleted, and the person gets a mail, when the decision can no longer be undone;
+    everything else happens at once. Every action except `assign` settles the reports, unless `settle` is false, and a
+    sanction settles every open report about the account. A sanction that is already in force is skipped. `text` is sent to
+    the person; `note` is for colleagues. A decision that only assigns a report or adds a note cannot be undone.
 
-    Actions on posts concern the posts `status_ids`, each of which a report about the account must name. The strikes
-    name these posts; without `status_ids`, the posts of the first report. Posts are deleted, and the person gets a
-    mail, when the decision can no longer be undone; everything else happens at once. Every action except `assign`
-    settles the reports, unless `settle` is false, and a sanction settles every open report about the account. A
-    sanction that is already in force is skipped. `text` is sent to the person; `note` is for colleagues. Publishes
-    StrikeIssued, and DecisionEnded if posts are to be deleted, both due when the decision can no longer be undone.
-    Raises Forbidden without MANAGE_REPORTS or, for any action on the person, a rank above the person's; NotFound for a
-    report that is not about the account, and for a post that no report about it names; Invalid if there is neither an
-    action nor a note, for an unknown action, and for a text that is too long; Conflict when there are no posts to act
-    on, and when another member of staff has settled one of the reports meanwhile. A decision that only assigns a report
-    or adds a note cannot be undone.
+    Publishes StrikeIssued, and DecisionEnded if posts are to be deleted, both due when the decision can no longer be
+    undone. Raises Forbidden without MANAGE_REPORTS or, for any action on the person, a rank above the person's; NotFound
+    for a report that is not about the account, and for a post that no report about it names; Invalid if there is neither an
+    action nor a note, for an unknown action, and for a text that is too long; Conflict when there are no posts to act on,
+    and when one of the reports has been settled meanwhile.
     """
     unknown = [act for act in acts if act not in ACTS]
     if unknown or not (acts or note.strip()):
@@ -116,10 +115,8 @@ def decide(
 
 
 def undo_decision(*, by: Staff, decision: Decision) -> None:
-    """Undo a decision: reopen its reports, end its sanctions, and do not delete its posts.
-
-    The person gets no mail about the decision's strikes; its note is kept. Raises Forbidden in the same cases as
-    `decide`; NotFound; Conflict when the decision was already undone or can no longer be undone.
+    """Undo a decision: reopen its reports, end its sanctions, and neither delete its posts nor mail the person; its note
+    stays. Raises Forbidden in the same cases as `decide`; NotFound; Conflict when it cannot be undone any more.
     """
     with transaction.atomic():
         current = require_found(
@@ -196,10 +193,8 @@ def _carry_out(
     *,
     settle: bool,
 ) -> Strike | None:
-    """Carry out one action without notifying the person yet; return the strike that it issued, if any.
-
-    `naming` are the reports that name one of the `posts`; if `reports` is empty, the strike refers to the first of
-    these.
+    """Carry out one action without notifying the person yet; return the strike that it issued, if any. Without `reports`,
+    the strike refers to the first report of `naming`, those that name one of the `posts`.
     """
     first, named = next(iter(reports), None), posts or None
     if act == "assign":

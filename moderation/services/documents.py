@@ -1,6 +1,5 @@
-"""Texts of staff about this server: rules, terms of service, the texts and pictures of the instance documents.
-
-Every action requires a permission of `by` and writes an audit row with the previous values.
+"""Texts of staff about this server: rules, terms of service, texts and pictures of the instance documents. Every action
+requires a permission of `by` and writes an audit row with the previous values.
 """
 
 from __future__ import annotations
@@ -69,9 +68,7 @@ def withdraw_rule(*, by: Staff, rule: InstanceRule) -> None:
 
 
 def write_terms(*, by: Staff, draft: TermsDraft, terms: TermsOfService | None = None) -> TermsOfService:
-    """Store a draft of the terms of service, new or changed. Raises Forbidden, Invalid, and Conflict for a published
-    version.
-    """
+    """Store a new or changed draft of the terms of service. Raises Forbidden, Invalid; Conflict for a published version."""
     require(by, Permission.MANAGE_SETTINGS)
     with transaction.atomic():
         version = _lock_draft(terms) if terms is not None else TermsOfService()
@@ -150,9 +147,7 @@ def _values_to_store(texts: SiteTexts) -> dict[str, Any]:
 
 
 def change_thumbnail(*, by: Staff, data: bytes | None) -> None:
-    """Replace the picture of this server, cropped to 1200 by 630 pixels; None removes it. Raises Forbidden, Invalid,
-    Unavailable while the operator's scanner does not answer.
-    """
+    """Replace the picture of this server, cropped to 1200 by 630; None removes it. Raises Forbidden, Invalid, Unavailable."""
     require(by, Permission.MANAGE_SETTINGS)
     stored = _draw_all(by, "thumbnail", data, {"thumbnail": _THUMBNAIL})
     _replace_pictures(by, "site_thumbnail", stored.get("thumbnail", ""), stored.values())

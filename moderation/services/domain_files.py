@@ -1,6 +1,5 @@
-"""Files of domain rules and of allowed servers, in the formats that Mastodon writes and reads.
-
-Rules: `#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate`; allowed servers: `#domain`.
+"""Files of domain rules (`#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate`) and of allowed
+servers (`#domain`), as Mastodon writes and reads them.
 """
 
 from __future__ import annotations
@@ -114,9 +113,8 @@ class RuleFile(BlockFile[DomainRuleDraft]):
 
 
 class PublicRuleFile(RuleFile):
-    """The rules that this server publishes as a blocklist, to which other servers can subscribe. Rules whose domain is
-    obfuscated are left out. Rules that came from the lists of others are left out too: otherwise two servers that subscribe
-    to each other's list would never remove such a rule.
+    """The rules that this server publishes as a blocklist. Rules whose domain is obfuscated are left out, and rules from
+    the lists of others: two servers that subscribe to each other would never remove these.
     """
 
     def __init__(self, *, with_rationale: bool) -> None:

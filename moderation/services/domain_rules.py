@@ -1,5 +1,5 @@
-"""Creates, changes and removes domain rules, and applies them to accounts that are already known. Later accounts are checked
-when they are fetched (`federation`). Source: contract, behaviours section 18.
+"""Changes domain rules, and applies them to known accounts; others are checked when fetched (contract, behaviours section
+18).
 """
 
 from __future__ import annotations
@@ -42,10 +42,8 @@ class AlreadyRuled(KernelError):
 
 
 def create_rule(*, by: Staff, domain: str, draft: DomainRuleDraft) -> DomainRule:
-    """Create a rule for a server and its subdomains. Publishes DomainRuleChanged.
-
-    Raises Forbidden; Invalid for a name that is not another server's domain; AlreadyRuled when the server has a rule, or a
-    stricter rule for a parent domain applies.
+    """Create a rule for a server and its subdomains. Publishes DomainRuleChanged. Raises Forbidden; Invalid for a name that
+    is not another server's domain; AlreadyRuled when the server has a rule, or a parent domain a stricter one.
     """
     with transaction.atomic():
         for refusal in write_rules(by=by, drafts={domain: draft}).values():
@@ -70,9 +68,9 @@ def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
 def write_rules(
     *, by: Staff, drafts: Mapping[str, DomainRuleDraft], changing: Collection[str] = (), from_lists: bool = False
 ) -> dict[str, AlreadyRuled]:
-    """Create rules for these servers, or change the existing rules of servers in `changing`, as `create_rule` and
-    `change_rule` do, in one transaction and a fixed number of statements per 500 rules. `from_lists`: the rules come from
-    blocklists. Return the refusals by domain. Publishes DomainRuleChanged. Raises Forbidden, Invalid.
+    """Create these rules, or change the existing rules of servers in `changing`, as `create_rule` and `change_rule` do, in
+    one transaction; `from_lists` means that blocklists ask for them. Return the refusals by domain. Publishes
+    DomainRuleChanged. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_FEDERATION)
     if not drafts:
@@ -121,9 +119,7 @@ def remove_rule(*, by: Staff, rule: DomainRule) -> None:
 
 
 def remove_rules(*, by: Staff, domains: Collection[str]) -> None:
-    """Remove the rules that blocklists have written for these servers, as `remove_rule` does, in a fixed number of
-    statements; rules that a person has changed since stay. Publishes DomainRuleChanged. Raises Forbidden.
-    """
+    """Remove the rules of blocklists for these servers as `remove_rule` does; rules that a person has changed since stay."""
     require(by, Permission.MANAGE_FEDERATION)
     if not domains:
         return
@@ -173,11 +169,9 @@ def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
 
 
 def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
-    """Apply the current rule to the accounts of a server, at most BATCH_SIZE accounts per event. If the rule rejects media,
-    at most BATCH_SIZE custom emojis of the server are removed, too.
-
-    If accounts or emojis may remain, DomainRuleChanged is published again with the next `after`; otherwise ServerSuspended is
-    published if the server is suspended. Each account is handled in a separate transaction.
+    """Apply the current rule to at most BATCH_SIZE accounts of a server, each in a transaction, and if it rejects media
+    remove at most BATCH_SIZE custom emojis. If accounts or emojis may remain, DomainRuleChanged is published again with the
+    next `after`; otherwise ServerSuspended is published if the server is suspended.
     """
     for event in events:
         since = datetime.fromisoformat(event.since)
@@ -205,9 +199,7 @@ def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
 
 
 def end_follows(events: Sequence[ServerSuspended]) -> None:
-    """End the follows with the accounts of a suspended server in steps (`sever_server`); follows that have not been ended
-    when the rule is removed are kept. Publishes FollowsSevered at the end.
-    """
+    """End the follows with a suspended server in steps (`sever_server`) while the rule exists; then publish FollowsSevered."""
     for event in events:
         rule = rule_for(event.domain)
         if rule is None or rule.pk != event.rule_id or rule.severity != DomainSeverity.SUSPEND:

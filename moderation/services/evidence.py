@@ -48,10 +48,8 @@ def export_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) 
 
 
 def begin_export(*, by: Staff, account: Account, reason: str) -> None:
-    """Log the export of evidence about an account in the audit log, before anything is written.
-
-    Raises Forbidden without DELETE_USER_DATA or a rank above the person's; Invalid without a reason; Conflict for an
-    account that is neither held nor reported.
+    """Log an export of evidence in the audit log, before anything is written. Raises Forbidden without DELETE_USER_DATA or
+    a rank above the person's; Invalid without a reason; Conflict for an account that is neither held nor reported.
     """
     require(by, Permission.DELETE_USER_DATA, over=find_role(account.pk))
     if not 0 < len(reason.strip()) <= REASON_LIMIT:
@@ -67,11 +65,9 @@ def begin_export(*, by: Staff, account: Account, reason: str) -> None:
 
 
 def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> EvidenceArchive:
-    """Write a zip with profile, addresses, reports with their posts, strikes, the audit log, and the files of the posts,
-    each with its SHA-256 in `manifest.json`; `begin_export` comes first.
-
-    All posts of a held account are included; of other accounts only posts that a report or strike names. Each exported post
-    that is private or direct is logged as seen. Deleted posts are included as long as their rows exist.
+    """Write a zip with profile, addresses, reports, strikes, audit log and posts with their files, also deleted posts, each
+    with its SHA-256 in `manifest.json`; `begin_export` comes first. All posts of a held account are included; of other
+    accounts the reported ones. Each exported post that is private or direct is logged as seen.
     """
     user = User.objects.select_related("role").filter(account_id=account.pk).first()
     account = Account.objects.get(pk=account.pk)

@@ -32,9 +32,8 @@ RETENTION: Final = timedelta(days=7)
 
 
 def request_evidence(*, by: Staff, account: Account, reason: str) -> EvidenceFile:
-    """Request an evidence file about an account; the request is logged in the audit log. Publishes EvidenceDue.
-
-    Raises the errors of `begin_export`, and Conflict while a file about the account is being written.
+    """Request an evidence file about an account; publishes EvidenceDue. Raises the errors of `begin_export`, which logs it,
+    and Conflict while a file about the account is being written.
     """
     with transaction.atomic():
         Account.objects.select_for_update(of=("self",)).get(pk=account.pk)
@@ -61,10 +60,8 @@ def write_files(events: Sequence[EvidenceDue]) -> None:
 
 
 def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
-    """Return the path of the file, for a download that is logged in the audit log.
-
-    Raises Forbidden without DELETE_USER_DATA or a rank above the person's; NotFound for a file that is not ready or was
-    deleted.
+    """Return the path of the file; the download is logged. Raises Forbidden without DELETE_USER_DATA or a rank above the
+    person's; NotFound for a file that is not ready or was deleted.
     """
     require(by, Permission.DELETE_USER_DATA, over=find_role(row.account_id))
     path = _path(row.id)
@@ -77,9 +74,7 @@ def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
 
 
 def forget_evidence() -> int:
-    """Delete expired files, and files without a row, which are left when an account was deleted or a process ended while
-    writing. Return the number of expired rows. Run by the scheduler.
-    """
+    """Delete expired files, and files without a row; return the number of expired rows. Run by the scheduler."""
     count, _models = EvidenceFile.objects.filter(expires_at__lt=clock.now()).delete()
     # The files are listed before the rows, so that files written meanwhile do not look orphaned.
     files = list(_folder().glob("*"))

@@ -1,7 +1,5 @@
-"""Mails to staff about reports, appeals, sign-ups to approve and all pending decisions, and to people about actions of staff
-and decided appeals.
-
-Mails go through the outbox, like those of `accounts.identity.services.mails`.
+"""Mails to staff about reports, appeals, sign-ups and all pending decisions, and to people about actions of staff and
+decided appeals, sent through the outbox.
 """
 
 from __future__ import annotations
@@ -51,9 +49,7 @@ shown in the admin.
 
 @dataclass(frozen=True)
 class _StaffMail:
-    """Mail to all staff with a permission who have not switched it off. `context` returns the values of the template for a
-    row id, or None if there is no longer a reason for the mail.
-    """
+    """Mail to all staff with a permission; `context` returns the values of the template, or None if no mail is to be sent."""
 
     permission: Permission
     switch: str
@@ -119,9 +115,7 @@ _STAFF_MAILS: Final[Mapping[str, _StaffMail]] = {
 
 
 def send_sign_up_mails(events: Sequence[UserWaiting]) -> None:
-    """Handle UserWaiting: send a mail about the sign-up to everyone who manages users (contract, behaviours section 6),
-    unless staff decide about the sign-up before the mail is sent.
-    """
+    """Handle UserWaiting: mail everyone who manages users (contract, behaviours section 6), unless staff decide before."""
     _queue_mails("sign_up", [event.user_id for event in events])
 
 
@@ -136,9 +130,8 @@ def send_appeal_mails(events: Sequence[AppealFiled]) -> None:
 
 
 def queue_digests() -> int:
-    """Queue the mail about pending decisions, once a day for each member of staff who wants it, from DIGEST_HOUR on in their
-    time zone; return how many were queued. A mail without pending decisions is not sent. Run by the scheduler, hourly.
-    Publishes StaffMailDue.
+    """Queue the daily mail about pending decisions for the staff who want it and whose time zone has reached DIGEST_HOUR;
+    return how many were queued. Run by the scheduler, hourly. Publishes StaffMailDue.
     """
     queued = 0
     with transaction.atomic():
@@ -167,9 +160,7 @@ def send_staff_mails(events: Sequence[StaffMailDue]) -> None:
 
 
 def send_strike_mails(events: Sequence[StrikeIssued]) -> None:
-    """Handle StrikeIssued: mail the person what was done, why, and where to appeal. Strikes that were undone meanwhile are
-    skipped.
-    """
+    """Handle StrikeIssued: mail the person what was done, why, and where to appeal, unless it was undone meanwhile."""
     send_all(letter for event in events for letter in _strike_letters(event.strike_id))
 
 

@@ -1,6 +1,4 @@
-"""Reports: filed by local accounts (contract, parameters "POST /api/v1/reports", behaviours section 18), received from
-other servers, and handled by staff, who also read the reported posts.
-"""
+"""Reports by local accounts (contract, parameters "POST /api/v1/reports", behaviours section 18) and by other servers."""
 
 from __future__ import annotations
 
@@ -72,10 +70,9 @@ def receive_report(
     uri: str,
     collection_ids: Sequence[int] = (),
 ) -> None:
-    """Store a report sent by another server, once per target. Posts that cannot have reached the sending server, and posts
-    and collections of other accounts, are left out.
-
-    Works in a separate transaction. `account` is the signer, usually the instance actor of that server.
+    """Store a report sent by another server, once per target, in a separate transaction. Posts that cannot have reached
+    that server, and posts and collections of other accounts, are left out. `account` is the signer, usually its instance
+    actor.
     """
     with transaction.atomic():
         lock(f"object:{uri}")
@@ -113,9 +110,9 @@ def store_report(report: Report) -> None:
 
 
 def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDraft) -> list[str]:
-    """Return the servers to which the report is forwarded. The reporter may choose the servers of the reported account
-    and of the accounts to which its reported posts reply, by their names in Punycode or as clients show them. Names are
-    compared without normalising them, which would take seconds for a long list (security row 78).
+    """Return the servers to which the report is forwarded: those of the reported account and of the accounts to which its
+    reported posts reply, if chosen by name. Names are compared without normalising them, which would take seconds for a
+    long list (security row 78).
     """
     assert target.domain is not None  # a remote account: checked by the caller
     if draft.forward_to_domains is None:
@@ -153,9 +150,8 @@ def reopen_report(*, by: Staff, report: Report) -> None:
 
 
 def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None = None) -> list[int]:
-    """Settle every open report about an account, or those in `only`, as part of an action whose permission was checked.
-
-    Return the ids of the reports that were open.
+    """Settle the open reports about an account, or those in `only`, for an action whose permission was checked; return
+    their ids.
     """
     with transaction.atomic():
         rows = Report.objects.filter(target_account=target, action_taken_at=None)
@@ -184,9 +180,8 @@ def _write_each(by: Staff, action: str, rows: QuerySet[Report], **values: Any) -
 def update_report(
     *, by: Staff, report: Report, category: str | None = None, rule_ids: Sequence[int] | None = None
 ) -> None:
-    """Change the category and the rules of a report; None leaves a value unchanged. Raises Forbidden; Invalid for an
-    unknown category, unknown rules, a violation without rules, and rules with another category (contract, parameters
-    section 6).
+    """Change the category and the rules of a report; None leaves a value unchanged. Raises Forbidden, Invalid (contract,
+    parameters section 6).
     """
     with _handling(by, report, "update") as current:
         new_category = current.category if category is None else category
@@ -199,9 +194,7 @@ def update_report(
 
 
 def remove_post(*, by: Staff, target: Account, status_id: int) -> None:
-    """Remove a post from every open report about its author, so that later actions do not concern it; the audit log records
-    which posts a report named. Raises Forbidden; NotFound when no open report names the post.
-    """
+    """Remove a post from every open report about its author; the audit log records which. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
         named = [report for report in reports.reports_naming(target, [status_id]) if not report.is_resolved]
@@ -255,10 +248,7 @@ def _write(report: Report, **values: Any) -> None:
 
 
 def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
-    """Return the posts attached to a report, including deleted posts; a view of posts that are not public is logged.
-
-    Raises Forbidden without MANAGE_REPORTS.
-    """
+    """Return the posts attached to a report, also deleted ones; the view of private ones is logged. Raises Forbidden."""
     require(by, Permission.MANAGE_REPORTS)
     posts = list_excerpts(report.status_ids, report.target_account_id)
     name = f"@{report.target_account.acct}"
@@ -267,9 +257,7 @@ def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
 
 
 def note_posts_seen(*, by: Staff, posts: Iterable[tuple[int, str, str]]) -> None:
-    """Record in the audit log that `by` has seen these posts (id, author's address, visibility); public posts are not
-    recorded. One statement for all posts; none if all are public.
-    """
+    """Record that `by` has seen those of these posts (id, author's address, visibility) that are not public. One statement."""
     private = [(number, name) for number, name, visibility in posts if visibility not in OPEN_VISIBILITIES]
     if private:
         with transaction.atomic():

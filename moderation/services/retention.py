@@ -1,7 +1,4 @@
-"""Deletes data whose retention period is over: addresses, the audit log, settled reports, held posts.
-
-`clean_up` deletes this data, and `count_due` counts it; the scheduler and commands call them.
-"""
+"""Deletes expired data: addresses, the audit log, settled reports, held posts. `count_due` counts them beforehand."""
 
 from __future__ import annotations
 
@@ -29,9 +26,7 @@ def old_reports() -> QuerySet[Report]:
 
 
 def forget_reports() -> int:
-    """Delete the old reports; return their number. Strikes are kept, with their statement of reasons. Posts that were kept
-    only for these reports are deleted by the clean-up of posts.
-    """
+    """Delete the old reports, but not their strikes; return their number. The clean-up of posts deletes posts kept for them."""
     forgotten = 0
     while ids := list(old_reports().order_by("action_taken_at").values_list("pk", flat=True)[:BATCH_SIZE]):
         with transaction.atomic():

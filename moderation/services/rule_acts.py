@@ -1,6 +1,4 @@
-"""Automatic actions of spam rules: they file reports as the server's own account, and issue strikes against the accounts that
-they limit.
-"""
+"""Actions of spam rules: reports filed as the server's own account, and strikes against the accounts that they limit."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ REPORTED_LIMIT: Final = 100
 
 
 def act_on_matches(events: Sequence[SpamRuleMet]) -> None:
-    """Handle SpamRuleMet: file reports and issue strikes. Each rule has at most one open report about an account; further
-    posts are added to it.
-    """
+    """Handle SpamRuleMet: issue strikes, and add the posts to each rule's open report about the account, or file one."""
     for event in events:
         rule = SpamRule.objects.filter(id=event.rule_id).first()
         target = Account.objects.filter(id=event.account_id, deleted_at=None).first()

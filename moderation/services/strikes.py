@@ -1,6 +1,4 @@
-"""Strikes: records of the actions of staff against an account, shown to its owner; and appeals against strikes, which the
-owner files and staff accept or reject.
-"""
+"""Strikes, which record actions of staff against an account and are shown to its owner, and appeals against them."""
 
 from __future__ import annotations
 
@@ -43,12 +41,10 @@ def issue_strike(
     notify: bool = True,
 ) -> Strike:
     """Store a strike with its statement of reasons, in the transaction of the action; publishes StrikeIssued.
-
-    `house_rule_ids` are the rules of the server that were broken; None stands for the rules named in `report`. `spam_rule`
-    is the rule that acted automatically. The caller has checked the permission of `by` and writes the audit row of the
-    action. Without `notify`, and for a remote account, there is neither a notification nor a mail (contract, behaviours
-    section 18). `status_ids` are the posts concerned; None stands for the posts of `report`. Raises Invalid for a text that
-    is too long.
+    `house_rule_ids` are the broken rules of the server, `status_ids` the posts concerned; None stands for those of
+    `report`. `spam_rule` is the rule that acted automatically. The caller has checked the permission of `by` and writes the
+    audit row. Without `notify`, and for a remote account, the person is not notified (contract, behaviours section 18).
+    Raises Invalid for a text that is too long.
     """
     if len(text) > STRIKE_TEXT_LIMIT:
         raise Invalid.of([FieldError.too_long("text", STRIKE_TEXT_LIMIT)])
@@ -110,10 +106,8 @@ def take_back(by: Staff, strike: Strike) -> None:
 
 
 def file_appeal(*, strike: Strike, text: str) -> Appeal:
-    """Appeal against a strike, once, within APPEAL_PERIOD. Publishes AppealFiled.
-
-    The caller has made sure that the request comes from the person concerned. Raises Forbidden when it is too late, the strike
-    was undone, or there is an appeal already; Invalid with `details` for the text.
+    """Appeal against a strike of the caller, once, within APPEAL_PERIOD. Publishes AppealFiled. Raises Forbidden when it is
+    too late, the strike was undone, or there is an appeal already; Invalid with `details` for the text.
     """
     require_valid(appeal_errors(text), details=True)
     with transaction.atomic():
@@ -130,9 +124,8 @@ def file_appeal(*, strike: Strike, text: str) -> Appeal:
 
 
 def accept_appeal(*, by: Staff, appeal: Appeal) -> None:
-    """Undo the action if it is still in force, and mark the strike as overruled. Publishes AppealDecided.
-
-    Raises Forbidden without MANAGE_APPEALS or a rank above the person's, Conflict for an appeal that is already decided.
+    """Undo the action if it is still in force, and mark the strike as overruled. Publishes AppealDecided. Raises Forbidden
+    without MANAGE_APPEALS or a rank above the person's, Conflict for an appeal that is already decided.
     """
     with transaction.atomic():
         locked = _decide(by, appeal)
@@ -144,9 +137,7 @@ def accept_appeal(*, by: Staff, appeal: Appeal) -> None:
 
 
 def reject_appeal(*, by: Staff, appeal: Appeal) -> None:
-    """Reject an appeal: the action stays in force. Publishes AppealDecided. Raises Forbidden and Conflict in the same
-    cases as `accept_appeal`.
-    """
+    """Reject an appeal: the action stays in force. Publishes AppealDecided. Raises the same errors as `accept_appeal`."""
     with transaction.atomic():
         locked = _decide(by, appeal)
         Appeal.objects.filter(id=locked.id).update(rejected_at=clock.now(), decided_by_id=by.account_id)

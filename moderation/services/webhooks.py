@@ -1,6 +1,4 @@
-"""Creates, changes and removes webhooks for staff, and queues their calls. Every action of staff requires MANAGE_WEBHOOKS of
-`by` and writes an audit row. Events of a webhook may require further permissions (`permissions_for`).
-"""
+"""Changes webhooks, for staff with MANAGE_WEBHOOKS and the permissions for the events, and queues their calls."""
 
 from __future__ import annotations
 
@@ -71,9 +69,8 @@ def renew_secret(*, by: Staff, webhook: Webhook) -> None:
 
 
 def queue_calls(event: WebhookEvent, webhooks: Sequence[Webhook], objects: Iterable[Mapping[str, Any]]) -> None:
-    """Queue a call of each webhook for each of these objects; works in the caller's transaction.
-
-    Calls beyond the limit of waiting calls of a webhook, and bodies longer than DOCUMENT_LIMIT, are dropped.
+    """Queue a call of each webhook for each of these objects, in the caller's transaction. Calls beyond a webhook's limit
+    of waiting calls, and bodies longer than DOCUMENT_LIMIT, are dropped.
     """
     rows = []
     for entity in objects:
@@ -95,9 +92,7 @@ def count_secrets() -> int:
 
 
 def reencrypt_secrets(*, by: Staff, keys: Sequence[str]) -> int:
-    """Encrypt every secret again with the first of the keys; return the number of secrets. Raises Forbidden, and
-    UnreadableSecret for a secret that none of the keys decrypts.
-    """
+    """Encrypt every secret again with the first key; return their number. Raises Forbidden, UnreadableSecret."""
     require(by, Permission.ADMINISTRATOR)
     with transaction.atomic():
         webhooks = list(Webhook.objects.select_for_update().order_by("id"))

@@ -1,6 +1,4 @@
-"""Fetches blocklists with conditional requests, limits of size and time, and only from addresses to which this server may
-connect.
-"""
+"""Fetches blocklists: conditional requests, limited in size and time, only to addresses to which this server may connect."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ _ACCEPT: Final = {
 
 
 class ListError(Exception):
-    """Error: a list could not be fetched, or is invalid. Its text is the reason. `is_host` tells whether the server failed,
-    and not the content of the list.
-    """
+    """Error: a list could not be fetched (`is_host`: because its server failed), or is invalid. Its text is the reason."""
 
     def __init__(self, reason: str, *, is_host: bool) -> None:
         super().__init__(reason)
@@ -53,12 +49,9 @@ _Requests = Generator[Coroutine[Any, Any, Response], Any, Fetched | None]
 
 
 def ask_for_list(blocklist: Blocklist, *, etag: str = "", last_modified: str = "") -> _Requests:
-    """Fetch a list, and return it, or None if it has not changed. A generator: it yields awaitable requests, and expects their
-    responses. Raises ListError.
-
-    If the address is that of a FIRES dataset, the snapshot that it names is fetched as well. That request is not conditional,
-    because the dataset does not change when its snapshot does. The username and password of the list are sent only to the
-    origin of the list, not after a redirect to another origin.
+    """Fetch a list, and return it, or None if it has not changed. A generator: it yields awaitable requests, and expects
+    their responses. Raises ListError. If the address is that of a FIRES dataset, the snapshot that it names is fetched,
+    too. The username and password of the list are not sent after a redirect to another origin.
     """
     accept = {"Accept": _ACCEPT[ListFormat(blocklist.content_type)]}
     access = accept | _access_of(blocklist)
@@ -154,9 +147,7 @@ def _fetch(job: Job[BlocklistFetch], blocklist: Blocklist | None) -> Steps:
 
 
 def keep(blocklist: Blocklist, fetched: Fetched | None) -> None:
-    """Store the result of a fetch; `fetched` is None if the list has not changed. Raises NotFound if the list was removed
-    meanwhile.
-    """
+    """Store the result of a fetch; `fetched` is None if the list has not changed. Raises NotFound for a removed list."""
     if fetched is None:
         note_unchanged(blocklist)
     else:

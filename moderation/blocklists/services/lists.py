@@ -1,6 +1,4 @@
-"""Creates, changes and removes subscriptions to blocklists, and exceptions from them, for staff. Every function requires
-MANAGE_FEDERATION of `by` and writes an audit row.
-"""
+"""Changes subscriptions to blocklists and exceptions. Each function requires MANAGE_FEDERATION of `by` and is logged."""
 
 from __future__ import annotations
 
@@ -106,8 +104,8 @@ def fetch_soon(*, by: Staff, blocklist: Blocklist) -> None:
 
 
 def withdraw_list(*, by: Staff, blocklist: Blocklist, remove: bool = False) -> None:
-    """Disable a list, and publish BlocklistChanged, whose handler removes the rules that came only from this list, except
-    rules that a person has changed since; with `remove`, the handler then deletes the list. Raises Forbidden, NotFound.
+    """Disable a list, and publish BlocklistChanged, whose handler removes the rules that came only from this list and that
+    no person has changed; with `remove`, it then deletes the list. Raises Forbidden, NotFound.
     """
     with _changing(by, blocklist) as locked:
         _record(by, "destroy" if remove else "withdraw", locked)
@@ -127,9 +125,7 @@ def withdraw_list(*, by: Staff, blocklist: Blocklist, remove: bool = False) -> N
 
 
 def unsubscribe(*, by: Staff, blocklist: Blocklist) -> None:
-    """Remove a list with its entries. Its rules stay; rules that no other list asks for count as written by staff from now on.
-    Raises Forbidden, NotFound.
-    """
+    """Remove a list with its entries; rules that no other list asks for become rules of staff. Raises Forbidden, NotFound."""
     with _changing(by, blocklist, "domain_rules") as locked:
         of_this_rule = BlocklistEntry.objects.filter(domain=OuterRef("domain"), taken_severity__isnull=False)
         mine, others = of_this_rule.filter(blocklist=locked), of_this_rule.exclude(blocklist_id=locked.pk)
@@ -140,7 +136,7 @@ def unsubscribe(*, by: Staff, blocklist: Blocklist) -> None:
 
 def add_exception(*, by: Staff, domain: str, comment: str = "") -> BlocklistException:
     """Protect a server, its subdomains and its parent domains from all lists. Publishes BlocklistChanged, whose handler
-    removes the rules that lists have written for them, except rules that a person has changed. Raises Forbidden, Invalid.
+    removes the rules of lists for them that no person has changed. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_FEDERATION)
     name = domain_elsewhere(domain)
@@ -176,9 +172,7 @@ def count_passwords() -> int:
 
 
 def reencrypt_passwords(*, by: Staff, keys: Sequence[str]) -> int:
-    """Encrypt every password again with the first of the keys; return the number of passwords. Raises Forbidden, and
-    UnreadableSecret for a password that none of the keys decrypts.
-    """
+    """Encrypt every password again with the first key; return their number. Raises Forbidden, UnreadableSecret."""
     require(by, Permission.ADMINISTRATOR)
     with transaction.atomic():
         lists = list(Blocklist.objects.select_for_update().exclude(password="").order_by("id"))
@@ -208,9 +202,7 @@ def _lock_all() -> None:
 
 
 def _compare_again(name: str) -> None:
-    """Mark the entries for a server, its subdomains and its parent domains as pending, so that they are compared with the
-    exceptions again.
-    """
+    """Mark the entries for a server, its subdomains and its parent domains as pending."""
     rows = BlocklistEntry.objects.exclude(state=EntryState.DISMISSED).filter(listed=True, blocklist__isnull=False)
     related = rows.filter(Q(domain__one_of=names_of(name)) | Q(domain__endswith=f".{name}"))
     pending = list(related.values_list("id", "blocklist_id"))
@@ -229,9 +221,7 @@ def _check(draft: BlocklistDraft, known: Blocklist | None = None) -> None:
 
 @contextmanager
 def _changing(by: Staff, blocklist: Blocklist, *names: str) -> Iterator[Blocklist]:
-    """Open a transaction: check the permission, take the locks of these names, and lock the row. Raises NotFound for a list
-    that is being removed.
-    """
+    """Open a transaction, take the locks of these names, and lock the row. Raises NotFound for a list that is being removed."""
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
         lock(*names)

@@ -1,6 +1,5 @@
-"""Reads blocklists in the formats that other software writes: CSV as Mastodon exports domain blocks, plain lists with one
-domain per line, JSON of Mastodon (`/api/v1/instance/domain_blocks`) and of GoToSocial (exports of domain permissions), and
-FIRES (https://fires.fedimod.org): a snapshot, or a dataset that names its snapshot.
+"""Reads blocklists: CSV as Mastodon exports domain blocks, plain lists with one domain per line, JSON of Mastodon and of
+GoToSocial (exports of domain permissions), and FIRES (https://fires.fedimod.org).
 """
 
 from __future__ import annotations
@@ -46,9 +45,8 @@ _Lines = list[tuple[int, dict[str, str]]]
 
 @dataclass(frozen=True)
 class ReadList:
-    """Entries of a list, and descriptions of the lines that cannot be used. `unread` are the names in these lines, as they are
-    written or normalised, and digests of names. `snapshot` is set if the document contains no entries, but only the address of
-    the list.
+    """Entries of a list, and descriptions of the lines that cannot be used. `unread` are the names and digests in these
+    lines; `snapshot` is set if the document contains only the address of the list.
     """
 
     entries: list[Entry[DomainRuleDraft]] = field(default_factory=list)
@@ -59,10 +57,8 @@ class ReadList:
 
 
 def read_list(body: bytes) -> ReadList:
-    """Return the entries of a list.
-
-    Raises UnreadableFile for a document that is not a list, for more than LINES_LIMIT lines, and for a list that has lines,
-    but no valid one.
+    """Return the entries of a list. Raises UnreadableFile for a document that is not a list, for more than LINES_LIMIT
+    lines, and for a list that has lines, but no valid one.
     """
     begin = body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if begin == b"<":

@@ -1,7 +1,5 @@
-"""Makes the rule changes that entries of blocklists ask for, in transactions of at most BATCH entries.
-
-Rules are written and removed by the services that staff use (`moderation.services.domain_rules`), which also write audit rows
-and apply the rules to known accounts.
+"""Makes the rule changes that entries of blocklists ask for, in transactions of at most BATCH entries, by the services that
+staff use (`moderation.services.domain_rules`).
 """
 
 from __future__ import annotations
@@ -43,17 +41,13 @@ _Act = Callable[[Staff, Blocklist | None, Sequence[BlocklistEntry]], None]
 
 
 def settle_lists(events: Sequence[BlocklistChanged]) -> None:
-    """Handle BlocklistChanged: settle the next BATCH entries of each list. Lists that staff have removed are deleted after
-    their last entry.
-    """
+    """Handle BlocklistChanged: settle the next BATCH entries of each list; delete a removed list after its last entry."""
     for event in events:
         settle_next(event)
 
 
 def settle_next(event: BlocklistChanged) -> BlocklistChanged | None:
-    """Settle the next BATCH pending entries of a list. If there were any, publish BlocklistChanged again for the entries after
-    them, and return this event; otherwise return None.
-    """
+    """Settle the next BATCH pending entries of a list; return the published event for the entries after them, if any."""
     with transaction.atomic():
         lock("domain_rules")
         blocklist = Blocklist.objects.select_for_update().filter(pk=event.blocklist_id).first()
@@ -87,9 +81,8 @@ def dismiss_entries(*, by: Staff, entries: QuerySet[BlocklistEntry]) -> int:
 
 
 def accept_entry(*, by: Staff, entry: BlocklistEntry, overwrite: bool = False) -> DomainRule:
-    """Make the change that a waiting entry asks for; return the rule. An existing rule is changed only with `overwrite`; a
-    list never changes a rule that staff have written. Raises Forbidden, NotFound; Conflict, with the reason, if the change
-    cannot be made: then the entry still waits.
+    """Make the change that a waiting entry asks for; return the rule. An existing rule is changed only with `overwrite`,
+    and never if staff have written it. Raises Forbidden, NotFound; Conflict, with the reason: the entry still waits.
     """
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
@@ -161,11 +154,9 @@ def _dismiss(by: Staff, blocklist: Blocklist | None, entries: Sequence[Blocklist
 def _settle(
     by: Staff, blocklist: Blocklist, entries: Sequence[BlocklistEntry], *, ended: int = 0, approved: bool = False
 ) -> int:
-    """Make the changes that these locked entries ask for, or let them wait for a decision. Return the number of follows that
-    end.
-
-    Must run in a transaction that holds the lock of the rules. `ended` is the number of follows that earlier batches of the
-    same update have ended; `approved` means that a person has approved the changes.
+    """Make the changes that these locked entries ask for, or let them wait for a decision; return the number of follows
+    that end. Must run in a transaction that holds the lock of the rules. `ended` counts the follows that earlier batches of
+    the same update have ended; `approved`: a person has approved the changes.
     """
     decisions = plan_entries(blocklist, entries)
     follows = {} if approved else _load_follows(entries, decisions)
@@ -252,17 +243,15 @@ def _adopt(entry: BlocklistEntry, decision: Decision | None) -> None:
 
 
 def _store(entries: Sequence[BlocklistEntry]) -> None:
-    """Store these entries. Delete entries that are no longer needed: the list no longer names the server, no effect is
-    adopted, and no person has decided about the server.
-    """
+    """Store these entries, and delete those that are no longer listed, have no effect, and were not decided by a person."""
     gone = [entry.pk for entry in entries if not entry.listed and taken_of(entry) is None and not entry.asks]
     BlocklistEntry.objects.bulk_update(entries, _COLUMNS, batch_size=BATCH)
     BlocklistEntry.objects.filter(id__one_of=gone).delete()
 
 
 def _compare_covered_again(lifted: Sequence[str], *, by_list: Blocklist | None) -> None:
-    """Mark as pending the entries that were not needed because one of these rules, which are now removed, covered them.
-    Publish BlocklistChanged for their lists, except for `by_list`, whose own event follows after each batch.
+    """Mark as pending the entries that one of these removed rules covered, and publish BlocklistChanged for their lists,
+    except for `by_list`, whose own event follows after each batch.
     """
     if not lifted:
         return

@@ -1,6 +1,4 @@
-"""Drafts of rules, which staff write for others to decide: entries without a list. A draft that is approved becomes a rule of
-staff, which no list changes.
-"""
+"""Drafts of rules, which staff write for others to decide: entries without a list. No list changes a rule from a draft."""
 
 from __future__ import annotations
 

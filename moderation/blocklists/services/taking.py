@@ -44,11 +44,9 @@ def queue_fetch(*blocklists: Blocklist) -> int:
 
 
 def store_list(blocklist: Blocklist, read: ReadList, *, body: bytes, etag: str, last_modified: str) -> None:
-    """Store the new, changed and retracted entries of a list in one transaction. Publishes BlocklistChanged if the list has
-    changed.
-
-    If the list has become empty or retracts many servers at once, its changes wait for a decision even in automatic mode.
-    Nothing is stored if the list was disabled or got another address during the fetch.
+    """Store the new, changed and retracted entries of a list; publishes BlocklistChanged if there are any. If the list has
+    become empty or retracts many servers at once, its changes wait for a decision even in automatic mode. Nothing is stored
+    if the list was disabled or got another address during the fetch.
     """
     digest = hashlib.sha256(body).hexdigest()
     with transaction.atomic():

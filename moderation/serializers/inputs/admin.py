@@ -67,9 +67,7 @@ class AccountsV1Input(_AccountConditions):
     staff: Stripped = ""
 
     def conditions(self) -> AccountFilter:
-        """Return the conditions for the query: by default local accounts that are not suspended. If several states are
-        sent, the last one applies.
-        """
+        """Return the conditions for the query, by default local accounts, not suspended; the last sent state applies."""
         # `sensitized` has no effect in version 1 (contract, parameters section 6).
         states = [name for name in STATUSES if name != "sensitized" and getattr(self, name)]
         return AccountFilter(

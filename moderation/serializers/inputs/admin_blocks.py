@@ -70,10 +70,8 @@ class NetworkInput(Form):
         return values
 
     def complete(self) -> Mapping[str, Any]:
-        """Return the values of a new block. Raises Invalid as `changes` does, and if the severity or the address is
-        missing.
-
-        The error of a missing address is raised last, when everything else is valid (observed in Mastodon).
+        """Return the values of a new block. Raises Invalid as `changes` does, and if the severity or, when all else is
+        valid, the address is missing (observed in Mastodon).
         """
         values = replace(self, severity=self.severity or "").changes()
         if "network" not in values:

@@ -25,9 +25,7 @@ LONGEST_PERIOD = timedelta(days=366)
 
 
 def day_of(text: str) -> date:
-    """Return the day (UTC) of a date or time in ISO 8601, at least FIRST_DAY and at most LAST_DAY. Raises Invalid for any
-    other text.
-    """
+    """Return the day (UTC) of an ISO 8601 text, between FIRST_DAY and LAST_DAY. Raises Invalid for any other text."""
     try:
         moment = datetime.fromisoformat(text.strip())
         day = (moment.astimezone(UTC) if moment.tzinfo is not None else moment).date()
@@ -67,9 +65,7 @@ class MeasuresInput(Form):
 
     @property
     def days(self) -> tuple[date, date]:
-        """Return the first and the last day, at most LONGEST_PERIOD apart; today by default. Raises Invalid for an invalid
-        date.
-        """
+        """Return the first and the last day, at most LONGEST_PERIOD apart, by default today. Raises Invalid."""
         today = clock.now().astimezone(UTC).date()
         start = day_of(self.start_at) if self.start_at.strip() else today
         end = day_of(self.end_at) if self.end_at.strip() else today
@@ -84,9 +80,7 @@ class DimensionsInput(MeasuresInput):
 
     @property
     def parts(self) -> int:
-        """Return the maximum number of parts of a dimension: the absolute value of `limit` (parameters section 0), at most
-        PARTS_LIMIT.
-        """
+        """Return the absolute value of `limit` (parameters section 0), at most PARTS_LIMIT."""
         return min(abs(self.limit), PARTS_LIMIT)
 
 

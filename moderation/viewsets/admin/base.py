@@ -114,10 +114,7 @@ def row_titles(one: str, many: str) -> dict[str, str]:
 
 
 class AdminRowsViewSet(AdminViewSet):
-    """Base of the endpoints of one table: the list of its rows, newest first, one row, and its removal by `remove`.
-
-    `titles` are the descriptions of these actions in the OpenAPI document.
-    """
+    """Base of the endpoints of one table: list, row and removal by `remove`; `titles` describe them in the OpenAPI document."""
 
     model: ClassVar[Any]
     serializer: ClassVar[type[EntitySerializer]]
