@@ -38,8 +38,6 @@ def _house_rules() -> list[tuple[int, str]]:
 
 
 class WordsForm(StaffForm):
-    """Form for a message to the person."""
-
     text = text_field(_("Message to the person (may be empty)"), STRIKE_TEXT_LIMIT, rows=5)
 
 
@@ -324,7 +322,6 @@ ACCOUNT_ACTS: Final = (
 
 
 def _decide_about_post(act: str, by: Staff, report: Any, sent: dict[str, Any]) -> None:
-    """Take a decision about one post of a report, `reported_post`; the report stays open."""
     target, posts = report.target_account, [report.reported_post]
     decide(by=by, target=target, report_ids=[], acts=[act], status_ids=posts, settle=False, **sent)
 

@@ -61,8 +61,6 @@ LAST_SEEN = shown(
 
 @admin.register(Account)
 class AccountAdmin(ActingAdmin):
-    """Local and remote accounts, with the actions of staff on them."""
-
     acts = ACCOUNT_ACTS
     in_palette = True
     person_column = "pk"
@@ -142,7 +140,6 @@ class AccountAdmin(ActingAdmin):
         return answer
 
     def find_rows(self, rows: QuerySet[Account], term: str) -> QuerySet[Account]:
-        """Find accounts by address, name or e-mail address."""
         ids = columns.find_addressed(term)
         ids += User.objects.filter(email__icontains=term).values_list("account_id", flat=True)[:COUNT_LIMIT]
         if "@" not in term:

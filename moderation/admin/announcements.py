@@ -76,8 +76,6 @@ _STATES = States(
 
 @admin.register(Announcement)
 class AnnouncementAdmin(EditedAdmin):
-    """Announcements to all users of this server."""
-
     permission = Permission.MANAGE_ANNOUNCEMENTS
     form = AnnouncementForm
     writes = Writes(

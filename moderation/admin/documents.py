@@ -101,8 +101,6 @@ class RuleAdmin(EditedAdmin):
 
 
 class TermsForm(RowForm):
-    """Form for a version of the terms of service."""
-
     class Meta:
         model = TermsOfService
         fields = ("text", "changelog", "effective_date")

@@ -39,7 +39,6 @@ class ServerForm(RowForm):
     """Base of forms that accept the name of a server in any spelling."""
 
     def clean_domain(self) -> str:
-        """Return the server's name in its stored spelling."""
         name = domain_elsewhere(self.cleaned_data["domain"])
         if name is None:
             raise ValidationError(gettext("This is not the domain of another server."))
@@ -122,7 +121,6 @@ def _concerns_all(request: Any, rule: DomainRule | None) -> bool:
 
 
 def severity_mark(severity: str) -> SafeString:
-    """Return a label for a severity."""
     return mark(DomainSeverity(severity).label, _SEVERITY_KINDS[DomainSeverity(severity)])
 
 
@@ -170,7 +168,6 @@ class DomainRuleAdmin(FiledBlockListAdmin):
     ordering = ("domain",)
 
     def get_fields(self, request: HttpRequest, obj: DomainRule | None = None) -> Any:
-        """Return the fields of the form, and for a stored rule the entries of blocklists for this server."""
         return [
             *DomainRuleForm.Meta.fields,
             *((LIST_MARK, LISTS) if obj is not None else ()),
@@ -186,8 +183,6 @@ class DomainRuleAdmin(FiledBlockListAdmin):
 
 
 class DomainAllowForm(ServerForm):
-    """Form for a server to be allowed."""
-
     class Meta:
         model = DomainAllow
         fields = ("domain",)
@@ -198,8 +193,6 @@ class DomainAllowForm(ServerForm):
 
 @admin.register(DomainAllow)
 class DomainAllowAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
-    """Servers that are allowed where federation is limited."""
-
     permission = Permission.MANAGE_FEDERATION
     kind_of_file = AllowFile
     form = DomainAllowForm

@@ -136,8 +136,6 @@ class HashListAdmin(EditedAdmin):
     @takes(FORM_BYTES)
     @action(description=_("Import a file"), icon="upload", permissions=["manage"])
     def import_hashes(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Ask for a file, and add its hashes to the list."""
-
         def read(hash_list: HashList, sent: dict[str, Any]) -> None:
             done = hash_lists.import_hashes(
                 by=acting(request), hash_list=hash_list, file=sent["file"], replace=sent["replace"]
@@ -149,7 +147,6 @@ class HashListAdmin(EditedAdmin):
 
     @action(description=_("Export"), icon="download", permissions=["manage"])
     def export_hashes(self, request: HttpRequest, object_id: Any) -> StreamingHttpResponse:
-        """Return the hashes as a file to download."""
         hash_list = self.get_object(request, str(object_id))
         if hash_list is None:
             raise Http404

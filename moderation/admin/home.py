@@ -157,7 +157,6 @@ def _age(seconds: float) -> str:
 
 
 def _hosts() -> dict[str, Any] | None:
-    """Return the table of failing servers; None without the app `federation`, which holds their pages."""
     if not apps.is_installed("federation"):
         return None
     hosts = list_failing_hosts().order_by("-failing_since")[:HOSTS_SHOWN]
@@ -223,7 +222,6 @@ def _line(title: str, measured: Measured) -> dict[str, Any]:
 
 
 def _retention(cohorts: Sequence[Cohort]) -> dict[str, Any]:
-    """Return the percentage of users who were seen in each month, or later, by the month of their sign-up."""
     rows = []
     for cohort in cohorts:
         shares = [f"{round(100 * count / cohort.size)} %" if cohort.size else "–" for _day, count in cohort.seen]

@@ -53,7 +53,6 @@ class InboxAdmin(PermittedAdmin):
     permission = Permission.MANAGE_REPORTS
 
     def get_urls(self) -> Any:
-        """Return the URLs of the model and of the inbox."""
         view = self.admin_site.admin_view
         return [
             path("inbox/", view(self.inbox), name="moderation_report_inbox"),
@@ -312,7 +311,6 @@ def _form(request: HttpRequest, *names: str) -> DecisionForm:
 
 
 def _find_target(account_id: int) -> Account:
-    """Return the account with this id. Raises Http404."""
     account = Account.objects.filter(pk=account_id).first() if account_id < 1 << 63 else None
     if account is None:
         raise Http404
@@ -324,7 +322,6 @@ def _undoable(by: Staff) -> QuerySet[Decision]:
 
 
 def _requested_filter(request: HttpRequest) -> dict[str, Any]:
-    """Return the filter and the page number from the query of the URL. Raises BadRequest for invalid values."""
     category, origin = request.GET.get("category", ""), request.GET.get("origin", "")
     number = request.GET.get("page", "1")
     if category not in ("", *ReportCategory.values) or origin not in ("", "local", "remote"):
@@ -343,7 +340,6 @@ def _submitted_ids(sent: Sequence[str]) -> list[int]:
 
 
 def _newest_shown_report(request: HttpRequest) -> int:
-    """Return the submitted id of the newest report that the page showed. Raises BadRequest for a value that is not an id."""
     number = parse_id(request.POST.get("last", ""))
     if number is None:
         raise BadRequest

@@ -76,8 +76,6 @@ class _WordsAboutPeople(PermittedAdmin):
 
 @admin.register(Strike)
 class StrikeAdmin(_WordsAboutPeople):
-    """Strikes: actions of staff against accounts."""
-
     permission = Permission.MANAGE_REPORTS
     person_column = "target_account_id"
     list_display = (STRIKE_ACTION, STRIKE_TARGET, STRIKE_AUTHOR, STRIKE_TEXT, STRIKE_STATE, CREATION)

@@ -42,7 +42,6 @@ class SiteAdmin(PermittedAdmin):
 
     @takes(3 * documents.THUMBNAIL_LIMIT + FORM_BYTES)
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Show the form in place of a list of rows."""
         if not self.is_permitted(request):
             return super().changelist_view(request, extra_context)
         form = SiteForm(
@@ -63,7 +62,6 @@ class SiteAdmin(PermittedAdmin):
         return TemplateResponse(request, "admin/site.html", context, status=422 if form.errors else 200)
 
     def get_custom_urls(self) -> Any:
-        """Return the URL that hides the list of first steps."""
         return (("first-steps/", "first_steps_hide", self._hide_first_steps),)
 
     def _hide_first_steps(self, request: HttpRequest, **_rest: Any) -> HttpResponse:

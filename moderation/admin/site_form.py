@@ -270,7 +270,6 @@ class SiteForm(Styled, ServiceForm):
 
     @property
     def texts(self) -> documents.SiteTexts:
-        """Return the texts that the form holds."""
         sent = {name: value for name, value in self.cleaned_data.items() if name.startswith("site_")}
         languages = dict.fromkeys([*sent["site_languages"], *self.cleaned_data["add_languages"]])
         lists = {"site_languages": tuple(languages), "site_suggested_accounts": tuple(sent["site_suggested_accounts"])}

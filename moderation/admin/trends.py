@@ -42,7 +42,6 @@ KindFilter = condition_filter(
 
 
 def _reviews(review: Callable[[Staff, Any, bool], Any]) -> tuple[Act, ...]:
-    """Return the actions that allow and forbid trending, each of which calls `review`."""
     return (
         Act(
             "approve",
@@ -83,8 +82,6 @@ def _words(trend: Trend) -> str:
 
 @admin.register(Trend)
 class TrendAdmin(ReviewedAdmin):
-    """Trends of all kinds, the strongest first."""
-
     acts = _reviews(
         lambda by, trend, trendable: review_trend(
             by=by, kind=TrendKind(trend.kind), object_id=trend.object_id, trendable=trendable

@@ -30,8 +30,6 @@ _SECRET_CHANGED: Final = _("The webhook has a new secret. Everything sent from n
 
 
 class WebhookForm(DraftForm):
-    """Form for the address, the events and the template of a webhook."""
-
     events = forms.MultipleChoiceField(
         label=_("Events"), choices=WebhookEvent.choices, widget=forms.CheckboxSelectMultiple
     )

@@ -51,8 +51,6 @@ class TakenAs(models.TextChoices):
 
 
 class EntryState(models.TextChoices):
-    """States of an entry."""
-
     PENDING = "pending", _("is being compared")
     WITHDRAWN = "withdrawn", _("is being withdrawn")
     WAITING = "waiting", _("waits for approval")

@@ -242,8 +242,6 @@ class StaffNote(models.Model):
 
 
 class EvidenceState(models.TextChoices):
-    """States of an evidence file."""
-
     BUILDING = "building", _("Being written")
     READY = "ready", _("Ready")
     FAILED = "failed", _("Failed")

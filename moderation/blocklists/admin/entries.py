@@ -59,8 +59,6 @@ ENTRY_SINCE: Final = shown("created_at", _("On the list since"), order="id", min
 
 @admin.register(BlocklistEntry)
 class BlocklistEntryAdmin(PermittedAdmin):
-    """Entries of all lists, which staff approve or dismiss."""
-
     permission = Permission.MANAGE_FEDERATION
     list_display = (
         ENTRY_SERVER,
@@ -125,13 +123,10 @@ class BlocklistEntryAdmin(PermittedAdmin):
     )
 
     def waiting(self) -> QuerySet[BlocklistEntry]:
-        """Return the entries that wait for a decision."""
         return list_waiting()
 
 
 class BlocklistExceptionForm(ServerForm):
-    """Form for a server that no list may block."""
-
     class Meta:
         model = BlocklistException
         fields = ("domain", "comment")
@@ -145,8 +140,6 @@ class BlocklistExceptionForm(ServerForm):
 
 @admin.register(BlocklistException)
 class BlocklistExceptionAdmin(AddedOnlyAdmin):
-    """Servers that no list may block, which staff add and remove."""
-
     permission = Permission.MANAGE_FEDERATION
     form = BlocklistExceptionForm
     writes = Writes(

@@ -45,8 +45,6 @@ _STATES: Final = States(
 
 
 class BlocklistForm(DraftForm):
-    """Form for the name, the address and the options of a subscription."""
-
     password = forms.CharField(
         label=_("Password"),
         required=False,

@@ -88,7 +88,6 @@ def fetch_list_now(blocklist: Blocklist) -> Fetched:
 
 
 def _access_of(blocklist: Blocklist) -> dict[str, str]:
-    """Return the header with the name and the password of a list; empty for a list without them. Raises ListError."""
     if not blocklist.username:
         return {}
     try:
