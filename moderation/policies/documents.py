@@ -70,9 +70,8 @@ def terms_errors(draft: TermsDraft, *, publish: bool, today: date, is_date_taken
     errors = []
     if not draft.text.strip():
         errors.append(FieldError.blank("text"))
-    errors += _too_long("text", len(draft.text), TERMS_LIMIT) + _too_long(
-        "changelog", len(draft.changelog), TERMS_LIMIT
-    )
+    for name, text in (("text", draft.text), ("changelog", draft.changelog)):
+        errors += _too_long(name, len(text), TERMS_LIMIT)
     if publish and draft.effective_date is None:
         errors.append(FieldError.blank("effective_date"))
     elif publish and draft.effective_date is not None and draft.effective_date < today:
@@ -208,9 +207,7 @@ def obfuscated(domain: str) -> str:
 
 
 def _too_long(name: str, length: int, limit: int) -> list[FieldError]:
-    if length <= limit:
-        return []
-    return [FieldError.too_long(name, limit)]
+    return [FieldError.too_long(name, limit)] if length > limit else []
 
 
 def _is_valid(validate: Any, value: str) -> bool:

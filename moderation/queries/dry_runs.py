@@ -138,22 +138,7 @@ def _posts(rule: SpamRule, since: datetime, limit: int) -> Iterator[_Batch]:
 
 
 def _facts(row: Sequence[Any]) -> PostFacts:
-    (
-        _id,
-        account_id,
-        local,
-        _visibility,
-        created_at,
-        texts,
-        content,
-        _name,
-        domain,
-        uri,
-        links,
-        people,
-        mentions,
-        *others,
-    ) = row
+    _, account_id, local, _, created_at, texts, content, _, domain, uri, links, people, mentions, *others = row
     return PostFacts(
         text=read_as_text(texts, content, *others),
         hosts=find_hosts(content, links or (), home=home_of(domain, uri), people=people or ()),

@@ -133,12 +133,10 @@ def undo_decision(*, by: Staff, decision: Decision) -> None:
         if now >= current.ends_at:
             raise Conflict(_("It is too late to undo this."))
         Decision.objects.filter(pk=current.pk).update(undone_at=now)
-        strikes = Strike.objects.select_related("target_account__user").filter(
-            id__one_of=current.strike_ids, overruled_at=None
-        )
-        for strike in strikes.order_by("-id"):
+        strikes = Strike.objects.filter(id__one_of=current.strike_ids, overruled_at=None)
+        for strike in strikes.select_related("target_account__user").order_by("-id"):
             take_back(by, strike)
-        Strike.objects.filter(id__one_of=current.strike_ids, overruled_at=None).update(overruled_at=now)
+        strikes.update(overruled_at=now)
         reopen_reports(by=by, report_ids=current.report_ids)
         record(
             by=by,

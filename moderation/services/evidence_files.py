@@ -18,7 +18,7 @@ from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.queries.users import find_role
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from moderation.events import EvidenceDue
 from moderation.models import EvidenceFile, EvidenceState
 from moderation.services.evidence import begin_export, write_evidence
@@ -68,8 +68,7 @@ def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
     if row.state != EvidenceState.READY or not path.exists():
         raise NotFound
     with transaction.atomic():
-        name = f"@{row.account.acct}"
-        record(by=by, action="fetch", target_type="EvidenceFile", target_id=row.id, target_name=name, sha256=row.sha256)
+        record_about(by, "fetch", row, sha256=row.sha256)
     return path
 
 

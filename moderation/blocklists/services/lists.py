@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from moderation.blocklists.models import (
     Blocklist,
     BlocklistEntry,
@@ -35,7 +35,8 @@ from social.kernel.locks import lock, lock_row
 
 _MAP: Final = ("suspend_as", "silence_as", "noop_as", "take_rejections")
 _SOURCE: Final = ("url", "username", "password", "content_type")
-_VALIDATORS: Final = {"etag": "", "last_modified": "", "digest": "", "checked_at": None, "failing_since": None}
+#: Columns of a list whose next fetch is the first one, or unconditional.
+_UNFETCHED: Final = {"etag": "", "last_modified": "", "digest": "", "failing_since": None}
 
 
 def subscribe(*, by: Staff, draft: BlocklistDraft) -> Blocklist:
@@ -48,7 +49,7 @@ def subscribe(*, by: Staff, draft: BlocklistDraft) -> Blocklist:
             raise Conflict(_("There are %(count)d lists already.") % {"count": LISTS_LIMIT})
         values = _values(draft)
         blocklist = Blocklist.objects.create(**values)
-        _record(by, "create", blocklist, after=_shown(values))
+        record_about(by, "create", blocklist, after=_shown(values))
         queue_fetch(blocklist)
     return blocklist
 
@@ -69,11 +70,11 @@ def change_values(*, by: Staff, blocklist: Blocklist, changes: Mapping[str, Any]
         _check(draft, locked)
         values = _values(draft, locked)
         before = {name: getattr(locked, name) for name in values}
-        _record(by, "update", locked, before=_shown(before), after=_shown(values))
+        record_about(by, "update", locked, before=_shown(before), after=_shown(values))
         is_elsewhere = any(before[name] != values[name] for name in _SOURCE)
         if is_elsewhere:
             BlocklistFetch.objects.filter(blocklist=locked).delete()
-            values |= _VALIDATORS
+            values |= _UNFETCHED | {"checked_at": None}
         Blocklist.objects.filter(pk=locked.pk).update(**values)
         if any(before[name] != values[name] for name in _MAP):
             settled = locked.entries.filter(state__in=[EntryState.IN_FORCE, EntryState.KEPT], listed=True)
@@ -87,7 +88,7 @@ def change_values(*, by: Staff, blocklist: Blocklist, changes: Mapping[str, Any]
 def switch_list(*, by: Staff, blocklist: Blocklist, enabled: bool) -> None:
     """Enable or disable the fetches of a list; its rules stay. Raises Forbidden, NotFound."""
     with _changing(by, blocklist) as locked:
-        _record(by, "enable" if enabled else "disable", locked)
+        record_about(by, "enable" if enabled else "disable", locked)
         Blocklist.objects.filter(pk=locked.pk).update(enabled=enabled, failing_since=None, last_error="")
         if enabled:
             queue_fetch(locked)
@@ -99,7 +100,7 @@ def fetch_soon(*, by: Staff, blocklist: Blocklist) -> None:
     """Queue a fetch of a list, even if its last attempts have failed. Raises Forbidden, NotFound."""
     with _changing(by, blocklist) as locked:
         BlocklistFetch.objects.filter(blocklist=locked).delete()
-        _record(by, "fetch", locked)
+        record_about(by, "fetch", locked)
         queue_fetch(locked)
 
 
@@ -108,18 +109,11 @@ def withdraw_list(*, by: Staff, blocklist: Blocklist, remove: bool = False) -> N
     no person has changed; with `remove`, it then deletes the list. Raises Forbidden, NotFound.
     """
     with _changing(by, blocklist) as locked:
-        _record(by, "destroy" if remove else "withdraw", locked)
+        record_about(by, "destroy" if remove else "withdraw", locked)
         BlocklistFetch.objects.filter(blocklist=locked).delete()
         locked.entries.filter(taken_severity=None).delete()
         locked.entries.update(listed=False, state=EntryState.WITHDRAWN, step=EntryStep.NONE, asks=False)
-        values = {
-            "digest": "",
-            "etag": "",
-            "last_modified": "",
-            "failing_since": None,
-            "last_error": "",
-            "held_reason": "",
-        }
+        values = _UNFETCHED | {"last_error": "", "held_reason": ""}
         Blocklist.objects.filter(pk=locked.pk).update(enabled=False, ending=remove, **values)
         publish(BlocklistChanged(blocklist_id=locked.pk))
 
@@ -130,7 +124,7 @@ def unsubscribe(*, by: Staff, blocklist: Blocklist) -> None:
         of_this_rule = BlocklistEntry.objects.filter(domain=OuterRef("domain"), taken_severity__isnull=False)
         mine, others = of_this_rule.filter(blocklist=locked), of_this_rule.exclude(blocklist_id=locked.pk)
         DomainRule.objects.filter(Exists(mine), ~Exists(others), from_lists=True).update(from_lists=False)
-        _record(by, "destroy", locked)
+        record_about(by, "destroy", locked)
         locked.delete()
 
 
@@ -149,7 +143,7 @@ def add_exception(*, by: Staff, domain: str, comment: str = "") -> BlocklistExce
         if BlocklistException.objects.filter(domain=name).exists():
             raise Invalid.of([FieldError.taken("domain")])
         exception = BlocklistException.objects.create(domain=name, comment=comment)
-        record(by=by, action="create", target_type="BlocklistException", target_id=exception.pk, target_name=name)
+        record_about(by, "create", exception)
         _compare_again(name)
     return exception
 
@@ -160,10 +154,9 @@ def remove_exception(*, by: Staff, exception: BlocklistException) -> None:
     with transaction.atomic():
         _lock_all()
         locked = lock_row(exception)
-        name = locked.domain
-        record(by=by, action="destroy", target_type="BlocklistException", target_id=locked.pk, target_name=name)
+        record_about(by, "destroy", locked)
         locked.delete()
-        _compare_again(name)
+        _compare_again(locked.domain)
 
 
 def count_passwords() -> int:
@@ -229,8 +222,3 @@ def _changing(by: Staff, blocklist: Blocklist, *names: str) -> Iterator[Blocklis
         if locked.ending:
             raise NotFound
         yield locked
-
-
-def _record(by: Staff, action: str, blocklist: Blocklist, **details: Any) -> None:
-    name = blocklist.name
-    record(by=by, action=action, target_type="Blocklist", target_id=blocklist.pk, target_name=name, **details)

@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.queries.servers import load_follows_under
-from accounts.services.audit import record, record_each
+from accounts.services.audit import record_about, record_each
 from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, EntryState, EntryStep, ListMode
 from moderation.blocklists.policies import Decision, as_list, taken_of, values_of
 from moderation.blocklists.queries import kept_reason, plan_entries
@@ -216,16 +216,8 @@ def _write_rules(by: Staff, blocklist: Blocklist, decided: Sequence[tuple[Blockl
                 changing.add(entry.domain)
             drafts[entry.domain] = draft
     if drafts or lifted:
-        record(
-            by=by,
-            action="apply",
-            target_type="Blocklist",
-            target_id=blocklist.pk,
-            target_name=blocklist.name,
-            new=len(drafts) - len(changing),
-            changed=len(changing),
-            lifted=len(lifted),
-        )
+        counts = {"new": len(drafts) - len(changing), "changed": len(changing), "lifted": len(lifted)}
+        record_about(by, "apply", blocklist, **counts)
     remove_rules(by=by, domains=lifted)
     refused = write_rules(by=by, drafts=drafts, changing=changing, from_lists=True)
     for entry, decision in decided:

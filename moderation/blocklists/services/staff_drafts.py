@@ -8,7 +8,7 @@ from django.db import transaction
 
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record, record_each
+from accounts.services.audit import record_about, record_each
 from moderation.blocklists.models import BlocklistEntry, EntryState, EntryStep
 from moderation.models import DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
@@ -50,7 +50,7 @@ def draft_rule(
             state=EntryState.WAITING,
             step=EntryStep.CHANGE if is_ruled else EntryStep.BLOCK,
         )
-        record(by=by, action="draft", target_type="BlocklistEntry", target_id=entry.pk, target_name=name)
+        record_about(by, "draft", entry)
     return entry
 
 
