@@ -196,9 +196,7 @@ def decide(
     if rule is None:
         if taken is not None:
             return _unchanged(_("a person has removed the rule"), EntryState.DISMISSED, asks=True)
-        if above is not None and is_stricter(
-            above, wanted.severity, reject_media=wanted.reject_media, reject_reports=wanted.reject_reports
-        ):
+        if above is not None and is_stricter(above, wanted):
             return _unchanged(_("%(domain)s has a stricter rule") % {"domain": above.domain})
         note = _("the same entry of another list was dismissed") if dismissed else ""
         if wide := is_registry(entry.domain):

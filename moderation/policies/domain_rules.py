@@ -8,12 +8,12 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
 from accounts.policies.domains import domain_and_parents
-from moderation.models import DomainRule, DomainSeverity
+from moderation.models import DomainSeverity
 from social.kernel import links
 from social.kernel.text.names import normalise_domain
 
@@ -62,14 +62,13 @@ def all_below() -> str:
     return _("it would concern all servers whose names end like this")
 
 
-def is_stricter(rule: DomainRule, severity: str, *, reject_media: bool = False, reject_reports: bool = False) -> bool:
-    """Tell whether a rule is stricter than a rule with these values."""
-    mine, theirs = STRICTNESS[rule.severity], STRICTNESS[severity]
-    if mine != theirs:
-        return mine > theirs
+def is_stricter(rule: Any, other: Any) -> bool:
+    """Tell whether a rule, or the effect of a list, is stricter than another: by severity, then by what it rejects."""
+    if rule.severity != other.severity:
+        return STRICTNESS[rule.severity] > STRICTNESS[other.severity]
     if rule.severity == DomainSeverity.SUSPEND:
         return False
-    return (rule.reject_media and not reject_media) or (rule.reject_reports and not reject_reports)
+    return any(getattr(rule, name) and not getattr(other, name) for name in ("reject_media", "reject_reports"))
 
 
 def digest_of(domain: str) -> str:

@@ -133,19 +133,15 @@ def _decide(entry: Entry[DomainRuleDraft], rule: DomainRule | None, *, replace: 
     if rule is None:
         return "add", policies.all_below() if policies.is_registry(entry.name) else ""
     draft = entry.draft
-    media, reports = bool(draft.reject_media), bool(draft.reject_reports)
-    severity = draft.severity or DomainSeverity.SUSPEND
+    candidate = changed(draft, severity=draft.severity or DomainSeverity.SUSPEND)
     if rule.domain != entry.name:
-        if is_stricter(rule, severity, reject_media=media, reject_reports=reports):
+        if is_stricter(rule, candidate):
             return "keep", _("%(domain)s has a stricter rule") % {"domain": rule.domain}
         return "add", ""
     if all(getattr(draft, name) in (None, getattr(rule, name)) for name in _COMPARED):
         return "keep", _("it has this rule already")
-    candidate = DomainRule(severity=severity, reject_media=media, reject_reports=reports)
     now = {"severity": rule.get_severity_display()}
-    if replace or is_stricter(
-        candidate, rule.severity, reject_media=rule.reject_media, reject_reports=rule.reject_reports
-    ):
+    if replace or is_stricter(candidate, rule):
         return "change", _("now %(severity)s") % now
     return "keep", _("it has a different rule: %(severity)s") % now
 

@@ -92,7 +92,7 @@ def write_rules(
                     setattr(rule, name, value)
                 continue
             candidate = DomainRule(domain=domain, from_lists=from_lists, **new_values)
-            if rule is not None and (rule.domain == domain or _is_stricter(rule, candidate)):
+            if rule is not None and (rule.domain == domain or is_stricter(rule, candidate)):
                 refused[domain] = AlreadyRuled(rule)
             else:
                 rules_by_domain[domain] = candidate
@@ -247,10 +247,6 @@ def _values(draft: DomainRuleDraft) -> dict[str, Any]:
 
 def _state(rule: DomainRule) -> dict[str, Any]:
     return {name: getattr(rule, name) for name in _CHANGEABLE}
-
-
-def _is_stricter(existing: DomainRule, rule: DomainRule) -> bool:
-    return is_stricter(existing, rule.severity, reject_media=rule.reject_media, reject_reports=rule.reject_reports)
 
 
 def _record_each(by: Staff, action: str, rules: Iterable[tuple[DomainRule, dict[str, Any], dict[str, Any]]]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from accounts.events import AccountCreated, AccountSanctioned, ProfileUpdated, UserActivated
 from accounts.models import Account, User
@@ -92,13 +93,13 @@ def _reports(report_ids: Sequence[int]) -> Mapping[int, Any]:
     return {report.id: AdminReportSerializer(report, context=context).data for report in reports}
 
 
-def _statuses(status_ids: Sequence[int]) -> Mapping[int, Any]:
-    return _open(status_ids, of_this_server=True)
-
-
 def _open(status_ids: Iterable[int], *, of_this_server: bool) -> Mapping[int, Any]:
-    found = load_posts(status_ids)
-    posts = [post for post in found if is_for_everybody(post)]
-    if of_this_server:
-        posts = [post for post in posts if post.domain is None]
+    posts = [
+        post
+        for post in load_posts(status_ids)
+        if is_for_everybody(post) and (post.domain is None or not of_this_server)
+    ]
     return present_by_id(fill(of_rows(posts, None))) if posts else {}
+
+
+_statuses: Final[_Present] = partial(_open, of_this_server=True)
