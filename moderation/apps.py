@@ -14,9 +14,7 @@ class ModerationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the app's own events; register the data that is kept when a suspended account is erased, the reported
-        posts that must not be removed, the contents of the front page for visitors, and the count of unread announcements.
-        """
+        """Subscribe to the app's own events, and register its parts of erasure, of the front page and of users' counts."""
         import_module("moderation.reactions")
         from accounts.models.user import WAITING_COUNTS
         from accounts.ports import welcome

@@ -119,9 +119,7 @@ class BlocklistFetchesDue(Event):
 
 
 class BlocklistChanged(Event, key="blocklist:{blocklist_id}"):
-    """Pending entries of a blocklist are to be compared with the rules for servers. `ended` is the number of follows that the
-    same update of the list has already ended.
-    """
+    """Pending entries are to be compared with the rules. `ended` is the number of follows that this update has ended."""
 
     blocklist_id: int
     ended: int = 0

@@ -241,9 +241,7 @@ class SiteForm(Styled, ServiceForm):
         return [codes[name.casefold()] for name in named]
 
     def shown_parts(self, wanted: str, request: HttpRequest) -> list[dict[str, Any]]:
-        """Return the sections, each with its fields, the lists to which it links (title, path), and those fields and lists
-        that contain all words of a search (`found`).
-        """
+        """Return the sections with their fields and linked lists (title, path), and which of these match a search (`found`)."""
         words = wanted.casefold().split()
         parts: list[dict[str, Any]] = []
         for field in self:

@@ -146,9 +146,7 @@ def plan_entries(blocklist: Blocklist, entries: Sequence[BlocklistEntry]) -> lis
 
 @dataclass
 class Server:
-    """Effects of a change on a server with its subdomains: the numbers of known accounts and posts that would vanish, and the
-    follows that would end. `comment` is the reason of the list, `note` what staff should know.
-    """
+    """Effects of a change on a server and its subdomains: accounts and posts that would vanish, follows that would end."""
 
     domain: str
     step: str

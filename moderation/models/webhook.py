@@ -68,8 +68,8 @@ class Webhook(models.Model):
 
 
 class WebhookCall(WaitingRow):
-    """A waiting call of a webhook, with its body; `event` is one of WebhookEvent. `host` includes the webhook's id, so that a
-    webhook that fails does not pause other webhooks on the same host.
+    """A waiting call of a webhook for the event `event`, with its body. `host` includes the webhook's id, so that a failing
+    webhook does not pause others on its host.
     """
 
     queue = "webhooks"

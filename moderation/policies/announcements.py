@@ -16,9 +16,7 @@ from social.kernel.text.characters import is_emoji
 
 @dataclass(frozen=True)
 class AnnouncementDraft:
-    """An announcement not stored yet: the event is from `starts_at` to `ends_at`; `scheduled_at` is None if staff publish
-    it.
-    """
+    """An announcement not stored yet, from `starts_at` to `ends_at`; `scheduled_at` is None if staff publish it."""
 
     text: str
     starts_at: datetime | None = None

@@ -153,9 +153,7 @@ _CHOICES: Final[dict[str, Collection[str]]] = {
 
 
 def site_errors(texts: SiteTexts, *, contact_known: bool, unknown: Collection[str] = ()) -> list[FieldError]:
-    """Return the errors of the texts; `contact_known` says whether the contact is a local account, `unknown` are the
-    addresses of suggested accounts that this server does not know.
-    """
+    """Return the errors of the texts; `unknown` are the addresses of suggested accounts that this server does not know."""
     errors = _too_long("site_title", len(texts.site_title), TITLE_LIMIT)
     for name in ("site_short_description", "site_closed_message"):
         errors += _too_long(name, len(getattr(texts, name)), SHORT_LIMIT)

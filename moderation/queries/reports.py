@@ -110,9 +110,7 @@ def outlive(account_id: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReportFilter:
-    """Conditions on reports; None: no condition. By default open reports match; with `resolved` settled reports match; with
-    both `resolved` and `unresolved` all reports match (contract).
-    """
+    """Conditions on reports; None: no condition. Without `resolved` open reports match, with both switches all (contract)."""
 
     resolved: bool = False
     unresolved: bool = False

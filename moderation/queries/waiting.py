@@ -1,6 +1,4 @@
-"""Counts pending decisions of staff: reports, appeals, sign-ups, held posts, files in quarantine and changes by blocklists;
-reads held posts.
-"""
+"""Counts the pending decisions of staff, and reads held posts."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ def list_held() -> QuerySet[HeldPost]:
 
 
 def list_files(held: HeldPost) -> Sequence[MediaAttachment]:
-    """Return the files of a held post, or the files that a held edit adds to its post. Files of a held remote post have no
-    rows: they are read from its document.
-    """
+    """Return the files of a held post, or those that a held edit adds; files of remote posts are read from the document."""
     if held.document is None:
         rows = MediaAttachment.objects.filter(Q(held__held=held) | Q(scheduled__scheduled__held=held))
         return list(rows.order_by("scheduled__position", "id"))

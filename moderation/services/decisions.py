@@ -191,9 +191,7 @@ def _carry_out(
     *,
     settle: bool,
 ) -> Strike | None:
-    """Carry out one action without notifying the person yet; return the strike that it issued, if any. Without `reports`,
-    the strike refers to the first report of `naming`, those that name one of the `posts`.
-    """
+    """Carry out one action, without a notification yet; return its strike, about the first of `reports` or `naming`."""
     first, named = next(iter(reports), None), posts or None
     if act == "assign":
         for report in reports:

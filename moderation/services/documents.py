@@ -1,6 +1,4 @@
-"""Texts of staff about this server: rules, terms of service, texts and pictures of the instance documents. Every action
-requires a permission of `by` and writes an audit row with the previous values.
-"""
+"""Texts of staff about this server. Every action requires a permission of `by`, and logs the previous values."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Files of domain rules (`#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate`) and of allowed
-servers (`#domain`), as Mastodon writes and reads them.
-"""
+"""Files of domain rules and of allowed servers, with the columns that Mastodon writes and reads."""
 
 from __future__ import annotations
 

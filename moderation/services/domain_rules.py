@@ -1,6 +1,4 @@
-"""Changes domain rules, and applies them to known accounts; others are checked when fetched (contract, behaviours section
-18).
-"""
+"""Changes domain rules, and applies them to known accounts (contract, behaviours section 18)."""
 
 from __future__ import annotations
 
@@ -107,9 +105,7 @@ def write_rules(
 
 
 def remove_rule(*, by: Staff, rule: DomainRule) -> None:
-    """Remove a rule. Publishes DomainRuleChanged, whose handler ends the sanctions that the rule has set. Raises Forbidden;
-    NotFound when it was removed already.
-    """
+    """Remove a rule; publishes DomainRuleChanged, whose handler ends its sanctions. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
         current = lock_row(rule)

@@ -1,6 +1,4 @@
-"""Mails to staff about reports, appeals, sign-ups and all pending decisions, and to people about actions of staff and
-decided appeals, sent through the outbox.
-"""
+"""Mails to staff about pending decisions, and to people about decisions of staff, sent through the outbox."""
 
 from __future__ import annotations
 

@@ -150,9 +150,7 @@ def reopen_report(*, by: Staff, report: Report) -> None:
 
 
 def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None = None) -> list[int]:
-    """Settle the open reports about an account, or those in `only`, for an action whose permission was checked; return
-    their ids.
-    """
+    """Settle the open reports about an account, or those in `only`, after a check of permission; return their ids."""
     with transaction.atomic():
         rows = Report.objects.filter(target_account=target, action_taken_at=None)
         if only is not None:
@@ -180,9 +178,7 @@ def _write_each(by: Staff, action: str, rows: QuerySet[Report], **values: Any) -
 def update_report(
     *, by: Staff, report: Report, category: str | None = None, rule_ids: Sequence[int] | None = None
 ) -> None:
-    """Change the category and the rules of a report; None leaves a value unchanged. Raises Forbidden, Invalid (contract,
-    parameters section 6).
-    """
+    """Change the category and rules of a report, except None. Raises Forbidden, Invalid (contract, parameters section 6)."""
     with _handling(by, report, "update") as current:
         new_category = current.category if category is None else category
         rules = list(current.rule_ids or ()) if rule_ids is None else list(dict.fromkeys(rule_ids))

@@ -57,9 +57,7 @@ class ReadList:
 
 
 def read_list(body: bytes) -> ReadList:
-    """Return the entries of a list. Raises UnreadableFile for a document that is not a list, for more than LINES_LIMIT
-    lines, and for a list that has lines, but no valid one.
-    """
+    """Return the entries of a list. Raises UnreadableFile for what is no list, is too long, or has no valid line."""
     begin = body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if begin == b"<":
         raise UnreadableFile(_("This is a web page, not a list."))
@@ -113,8 +111,8 @@ def _without_tail(text: str) -> str:
 
 
 def _without_comments(body: bytes) -> bytes:
-    """Return the list with comment lines, which begin with `#`, replaced by empty lines, so that line numbers stay the same.
-    Lines below a header line are kept, because a line that begins with `#` may be part of a reason there.
+    """Return the list with comment lines, which begin with `#`, replaced by empty lines, so that line numbers stay the
+    same. Lines below a header line are kept, because a line that begins with `#` may be part of a reason there.
     """
     count, begin = 0, 0
     for line in io.BytesIO(body):

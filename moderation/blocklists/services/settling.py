@@ -1,6 +1,4 @@
-"""Makes the rule changes that entries of blocklists ask for, in transactions of at most BATCH entries, by the services that
-staff use (`moderation.services.domain_rules`).
-"""
+"""Makes the rule changes that entries of blocklists ask for, by the services of staff, in batches of at most BATCH."""
 
 from __future__ import annotations
 
@@ -99,9 +97,7 @@ def accept_entry(*, by: Staff, entry: BlocklistEntry, overwrite: bool = False) -
 
 
 def dismiss_entry(*, by: Staff, entry: BlocklistEntry, protect: bool = False) -> None:
-    """Dismiss the change that a waiting entry asks for; with `protect`, no list may block the server from now on. Publishes
-    BlocklistChanged. Raises Forbidden, NotFound.
-    """
+    """Dismiss a waiting entry; with `protect`, add an exception for its server. Raises Forbidden, NotFound."""
     with transaction.atomic():
         lock("domain_rules")
         require_found(dismiss_entries(by=by, entries=BlocklistEntry.objects.filter(pk=entry.pk)) or None)
@@ -242,9 +238,7 @@ def _store(entries: Sequence[BlocklistEntry]) -> None:
 
 
 def _compare_covered_again(lifted: Sequence[str], *, by_list: Blocklist | None) -> None:
-    """Mark as pending the entries that one of these removed rules covered, and publish BlocklistChanged for their lists,
-    except for `by_list`, whose own event follows after each batch.
-    """
+    """Mark entries that these rules covered as pending; publish BlocklistChanged for their lists, except `by_list`."""
     if not lifted:
         return
     covered = BlocklistEntry.objects.filter(state=EntryState.KEPT, listed=True)

@@ -52,9 +52,7 @@ class AccountsInput(_AccountConditions):
 
 
 class AccountsV1Input(_AccountConditions):
-    """Parameters of `GET /api/v1/admin/accounts`: each of the parameters from `local` to `staff` applies if it is sent,
-    whatever its value.
-    """
+    """Parameters of `GET /api/v1/admin/accounts`; those from `local` to `staff` apply if sent, whatever their values."""
 
     local: Stripped = ""
     remote: Stripped = ""

@@ -52,9 +52,7 @@ class AdminFiguresViewSet(AdminViewSet):
         return self._answer(given, count, fragment_keys("measure", start, end, given))
 
     def break_down(self, request: Request) -> HttpResponse:
-        """Counts by part of a dimension; unknown dimensions are left out. Figures of a server, and the ranking of
-        servers, are cached as well.
-        """
+        """Counts by part of a dimension; unknown dimensions are left out. Figures of servers are cached as well."""
         form = inputs.DimensionsInput.read(request)
         start, end = form.days
         given = inputs.given_with(request, form.keys, dimensions.PARAMETERS)
