@@ -6,7 +6,7 @@ from typing import Final
 
 _SECRET: Final = (
     "`secrets.json` of `DATA_DIR`, generated once",
-    "the server does not start with another value than that with which the database was created",
+    "the server starts only with the value with which the database was created",
 )
 _REDIS: Final = ("`REDIS_URL`", "separate server for this role")
 
@@ -18,8 +18,8 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "LOCAL_DOMAIN": (
         "`localhost:PORT`",
         "domain in people's addresses; stored at the first start, **for ever**. Only `localhost` and other names of this "
-        "machine have a port; if the server later runs on another one, the stored domain stays, and only pages and API "
-        "move",
+        "machine have a port; if the server later runs on another port, the stored domain stays the same: only the "
+        "addresses of pages and API change",
     ),
     "WEB_DOMAIN": ("`LOCAL_DOMAIN`", "domain of the pages and the API, if it is not `LOCAL_DOMAIN`"),
     "STREAMING_API_BASE_URL": (
@@ -54,8 +54,8 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     ),
     "CHECK_EMAIL_DOMAINS": (
         "`no`",
-        "`yes` looks up in the DNS whether the domain of an e-mail address accepts e-mail before somebody signs up "
-        "with it; blocks of e-mail domains then also apply to the mail servers of the domain",
+        "`yes`: before somebody signs up, the DNS is asked whether the domain of the e-mail address accepts "
+        "e-mail; blocks of e-mail domains then also apply to the mail servers of the domain",
     ),
     "CAPTCHA_SERVICE": (
         "none",
@@ -71,7 +71,7 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     ),
     "MAIL_EVERY_REPORT": (
         "`no`",
-        "`yes` notifies staff of every report; `no` only of a report about an account without other open reports",
+        "`yes`: staff are notified of every report; `no`: only of reports about accounts without other open reports",
     ),
     "ANNUAL_REPORTS": ("`yes`", "whether people are offered a report of their year, from 10 to 31 December"),
     "NODEINFO_NAME": (
@@ -133,7 +133,7 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     ),
     "MEDIA_BASE_URL": (
         "the bucket, or `/system/`",
-        "public address of uploaded files, if it is another one, such as `https://files.social.example`",
+        "public address of uploaded files, if it is not the default, such as `https://files.social.example`",
     ),
     "MEDIA_SCANNER": (
         "none",
@@ -169,8 +169,8 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     ),
     "REMOTE_POSTS_LIMIT": (
         "`0`",
-        "number of posts of other servers; if there are more, the oldest that nobody here needs are removed; `0`: no "
-        "limit. If this is not set, staff choose in the administration",
+        "maximum number of posts of other servers; if there are more, the oldest ones that nobody here needs are removed; "
+        "`0`: no limit. If this is not set, staff choose in the administration",
     ),
     "KEEP_NOTIFICATIONS_DAYS": ("`0`", "days for which notifications are kept; `0`: for ever"),
     "REMOTE_MEDIA_MEGABYTES": (
