@@ -78,7 +78,7 @@ def _notes(overview: AccountOverview) -> Any:
 
 
 def _addresses(overview: AccountOverview) -> Any:
-    rows = [(address(one.ip), one.used_at) for one in overview.card.admin.ips]
+    rows = [(address(used.ip), used.used_at) for used in overview.card.admin.ips]
     return table([_("IP address"), _("Last seen")], rows)
 
 

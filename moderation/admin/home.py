@@ -67,7 +67,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 def _first_steps(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the steps of setting up a new server that are not done yet."""
     user: Any = request.user
-    who: Any = {
+    registrations: Any = {
         "open": _("Everybody can sign up at the moment."),
         "approval": _("Staff approve each sign-up at the moment."),
         "closed": _("Nobody can sign up at the moment."),
@@ -85,7 +85,7 @@ def _first_steps(request: HttpRequest) -> list[dict[str, Any]]:
             "rule", "moderation_instancerule_add", _("Write the rules"),
             _("People read them before they sign up, and reports name them."),
         ),
-        "registrations": ("person_add", "accounts_sitesetting_changelist", _("Choose who may sign up"), who),
+        "registrations": ("person_add", "accounts_sitesetting_changelist", _("Choose who may sign up"), registrations),
         "invite": (
             "mail", "accounts_invite_add", _("Invite somebody"),
             _("An invitation is a link with which one or more people can sign up."),
@@ -139,11 +139,11 @@ def _lanes() -> dict[str, Any]:
     figures = outbox.measure()
     rows = []
     for lane in LANES:
-        mine = [
+        of_lane = [
             figure for figure in figures if (QUEUES[figure.queue].lane if figure.queue in QUEUES else "local") == lane
         ]
-        oldest = max((figure.oldest for figure in mine), default=0.0)
-        depth, dead = sum(figure.depth for figure in mine), sum(figure.dead for figure in mine)
+        oldest = max((figure.oldest for figure in of_lane), default=0.0)
+        depth, dead = sum(figure.depth for figure in of_lane), sum(figure.dead for figure in of_lane)
         rows.append([str(_LANE_NAMES[lane]), depth, _age(oldest) if depth else "–", dead])
     return {"headers": [_("Queue"), _("Waiting"), _("Oldest"), _("Given up")], "rows": rows}
 

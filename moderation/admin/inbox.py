@@ -66,9 +66,9 @@ class InboxAdmin(PermittedAdmin):
     def inbox(self, request: HttpRequest) -> HttpResponse:
         """Show the reported accounts, the most recently reported first. Raises PermissionDenied, BadRequest."""
         by = self._staff(request)
-        wanted = _requested_filter(request)
-        mine = by.account_id if wanted["mine"] else None
-        rows = open_reports(category=wanted["category"], origin=wanted["origin"], mine=mine)
+        chosen_filter = _requested_filter(request)
+        assignee = by.account_id if chosen_filter["mine"] else None
+        rows = open_reports(category=chosen_filter["category"], origin=chosen_filter["origin"], mine=assignee)
         form = _form(request, "decide")
         form.offer(by)
         posts = _submitted_ids(request.POST.getlist("post"))
@@ -87,12 +87,12 @@ class InboxAdmin(PermittedAdmin):
                 self._decide_each(request, by, selection, form)
                 return see_other(request.get_full_path())
         count, reports = queries.count_reported(rows)
-        number = min(wanted["page"], max(1, ceil(count / PEOPLE_SHOWN)))
+        number = min(chosen_filter["page"], max(1, ceil(count / PEOPLE_SHOWN)))
         people, page = queries.load_reported(rows, (number - 1) * PEOPLE_SHOWN)
         ticked: Collection[int] = posts
         select = request.POST.get("select", "")
         if select in ("people", "posts"):
-            chosen = [one["target_account_id"] for one in people]
+            chosen = [person["target_account_id"] for person in people]
         if select == "posts":
             ticked = page.ids
         elif select == "none":
@@ -104,12 +104,12 @@ class InboxAdmin(PermittedAdmin):
             "reports": reports,
             "last": rows.order_by("-id").values_list("id", flat=True).first() or 0,
             "form": form,
-            "wanted": wanted,
+            "wanted": chosen_filter,
             "categories": CATEGORIES,
             "before": number - 1,
             "after": number + 1 if number * PEOPLE_SHOWN < count else 0,
             "decisions": _undoable(by).select_related("target_account")[:PEOPLE_SHOWN],
-            "query": _query(wanted),
+            "query": _query(chosen_filter),
         }
         return self._page(request, "admin/inbox.html", context)
 
@@ -231,9 +231,9 @@ class InboxAdmin(PermittedAdmin):
         return acting(request)
 
     def _page(self, request: HttpRequest, template: str, context: dict[str, Any]) -> TemplateResponse:
-        known = {**self.admin_site.each_context(request), "opts": self.model._meta, "minutes": MINUTES}
+        common = {**self.admin_site.each_context(request), "opts": self.model._meta, "minutes": MINUTES}
         status = 422 if context.get("form") is not None and context["form"].errors else 200
-        return TemplateResponse(request, template, known | context, status=status)
+        return TemplateResponse(request, template, common | context, status=status)
 
     def _confirm(self, request: HttpRequest, selection: _Selection, form: DecisionForm) -> TemplateResponse:
         """Ask for confirmation, and show the accounts, their reports, their chosen posts and the names of the actions. Reports

@@ -36,15 +36,15 @@ def people_with_posts(
     people: Sequence[Shown], page: PostPage, ticked: Collection[int], chosen: Collection[int]
 ) -> list[Shown]:
     """Return the reported accounts of the inbox as its templates expect them, each with its card and its posts."""
-    posts, cards = posts_by_id(page, ticked), load_shown_cards([one["target_account_id"] for one in people])
+    posts, cards = posts_by_id(page, ticked), load_shown_cards([person["target_account_id"] for person in people])
     return [
         {
-            "about": one,
-            "card": cards[one["target_account_id"]],
-            "chosen": one["target_account_id"] in chosen,
-            "posts": [posts[number] for number in one["posts"] if number in posts],
+            "about": person,
+            "card": cards[person["target_account_id"]],
+            "chosen": person["target_account_id"] in chosen,
+            "posts": [posts[number] for number in person["posts"] if number in posts],
         }
-        for one in people
+        for person in people
     ]
 
 

@@ -202,8 +202,8 @@ def _rules(report: Report) -> list[str]:
 
 def _posts(report: Report) -> Any:
     rows = [
-        (found.url, found.words or gettext("(no text)"), earlier_lines(found.earlier) or "")
-        for found in report.__dict__.get("evidence", ())
+        (post.url, post.words or gettext("(no text)"), earlier_lines(post.earlier) or "")
+        for post in report.__dict__.get("evidence", ())
     ]
     return format_html_join("", '<p dir="auto"><a href="{}">{}</a></p>{}', rows)
 

@@ -107,7 +107,7 @@ class AcceptedSerializer(EntitySerializer):
 
     def to_representation(self, instance: DomainRule) -> dict[str, Any]:
         entry: BlocklistEntry = self.context["entry"]
-        found = {
+        entity = {
             **_permission(instance.domain, instance.public_comment or "", instance.private_comment or ""),
             "obfuscate": instance.obfuscate,
             "severity": instance.severity,
@@ -115,7 +115,7 @@ class AcceptedSerializer(EntitySerializer):
             "created_at": clock.iso(instance.created_at),
             **_by(self.context["account_id"]),
         }
-        return found if entry.blocklist_id is None else found | {"subscription_id": str(entry.blocklist_id)}
+        return entity if entry.blocklist_id is None else entity | {"subscription_id": str(entry.blocklist_id)}
 
 
 def _permission(domain: str, public_comment: str, private_comment: str) -> dict[str, Any]:

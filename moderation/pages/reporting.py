@@ -83,10 +83,10 @@ class ReportForm(ServiceForm):
         super().__init__(*args, **kwargs)
         fields: dict[str, Any] = self.fields
         newest = newest_shown(target.id, _POSTS, limit=POSTS_OFFERED)
-        known = {post["id"] for post in newest}
-        asked = load_shown(chosen, reader) if chosen else []
-        posts = [post for post in asked if post["account"]["id"] == str(target.id) and post["id"] not in known] + newest
-        texts = ((post["id"], summary_of(post) or _("(no text)")) for post in posts)
+        newest_ids = {post["id"] for post in newest}
+        requested = load_shown(chosen, reader) if chosen else []
+        older = [post for post in requested if post["account"]["id"] == str(target.id) and post["id"] not in newest_ids]
+        texts = ((post["id"], summary_of(post) or _("(no text)")) for post in (*older, *newest))
         fields["posts"].choices = [(number, Truncator(text).chars(_EXCERPT)) for number, text in texts]
         fields["rules"].choices = [(str(rule.pk), rule.text) for rule in list_rules()]
         for name in ("posts", "rules"):
@@ -114,8 +114,8 @@ def report(request: HttpRequest, account_id: int) -> HttpResponse:
     """`/report/:account_id`: report an account. Raises NotFound for one that is unknown, suspended or the reporter's own."""
     user, target = _people(request, account_id)
     # The account may have written more since the form was opened.
-    asked = [*request.GET.getlist("post")[:POSTS_OFFERED], *request.POST.getlist("posts")[: 2 * POSTS_OFFERED]]
-    chosen = list(dict.fromkeys(number for number in map(parse_id, asked) if number is not None))
+    sent_ids = [*request.GET.getlist("post")[:POSTS_OFFERED], *request.POST.getlist("posts")[: 2 * POSTS_OFFERED]]
+    chosen = list(dict.fromkeys(number for number in map(parse_id, sent_ids) if number is not None))
     form = ReportForm(request.POST or None, target=target, chosen=chosen, reader=reader_of(user, ""))
     if request.method == "POST" and form.is_valid():
         (rule,) = limits.family("reports")

@@ -81,7 +81,7 @@ def _others(user: User) -> QuerySet[User]:
 
 
 def _has_same_address(admin: AdminAccount) -> Q:
-    addresses = [one.ip for one in admin.ips]
+    addresses = [used.ip for used in admin.ips]
     sessions = UserSession.objects.filter(ip__one_of=addresses)
     return Q(sign_up_ip__one_of=addresses) | Q(pk__in=sessions.values("user_id"))
 

@@ -103,7 +103,7 @@ def try_rule(
     for looked_at, reached, caught in batches:
         dry_run.looked_at += looked_at
         dry_run.met += len(caught)
-        dry_run.account_ids |= {one.account_id for one in caught}
+        dry_run.account_ids |= {match.account_id for match in caught}
         dry_run.samples += caught[: SAMPLES_LIMIT - len(dry_run.samples)]
         if progress is not None:
             progress(dry_run.looked_at)

@@ -97,7 +97,7 @@ def load_reported(rows: QuerySet[Report], start: int) -> tuple[list[dict[str, An
     people: list[dict[str, Any]] = list(groups.order_by("-last")[start : start + PEOPLE_SHOWN])
     comments: dict[int, dict[str, None]] = defaultdict(dict)
     named: dict[int, dict[int, None]] = defaultdict(dict)
-    reports = rows.filter(target_account_id__one_of=[one["target_account_id"] for one in people]).order_by("-id")
+    reports = rows.filter(target_account_id__one_of=[person["target_account_id"] for person in people]).order_by("-id")
     columns = reports.values_list("target_account_id", "comment", "status_ids")
     for account_id, comment, status_ids in columns[:REPORTS_READ]:
         if comment:
@@ -107,12 +107,12 @@ def load_reported(rows: QuerySet[Report], start: int) -> tuple[list[dict[str, An
     loaded = load_posts([number for numbers in newest.values() for number in numbers])
     posts = [post for post in loaded if post.visibility in OPEN_VISIBILITIES]
     written = {(post.account_id, post.id) for post in posts}
-    for one in people:
-        account_id = one["target_account_id"]
-        one["categories"].sort()
-        one["comments"] = list(comments[account_id])[:COMMENTS_SHOWN]
-        one["posts"] = [number for number in newest.get(account_id, ()) if (account_id, number) in written]
-        one["posts_hidden"] = len(named[account_id]) - len(one["posts"])
+    for person in people:
+        account_id = person["target_account_id"]
+        person["categories"].sort()
+        person["comments"] = list(comments[account_id])[:COMMENTS_SHOWN]
+        person["posts"] = [number for number in newest.get(account_id, ()) if (account_id, number) in written]
+        person["posts_hidden"] = len(named[account_id]) - len(person["posts"])
     return people, fill(of_rows(posts, None))
 
 
@@ -140,7 +140,7 @@ def load_case(target: Account, viewer_id: int | None) -> Case:
     )
     posts = sorted({number for report in reports for number in report.status_ids})[-POSTS_SHOWN:]
     above, below = _load_context_ids(posts)
-    others = {number for found in (*above.values(), *below.values()) for number in found}
+    others = {number for ids in (*above.values(), *below.values()) for number in ids}
     rows = load_posts([*posts, *sorted(others - set(posts))])
     card = load_person_cards([target.pk])[target.pk]
     return Case(

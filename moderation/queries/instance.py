@@ -97,10 +97,10 @@ def find_terms(day: date | None = None) -> ShownTerms:
 def list_weeks() -> list[ActivityWeek]:
     """Return the last twelve weeks, the current week first; a week without a row has zeros."""
     today = clock.now().astimezone(UTC).date()
-    this = today - timedelta(days=today.weekday())
-    starts = [this - timedelta(weeks=number) for number in range(WEEKS)]
-    known = ActivityWeek.objects.filter(start__gte=starts[-1]).in_bulk()
-    return [known.get(start) or ActivityWeek(start=start) for start in starts]
+    monday = today - timedelta(days=today.weekday())
+    starts = [monday - timedelta(weeks=number) for number in range(WEEKS)]
+    stored = ActivityWeek.objects.filter(start__gte=starts[-1]).in_bulk()
+    return [stored.get(start) or ActivityWeek(start=start) for start in starts]
 
 
 def _known_domains() -> QuerySet[Domain]:

@@ -120,24 +120,24 @@ _MEASURES: Final[dict[str, _Measure]] = {
 }
 
 #: All measures, each with the name of the parameter that it needs: `id`, `domain` or None.
-PARAMETERS: Final = {key: what.parameter for key, what in _MEASURES.items()}
+PARAMETERS: Final = {key: definition.parameter for key, definition in _MEASURES.items()}
 
 
 def measure(key: str, start: date, end: date, parameters: Mapping[str, Any]) -> Measured:
     """Return the figures of the days from `start` to `end`; `parameters` holds the measure's one. Two or three statements."""
-    what = _MEASURES[key]
+    definition = _MEASURES[key]
     length = max((end - start).days + 1, 0)
     values = subject_parameters(parameters)
-    days = _days(what, start, end, values)
+    days = _days(definition, start, end, values)
     before = start - timedelta(days=length), start - timedelta(days=1)
-    if what.total is not None:
-        total, previous = _number(what.total, values), None
+    if definition.total is not None:
+        total, previous = _number(definition.total, values), None
     else:
         # A thing that is counted once on each of several days is counted once in the total.
-        total = _total(what, start, end, values) if "DISTINCT" in what.figure else sum(days.values())
-        previous = _total(what, *before, values)
+        total = _total(definition, start, end, values) if "DISTINCT" in definition.figure else sum(days.values())
+        previous = _total(definition, *before, values)
     days_shown = tuple((day, days.get(day, 0)) for day in (start + timedelta(days=number) for number in range(length)))
-    return Measured(key, total, previous, days_shown, what.unit, what.with_time)
+    return Measured(key, total, previous, days_shown, definition.unit, definition.with_time)
 
 
 def _days(what: _Measure, start: date, end: date, values: Mapping[str, Any]) -> dict[date, int]:

@@ -44,8 +44,8 @@ def load_person_cards(account_ids: Collection[int]) -> dict[int, PersonCard]:
 
 def complete_cards(described: Mapping[int, AdminAccount], ids: Sequence[int]) -> dict[int, PersonCard]:
     """Return the cards of these accounts, whose `stat` and `user` are loaded; at most four statements."""
-    emojis = EmojiLookup.for_accounts(one.account for one in described.values())
-    at_addresses = _seen_at({used.ip for one in described.values() for used in one.ips})
+    emojis = EmojiLookup.for_accounts(admin.account for admin in described.values())
+    at_addresses = _seen_at({used.ip for admin in described.values() for used in admin.ips})
     strikes: dict[int, dict[str, int]] = {}
     counts = Strike.objects.filter(target_account_id__one_of=ids, overruled_at=None).values_list(
         "target_account_id", "action"

@@ -69,8 +69,8 @@ def load_rule_ids(rule_ids: Sequence[str]) -> list[int] | None:
     ids = list(dict.fromkeys(number for number in numbers if number is not None))
     if len(ids) < len(set(rule_ids)):
         return None
-    known = InstanceRule.objects.filter(id__one_of=ids).values_list("id", flat=True)
-    return ids if set(known).issuperset(ids) else None
+    existing = InstanceRule.objects.filter(id__one_of=ids).values_list("id", flat=True)
+    return ids if set(existing).issuperset(ids) else None
 
 
 def load_reports(report_ids: abc.Collection[int]) -> dict[int, Report]:

@@ -147,7 +147,7 @@ def remove_note(*, by: Staff, note_id: int) -> None:
     """Remove a note; its text stays in the audit log. Raises Forbidden, NotFound."""
     require(by, _MODERATE)
     with transaction.atomic():
-        found = StaffNote.objects.select_for_update(of=("self",)).select_related("account").filter(id=note_id).first()
-        note = require_found(found)
+        row = StaffNote.objects.select_for_update(of=("self",)).select_related("account").filter(id=note_id).first()
+        note = require_found(row)
         record_about(by, "remove_note", note.account, text=note.text)
         note.delete()

@@ -135,9 +135,9 @@ def queue_digests() -> int:
     with transaction.atomic():
         lock("staff_digests")
         for user in list_staff(DECISION_PERMISSIONS):
-            here = clock.now().astimezone(find_zone(user.time_zone) or UTC)
-            today = here.date().isoformat()
-            if not is_on(user.preferences, DIGEST) or here.hour < DIGEST_HOUR:
+            local_time = clock.now().astimezone(find_zone(user.time_zone) or UTC)
+            today = local_time.date().isoformat()
+            if not is_on(user.preferences, DIGEST) or local_time.hour < DIGEST_HOUR:
                 continue
             if user.preferences.get("digest_on") != today:
                 change_preferences(user=user, change=PreferencesChange(digest_on=today))

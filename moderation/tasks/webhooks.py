@@ -86,7 +86,7 @@ def _reports(report_ids: Sequence[int]) -> Mapping[int, Any]:
     """Return the entities of reports, without posts that not everybody may read, because each view of such posts is logged."""
     reports = list(Report.objects.filter(id__one_of=report_ids).order_by("id"))
     context = {
-        "accounts": present_admin_accounts((one for report in reports for one in people_of(report)), None),
+        "accounts": present_admin_accounts((account for report in reports for account in people_of(report)), None),
         "statuses": _open({number for report in reports for number in report.status_ids}, of_this_server=False),
         "rules": load_rules(reports),
     }

@@ -67,8 +67,8 @@ def write_drafts(by: Staff, entries: Sequence[BlocklistEntry]) -> None:
         )
         for entry in entries
     }
-    known = DomainRule.objects.filter(domain__one_of=list(drafts)).values_list("domain", flat=True)
-    write_rules(by=by, drafts=drafts, changing=set(known))
+    ruled = DomainRule.objects.filter(domain__one_of=list(drafts)).values_list("domain", flat=True)
+    write_rules(by=by, drafts=drafts, changing=set(ruled))
     BlocklistEntry.objects.filter(id__one_of=[entry.pk for entry in entries]).delete()
 
 

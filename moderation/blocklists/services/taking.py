@@ -38,9 +38,9 @@ def queue_fetches() -> int:
 def queue_fetch(*blocklists: Blocklist) -> int:
     """Queue a fetch of these lists; return how many were queued. None of them may have a waiting fetch."""
     with transaction.atomic():
-        there = keep_rows(Blocklist, [blocklist.pk for blocklist in blocklists])
-        places = ((one, place_of(one.url)) for one in blocklists if one.pk in there)
-        return len(enqueue(*(BlocklistFetch(blocklist=one, host=place.netloc) for one, place in places if place)))
+        existing = keep_rows(Blocklist, [blocklist.pk for blocklist in blocklists])
+        places = ((row, place_of(row.url)) for row in blocklists if row.pk in existing)
+        return len(enqueue(*(BlocklistFetch(blocklist=row, host=place.netloc) for row, place in places if place)))
 
 
 def store_list(blocklist: Blocklist, read: ReadList, *, body: bytes, etag: str, last_modified: str) -> None:

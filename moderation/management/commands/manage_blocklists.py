@@ -35,16 +35,16 @@ class Command(OperatorCommand):
         counted: Any = count_entries(Blocklist.objects.order_by("name"))
         rows = [
             {
-                "name": found.name,
-                "url": found.url,
-                "mode": found.mode if found.enabled else "off",
-                "named": found.entries_count,
-                "in_force": found.in_force,
-                "waiting": found.waiting,
-                "checked_at": iso(found.checked_at) if found.checked_at else "",
-                "last_error": found.last_error or found.held_reason,
+                "name": blocklist.name,
+                "url": blocklist.url,
+                "mode": blocklist.mode if blocklist.enabled else "off",
+                "named": blocklist.entries_count,
+                "in_force": blocklist.in_force,
+                "waiting": blocklist.waiting,
+                "checked_at": iso(blocklist.checked_at) if blocklist.checked_at else "",
+                "last_error": blocklist.last_error or blocklist.held_reason,
             }
-            for found in counted
+            for blocklist in counted
         ]
         self.print_rows(rows, as_json=json, empty="There are no lists.")
 

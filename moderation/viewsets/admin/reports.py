@@ -80,7 +80,7 @@ class AdminReportsViewSet(AdminViewSet):
         services.note_posts_seen(by=self.by, posts=[(row.id, _address(row), row.visibility) for row in rows])
         context = {
             "accounts": present_admin_accounts(
-                (one for report in reports for one in people_of(report)), self.viewer_id
+                (account for report in reports for account in people_of(report)), self.viewer_id
             ),
             "statuses": present_by_id(fill(of_rows(rows, self.viewer_id))) if rows else {},
             "rules": load_rules(reports),
