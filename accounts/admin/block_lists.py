@@ -152,9 +152,7 @@ class FiledBlockListAdmin(BlockListAdmin):
         headers = [_("Line"), kind.name_title, _("What happens"), _("Details")]
         ends = [_("Follows that would end")] if ending else []
         context = {
-            **self.admin_site.each_context(request),
             "title": _("Preview"),
-            "opts": self.model._meta,
             "counts": _counts_as_text(counts),
             "ending": ending,
             "does": counts["add"] + counts["change"],
@@ -164,7 +162,7 @@ class FiledBlockListAdmin(BlockListAdmin):
             "replace": replace,
             "back": request.path,
         }
-        return TemplateResponse(request, "admin/blocks_file.html", context)
+        return self.page(request, "admin/blocks_file.html", **context)
 
     def _import_confirmed(self, request: HttpRequest, kind: BlockFile[Any]) -> HttpResponse:
         options = self.model._meta

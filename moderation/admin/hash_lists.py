@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.text import slugify
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
@@ -147,9 +147,7 @@ class HashListAdmin(EditedAdmin):
 
     @action(description=_("Export"), icon="download", permissions=["manage"])
     def export_hashes(self, request: HttpRequest, object_id: Any) -> StreamingHttpResponse:
-        hash_list = self.get_object(request, str(object_id))
-        if hash_list is None:
-            raise Http404
+        hash_list = self.require_object(request, object_id)
         answer = StreamingHttpResponse(export_hashes(hash_list), content_type="text/csv; charset=utf-8")
         name = slugify(hash_list.name) or HashKind(hash_list.kind)
         answer.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'

@@ -231,9 +231,7 @@ class InboxAdmin(PermittedAdmin):
         return acting(request)
 
     def _page(self, request: HttpRequest, template: str, context: dict[str, Any]) -> TemplateResponse:
-        common = {**self.admin_site.each_context(request), "opts": self.model._meta, "minutes": MINUTES}
-        status = 422 if context.get("form") is not None and context["form"].errors else 200
-        return TemplateResponse(request, template, common | context, status=status)
+        return self.page(request, template, minutes=MINUTES, **context)
 
     def _confirm(self, request: HttpRequest, selection: _Selection, form: DecisionForm) -> TemplateResponse:
         """Ask for confirmation, and show the accounts, their reports, their chosen posts and the names of the actions. Reports

@@ -10,7 +10,6 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.utils.translation import gettext
 
 from accounts.admin.acting import acting
@@ -51,15 +50,8 @@ class SiteAdmin(PermittedAdmin):
             self.message_user(request, gettext("What this server says about itself has been saved."), messages.SUCCESS)
             return redirect(request.path)
         wanted = request.GET.get("q", "")[:100]
-        context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("About this server"),
-            "opts": self.model._meta,
-            "form": form,
-            "wanted": wanted,
-            "parts": form.shown_parts(wanted, request),
-        }
-        return TemplateResponse(request, "admin/site.html", context, status=422 if form.errors else 200)
+        context = {"form": form, "wanted": wanted, "parts": form.shown_parts(wanted, request)}
+        return self.page(request, "admin/site.html", title=gettext("About this server"), **context)
 
     def get_custom_urls(self) -> Any:
         return (("first-steps/", "first_steps_hide", self._hide_first_steps),)

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext_lazy
@@ -156,20 +155,16 @@ class SpamRuleAdmin(EditedAdmin):
     @action(description=_("Test it on the last 30 days"), icon="science", permissions=["manage"])
     def try_it(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         """Show what the rule would have matched; nothing is stored."""
-        rule = self.get_object(request, str(object_id))
-        if rule is None:
-            raise Http404
+        rule = self.require_object(request, object_id)
         dry_run = try_rule(rule, days=DAYS, limit=_POSTS_LIMIT, seconds=_SECONDS_LIMIT)
         context = {
-            **self.admin_site.each_context(request),
             "title": gettext("What %(rule)s would have matched") % {"rule": rule.name},
-            "opts": self.model._meta,
             "rule": rule,
             "found": dry_run,
             "accounts": len(dry_run.account_ids),
             "back": reverse("admin:accounts_spamrule_change", args=[rule.pk]),
         }
-        return TemplateResponse(request, "admin/dry_run.html", context)
+        return self.page(request, "admin/dry_run.html", **context)
 
 
 SourceFilter = columns.condition_filter(

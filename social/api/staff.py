@@ -139,6 +139,20 @@ class ReadOnlyAdmin(Base):
         """Return the row, or None, also for a key with a NUL character, for which PostgreSQL would raise an error."""
         return None if "\0" in object_id else super().get_object(request, object_id, from_field)
 
+    def require_object(self, request: HttpRequest, object_id: Any) -> Any:
+        """Return the row. Raises Http404."""
+        row = self.get_object(request, str(object_id))
+        if row is None:
+            raise Http404
+        return row
+
+    def page(self, request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
+        """Return a page about this model, with the status 422 if the context's `form` has errors."""
+        common = {**self.admin_site.each_context(request), "opts": self.model._meta}
+        form = context.get("form")
+        status = 422 if form is not None and form.errors else 200
+        return TemplateResponse(request, template, common | context, status=status)
+
     def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any] | None:
         """Return the rows that a search finds for a stripped term; None for Django's search in `search_fields`."""
         return None
@@ -323,9 +337,7 @@ class ReadOnlyAdmin(Base):
     ) -> TemplateResponse:
         """Return the page of a question; `back` is the path from which the page was opened, if that is not the list."""
         context = {
-            **self.admin_site.each_context(request),
             "title": question,
-            "opts": self.model._meta,
             "rows": [self.question_line(row) for row in rows[:NAMES_LIMIT]],
             "people": self.people_of(rows[:NAMES_LIMIT]),
             "several": len(rows) > 1,
@@ -340,4 +352,4 @@ class ReadOnlyAdmin(Base):
             "yes": yes or _("Yes, continue"),
             "back": back or request.get_full_path(),
         }
-        return TemplateResponse(request, "admin/ask.html", context, status=422 if answers.errors else 200)
+        return self.page(request, "admin/ask.html", **context)

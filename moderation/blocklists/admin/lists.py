@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Final
 from django import forms
 from django.contrib import admin
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -239,14 +238,10 @@ class BlocklistAdmin(EditedAdmin):
     @action(description=_("What would happen"), icon="science", permissions=["manage"])
     def try_it(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         """Show the effects of the changes that wait for a decision; nothing is written."""
-        blocklist = self.get_object(request, str(object_id))
-        if blocklist is None:
-            raise Http404
+        blocklist = self.require_object(request, object_id)
         dry_run = try_entries(blocklist, list(list_waiting().filter(blocklist=blocklist).order_by("id")[:_TRIAL_LIMIT]))
         context = {
-            **self.admin_site.each_context(request),
             "title": gettext("What the list %(list)s would do") % {"list": blocklist.name},
-            "opts": self.model._meta,
             "found": dry_run,
             "follows": dry_run.follows_from_here + dry_run.follows_to_here,
             "servers": _servers(dry_run.servers[:SERVERS_LIMIT]),
@@ -255,7 +250,7 @@ class BlocklistAdmin(EditedAdmin):
             "approve": reverse("admin:moderation_blocklist_approve_all", args=[blocklist.pk]),
             "back": reverse("admin:moderation_blocklist_change", args=[blocklist.pk]),
         }
-        return TemplateResponse(request, "admin/blocklist_dry_run.html", context)
+        return self.page(request, "admin/blocklist_dry_run.html", **context)
 
 
 def _servers(servers: Any) -> SafeString:
