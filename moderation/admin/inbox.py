@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.translation import gettext
@@ -118,7 +119,7 @@ class InboxAdmin(PermittedAdmin):
         public is logged. Raises PermissionDenied and Http404.
         """
         by = self._staff(request)
-        target = _find_target(account_id)
+        target = get_object_or_404(Account, pk=account_id)
         form = _form(request, "acts", "text", "note")
         user = User.objects.select_related("role").filter(account=target).first()
         form.offer(by, outranked=outranks_user(by, user), local=target.local)
@@ -165,7 +166,7 @@ class InboxAdmin(PermittedAdmin):
     def post(self, request: HttpRequest, account_id: int, status_id: int, name: str) -> HttpResponse:
         """Ask for confirmation of an action on one post, and carry it out. Raises PermissionDenied and Http404."""
         by = self._staff(request)
-        target = _find_target(account_id)
+        target = get_object_or_404(Account, pk=account_id)
         act = next((act for act in REPORTED_POST_ACTS if act.name == name and act.one is not None), None)
         named = reports_naming(target, [status_id])
         if act is None or act.one is None or not named:
@@ -193,13 +194,9 @@ class InboxAdmin(PermittedAdmin):
     def undo(self, request: HttpRequest, decision_id: int) -> HttpResponse:
         """Undo a decision. Raises PermissionDenied and Http404."""
         by = self._staff(request)
-        decision = (
-            Decision.objects.select_related("target_account").filter(pk=decision_id).first()
-            if decision_id < 1 << 63
-            else None
-        )
-        if decision is None or request.method != "POST":
+        if request.method != "POST":
             raise Http404
+        decision = get_object_or_404(Decision.objects.select_related("target_account"), pk=decision_id)
         self._undo(request, by, decision)
         return see_other(reverse("admin:moderation_report_case", args=[decision.target_account_id]))
 
@@ -306,13 +303,6 @@ def _form(request: HttpRequest, *names: str) -> DecisionForm:
             initial={"acts": sent.getlist("acts"), "text": sent.get("text", ""), "note": sent.get("note", "")}
         )
     return DecisionForm(request.POST if any(name in request.POST for name in names) else None)
-
-
-def _find_target(account_id: int) -> Account:
-    account = Account.objects.filter(pk=account_id).first() if account_id < 1 << 63 else None
-    if account is None:
-        raise Http404
-    return account
 
 
 def _undoable(by: Staff) -> QuerySet[Decision]:
