@@ -1,5 +1,5 @@
 """Breaks down figures of this server by language, application or server, and reads versions and disk usage. Source:
-contract, parameters section 6, entities "Admin::Dimension". A period has its first and last day (UTC).
+contract, parameters section 6, entities "Admin::Dimension". Periods include their first and their last day (UTC).
 """
 
 from __future__ import annotations

@@ -174,7 +174,9 @@ SELECT date_trunc(%(unit)s, created_at AT TIME ZONE 'UTC')::date, date_trunc(%(u
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """Users who signed up in the period from `period` on; `seen`: how many were seen in each period since, or after it."""
+    """Users who signed up in the period from `period` on; `seen` counts, for each period since then, who was seen in or
+    after it.
+    """
 
     period: date
     size: int

@@ -110,7 +110,7 @@ def outlive(account_id: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReportFilter:
-    """Conditions on reports; None: no condition. Without `resolved` open reports match, with both switches all (contract)."""
+    """Conditions on reports; None: no condition. Open reports match; with `resolved` settled ones, with both switches all."""
 
     resolved: bool = False
     unresolved: bool = False

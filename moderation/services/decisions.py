@@ -191,7 +191,7 @@ def _carry_out(
     *,
     settle: bool,
 ) -> Strike | None:
-    """Carry out one action, without a notification yet; return its strike, about the first of `reports` or `naming`."""
+    """Carry out one action, not notifying the person yet; return its strike, about the first of `reports` or `naming`."""
     first, named = next(iter(reports), None), posts or None
     if act == "assign":
         for report in reports:

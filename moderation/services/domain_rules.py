@@ -165,9 +165,9 @@ def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
 
 
 def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
-    """Apply the current rule to at most BATCH_SIZE accounts of a server, each in a transaction, and if it rejects media
-    remove at most BATCH_SIZE custom emojis. If accounts or emojis may remain, DomainRuleChanged is published again with the
-    next `after`; otherwise ServerSuspended is published if the server is suspended.
+    """Apply the current rule to at most BATCH_SIZE accounts of a server, each in its own transaction. If the rule rejects
+    media, remove at most BATCH_SIZE custom emojis, too. If accounts or emojis may remain, DomainRuleChanged is published
+    again with the next `after`; otherwise ServerSuspended is published if the server is suspended.
     """
     for event in events:
         since = datetime.fromisoformat(event.since)

@@ -32,7 +32,7 @@ RETENTION: Final = timedelta(days=7)
 
 
 def request_evidence(*, by: Staff, account: Account, reason: str) -> EvidenceFile:
-    """Request an evidence file about an account; publishes EvidenceDue. Raises as `begin_export` does, and Conflict."""
+    """Request an evidence file about an account; publishes EvidenceDue. Raises Conflict and the errors of `begin_export`."""
     with transaction.atomic():
         Account.objects.select_for_update(of=("self",)).get(pk=account.pk)
         if EvidenceFile.objects.filter(account=account, state=EvidenceState.BUILDING).exists():

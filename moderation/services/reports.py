@@ -178,7 +178,9 @@ def _write_each(by: Staff, action: str, rows: QuerySet[Report], **values: Any) -
 def update_report(
     *, by: Staff, report: Report, category: str | None = None, rule_ids: Sequence[int] | None = None
 ) -> None:
-    """Change the category and rules of a report, except None. Raises Forbidden, Invalid (contract, parameters section 6)."""
+    """Change the category and rules of a report; None: unchanged. Raises Forbidden, Invalid (contract, parameters section
+    6).
+    """
     with _handling(by, report, "update") as current:
         new_category = current.category if category is None else category
         rules = list(current.rule_ids or ()) if rule_ids is None else list(dict.fromkeys(rule_ids))

@@ -1,4 +1,4 @@
-"""Makes the rule changes that entries of blocklists ask for, by the services of staff, in batches of at most BATCH."""
+"""Changes rules as entries of blocklists ask, with the services of staff, in transactions of at most BATCH entries."""
 
 from __future__ import annotations
 

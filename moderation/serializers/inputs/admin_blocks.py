@@ -70,8 +70,8 @@ class NetworkInput(Form):
         return values
 
     def complete(self) -> Mapping[str, Any]:
-        """Return the values of a new block. Raises Invalid as `changes` does, and if the severity or, when all else is
-        valid, the address is missing (observed in Mastodon).
+        """Return the values of a new block. Raises Invalid as `changes` does, and for a missing severity; for a missing
+        address only if everything else is valid (observed in Mastodon).
         """
         values = replace(self, severity=self.severity or "").changes()
         if "network" not in values:
