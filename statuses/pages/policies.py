@@ -20,7 +20,7 @@ from accounts.pages.settings import Entry, add_entry, signed_in
 from accounts.pages.settings_forms import VISIBILITIES
 from accounts.services.preferences import PreferencesChange, change_preferences
 from social.pages.frame import show
-from statuses.models import Interaction
+from statuses.models import Interaction, RetentionPolicy
 from statuses.policies.interactions import (
     NO_GROUPS,
     PREFERENCE,
@@ -34,7 +34,7 @@ from statuses.policies.interactions import (
     words_of,
 )
 from statuses.policies.interactions import rule_of as part_of
-from statuses.services.retention import AGES, COUNT_LIMIT, RetentionDraft, change_retention, find_retention
+from statuses.services.retention import AGES, COUNT_LIMIT, change_retention, find_retention
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -205,7 +205,7 @@ def retention(request: HttpRequest) -> HttpResponse:
     form = RetentionForm(request.POST or None, initial=find_retention(account_id))
 
     def save() -> None:
-        change_retention(account_id=account_id, draft=RetentionDraft(**form.cleaned_data))
+        change_retention(RetentionPolicy(account_id=account_id, **form.cleaned_data))
 
     if request.method == "POST" and form.is_accepted_by(save):
         messages.success(request, _("Your choice has been saved."))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
-from urllib.parse import urljoin
 
 from lxml import etree
 
@@ -14,7 +14,7 @@ from social.kernel import json
 from statuses.models import CardType
 from statuses.models.card import NAME_LIMIT, TITLE_LIMIT
 from statuses.policies.preview_values import address_of, player_of, side_of, text_of
-from statuses.policies.previews import PagePicture, Preview, first_pictures
+from statuses.policies.previews import PagePicture, Preview, first_pictures, parse_html
 
 EMBED_BYTES: Final = 256 * 1024
 
@@ -23,11 +23,8 @@ def read_embed(body: bytes, preview: Preview) -> Preview:
     """Return the preview of a page, in which values of its oEmbed document take precedence. Never raises."""
     found = _embed(body)
     kind = found.get("type")
-
-    def address(value: Any) -> str:
-        # Some providers write addresses that are relative to the document, or to its scheme.
-        return _address(preview.embed_url, value)
-
+    # Some providers write addresses that are relative to the document, or to its scheme.
+    address = partial(address_of, base=preview.embed_url)
     preview = replace(
         preview,
         title=text_of(found.get("title"), TITLE_LIMIT) or preview.title,
@@ -73,21 +70,8 @@ def _embed(body: bytes) -> Mapping[str, Any]:
     return {child.tag: (child.text or "").strip() for child in root if isinstance(child.tag, str)}
 
 
-def _address(base: str, value: Any) -> str:
-    try:
-        return address_of(urljoin(base, value.strip())) if isinstance(value, str) and value.strip() else ""
-    except ValueError:
-        return ""
-
-
 def _player_in(html: Any, base: str) -> str:
     """Return the address of the first frame in a provider's HTML, if it is an allowed player."""
-    if not isinstance(html, str) or not html.strip():
-        return ""
-    parser = etree.HTMLParser(encoding="utf-8", no_network=True, recover=True)
-    try:
-        root = etree.fromstring(html.encode("utf-8", "replace"), parser)
-    except (etree.LxmlError, ValueError):
-        return ""
+    root = parse_html(html) if isinstance(html, str) else None
     frame = next(root.iter("iframe"), None) if root is not None else None
-    return player_of(_address(base, frame.get("src"))) if frame is not None else ""
+    return player_of(address_of(frame.get("src"), base)) if frame is not None else ""

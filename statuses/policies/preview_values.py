@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from html import unescape
 from typing import Any, Final
+from urllib.parse import urljoin
 
 from social.kernel.http.addresses import parse_url
 from social.kernel.http.errors import Refused
@@ -46,13 +47,13 @@ def first_text(limit: int, *values: Any) -> str:
     return next(filter(None, (text_of(value, limit) for value in firsts)), "")
 
 
-def address_of(value: Any) -> str:
-    """Return an http or https address in its normal form; empty for anything else."""
-    if not isinstance(value, str):
+def address_of(value: Any, base: str) -> str:
+    """Return an http or https address, which may be relative to `base`, in its normal form; empty for anything else."""
+    if not isinstance(value, str) or not value.strip():
         return ""
     try:
-        url = parse_url(value.strip()).url
-    except Refused:
+        url = parse_url(urljoin(base, value.strip())).url
+    except (Refused, ValueError):
         return ""
     return url if len(url) <= URL_LIMIT else ""
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
-from urllib.parse import urljoin
 
 from lxml import etree
 
@@ -82,15 +81,19 @@ class Preview:
 def read_page(body: bytes, content_type: str, url: str) -> Preview:
     """Return the preview of the HTML page at `url`. Never raises: metadata that cannot be parsed is ignored."""
     page = _Page(url)
-    text = decode_page(body[:PAGE_BYTES], content_type)
-    parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, recover=True)
-    try:
-        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
-    except (etree.LxmlError, ValueError):
-        return Preview()
+    root = parse_html(decode_page(body[:PAGE_BYTES], content_type))
     if root is not None:
         page.read(root)
     return page.preview()
+
+
+def parse_html(text: str) -> Any:
+    """Return the root of an HTML text without comments; None if it has no elements or cannot be parsed."""
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, recover=True)
+    try:
+        return etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except (etree.LxmlError, ValueError):
+        return None
 
 
 def first_pictures(pictures: Iterable[PagePicture]) -> tuple[PagePicture, ...]:
@@ -182,12 +185,7 @@ class _Page:
         return PagePicture(self.address(value), preview_values.text_of(description, DESCRIPTION_LIMIT))
 
     def address(self, value: Any) -> str:
-        if not isinstance(value, str) or not value.strip():
-            return ""
-        try:
-            return preview_values.address_of(urljoin(self.url, value.strip()))
-        except ValueError:
-            return ""
+        return preview_values.address_of(value, self.url)
 
     def preview(self) -> Preview:
         article = self.article

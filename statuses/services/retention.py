@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Final
 
@@ -34,39 +33,22 @@ RESTART_INTERVAL: Final = timedelta(days=1)
 _LEASE: Final = timedelta(minutes=30)
 
 
-@dataclass(frozen=True)
-class RetentionDraft:
-    """Settings of an author, named as in `RetentionPolicy`."""
-
-    enabled: bool = False
-    min_age: int = 14
-    keep_pinned: bool = True
-    keep_direct: bool = True
-    keep_favourited: bool = True
-    keep_bookmarked: bool = True
-    keep_media: bool = False
-    keep_polls: bool = False
-    min_favourites: int | None = None
-    min_reblogs: int | None = None
-
-
 def find_retention(account_id: int) -> dict[str, Any]:
     """Return the values of the account's policy by name, or the defaults if the account has no policy."""
     policy = RetentionPolicy.objects.filter(account_id=account_id).first()
     return model_to_dict(policy or RetentionPolicy(), exclude=["account", "due_at", "after_id"])
 
 
-def change_retention(*, account_id: int, draft: RetentionDraft) -> None:
-    """Change which of the account's own posts are deleted automatically. The account's posts are then checked again at once,
-    starting with the oldest. Raises Invalid for an age that is not in AGES, and for a number outside 1 to COUNT_LIMIT.
+def change_retention(policy: RetentionPolicy) -> None:
+    """Store a new row in place of the account's earlier policy, so that its posts are checked at once, the oldest first. Raises
+    Invalid for an age that is not in AGES, and for a number outside 1 to COUNT_LIMIT.
     """
-    if draft.min_age not in AGES:
+    if policy.min_age not in AGES:
         raise Invalid.sentence(_("Choose one of the ages."))
-    for number in (draft.min_favourites, draft.min_reblogs):
+    for number in (policy.min_favourites, policy.min_reblogs):
         if number is not None and not 1 <= number <= COUNT_LIMIT:
             raise Invalid.sentence(_("The number must be between 1 and %(largest)d.") % {"largest": COUNT_LIMIT})
-    values = asdict(draft) | {"due_at": clock.now(), "after_id": 0}
-    RetentionPolicy.objects.update_or_create(account_id=account_id, defaults=values)
+    policy.save()
 
 
 def delete_old_posts() -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from django.db.models import OuterRef, Q
+from django.db.models import Model, OuterRef, Q
 
 from accounts.collections.models import Collection as PeopleCollection
 from accounts.collections.queries import find_linked
@@ -21,6 +21,7 @@ from accounts.services.remote_accounts import proper_address
 from social.kernel import links
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
+from statuses.models import Status
 from timelines.policies.search_query import Sides, parse_query
 from timelines.ports import remote_objects
 from timelines.services.search_index import Search, status_index
@@ -145,42 +146,37 @@ def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[
 
 def _find_object(url: str, form: SearchForm, viewer_id: int) -> Found:
     found = Found()
-    post, person, collection = _local(url)
-    if post is None and person is None and collection is None and not links.is_own(url):
-        finder = remote_objects.find()
-        thing = finder.find_by_url(url) if finder is not None else None
-        if isinstance(thing, Account):
-            person = thing.id
-        elif isinstance(thing, PeopleCollection):
-            collection = thing.id
-        elif thing is not None:
-            post = thing.id
-    if post is not None and form.wants("statuses"):
-        found.statuses = [post]
-    if person is not None and form.wants("accounts"):
+    kind, number = _local(url) if links.is_own(url) else _remote(url)
+    if number is None:
+        return found
+    if kind is Status and form.wants("statuses"):
+        found.statuses = [number]
+    elif kind is Account and form.wants("accounts"):
         # An account that blocks the viewer cannot be found in any way (SEED-128).
-        visible = list_accounts().filter(id=person).exclude(blocked_by(viewer_id, OuterRef("id")))
+        visible = list_accounts().filter(id=number).exclude(blocked_by(viewer_id, OuterRef("id")))
         found.accounts = list(visible.values_list("id", flat=True))
-    if collection is not None and not form.kind:
-        found.collections = [collection]
+    elif kind is PeopleCollection and not form.kind:
+        found.collections = [number]
     return found
 
 
-def _local(url: str) -> tuple[int | None, int | None, int | None]:
-    # The id of the post, of the account and of the collection to which a local address belongs; at most one is not None.
-    if not links.is_own(url):
-        return None, None, None
+def _remote(url: str) -> tuple[type[Model], int | None]:
+    finder = remote_objects.find()
+    thing = finder.find_by_url(url) if finder is not None else None
+    return (type(thing), thing.id) if thing is not None else (Status, None)
+
+
+def _local(url: str) -> tuple[type[Model], int | None]:
+    # The model and the id of the object to which a local address belongs.
     path = urlsplit(url).path
     address = links.web_url(path.rstrip("/"))
     if (collection := find_linked([address]).get(address)) is not None:
-        return None, None, collection
-    if (found := _LOCAL_POST.match(path)) is not None:
-        return parse_id(found[1]), None, None
+        return PeopleCollection, collection
     if (found := _LOCAL_PERSON.match(path)) is not None:
-        return None, _person_id(has_address(found[1], None)), None
+        return Account, _person_id(has_address(found[1], None))
     if (found := _NUMBERED_PERSON.match(path)) is not None:
-        return None, _person_id(Q(id=parse_id(found[1]) or 0, domain=None)), None
-    return None, None, None
+        return Account, _person_id(Q(id=parse_id(found[1]) or 0, domain=None))
+    return Status, parse_id(found[1]) if (found := _LOCAL_POST.match(path)) is not None else None
 
 
 def _person_id(condition: Q) -> int | None:

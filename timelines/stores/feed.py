@@ -55,9 +55,6 @@ class FeedItem(NamedTuple):
     id: int
     original: int = 0
 
-    def packed(self) -> bytes:
-        return _PAIR.pack(*self)
-
 
 def _unpacked(data: bytes) -> list[FeedItem]:
     return [FeedItem(*pair) for pair in _PAIR.iter_unpack(data)]
@@ -81,7 +78,8 @@ class Slice:
     size: int = 0
 
 
-def _forget_all() -> None:
+def drop_all() -> None:
+    """Drop every feed, and the data that their builders have read. Raises RedisError."""
     # The scripts are loaded last. Two processes may do this at once, because dropped feeds are built again.
     connected = redis.client("feeds")
     keys = connected.scan_iter(match=feed_key("*"), count=5000)
@@ -126,7 +124,7 @@ for i, key in ipairs(KEYS) do
   end
 end
 """,
-    _forget_all,
+    drop_all,
 )
 
 # KEYS: feeds. ARGV: the items to remove from each feed, and from the side sets of builders.
@@ -142,7 +140,7 @@ for i, key in ipairs(KEYS) do
   end
 end
 """,
-    _forget_all,
+    drop_all,
 )
 
 # ARGV: the builder's mark, limit of items, seconds to live, the lowest item that the builder knew ('' for no feed), items,
@@ -172,7 +170,7 @@ end
 redis.call('DEL', build)
 return stored
 """,
-    _forget_all,
+    drop_all,
 )
 
 
@@ -209,7 +207,7 @@ def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
     """Return the items at the cursor, and whether `reader_id` was active; keeps the feed for seven days. Raises RedisError."""
     is_script_loaded, present, found, lowest, size = _read_state(name, reader_id, cursor)
     if not is_script_loaded:
-        _forget_all()
+        drop_all()
         is_script_loaded, present, found, lowest, size = _read_state(name, reader_id, cursor)
     if not (is_script_loaded and lowest):
         return Slice([], False, None, present)
@@ -295,11 +293,6 @@ def drop(names: Iterable[str]) -> None:
         redis.client("feeds").unlink(*(each for key in keys for each in (key, f"{key}:build")))
 
 
-def drop_all() -> None:
-    """Drop every feed, and the data that their builders have read. Raises RedisError."""
-    _forget_all()
-
-
 def begin(name: str) -> bytes:
     """Register a builder and return its mark; to be called **before** SQL is read. Raises RedisError."""
     mark = b"mark:" + secrets.token_bytes(12)
@@ -316,7 +309,7 @@ def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem
     newest `EXTENDED_ITEMS_LIMIT` items stay; `complete` tells whether no posts are older. Returns False if nothing was stored:
     another builder was first, the feed was cut or dropped, or the mark has expired after a minute. Raises RedisError.
     """
-    packed_below = b"" if below is None else below.packed()
+    packed_below = _packed([below] if below is not None else [])
     ttl = int(RETENTION.total_seconds())
     return bool(
         _FINISH_SCRIPT([feed_key(name)], [mark, EXTENDED_ITEMS_LIMIT, ttl, packed_below, _packed(items), int(complete)])

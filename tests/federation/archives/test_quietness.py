@@ -10,8 +10,8 @@ import pytest
 from accounts.models import User
 from accounts.transfers.models import PastImport
 from social.kernel import clock
-from statuses.models import Status, StatusStat
-from statuses.services.retention import RetentionDraft, change_retention, delete_old_posts
+from statuses.models import RetentionPolicy, Status, StatusStat
+from statuses.services.retention import change_retention, delete_old_posts
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import follow, make_status
 from tests.federation.archives.conftest import bring
@@ -57,10 +57,10 @@ def test_an_imported_post_is_on_the_profile_with_its_origin_and_in_no_timeline(a
 def test_the_automatic_deletion_of_old_posts_leaves_out_imported_ones_for_thirty_days(ada: User) -> None:
     own = make_status(ada.account)
     made = bring(ada, zipped(mastodon(note(1))))
-    change_retention(account_id=ada.account_id, draft=RetentionDraft(enabled=True, min_age=7))
+    change_retention(RetentionPolicy(account_id=ada.account_id, enabled=True, min_age=7))
     delete_old_posts()
     assert Status.objects.filter(deleted_at=None).count() == 2
     PastImport.objects.filter(id=made.id).update(finished_at=clock.now() - timedelta(days=31))
-    change_retention(account_id=ada.account_id, draft=RetentionDraft(enabled=True, min_age=7))
+    change_retention(RetentionPolicy(account_id=ada.account_id, enabled=True, min_age=7))
     delete_old_posts()
     assert list(Status.objects.filter(deleted_at=None)) == [own]

@@ -14,7 +14,7 @@ from social.kernel.errors import Invalid
 from social.kernel.ids import snowflake_at
 from statuses.models import Bookmark, Favourite, MediaAttachment, Pin, RetentionPolicy, Status, StatusStat
 from statuses.services import retention
-from statuses.services.retention import RetentionDraft, change_retention, delete_old_posts
+from statuses.services.retention import change_retention, delete_old_posts
 from tests.factories.statuses import make_media, make_poll, make_reblog, make_status
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
@@ -67,7 +67,7 @@ def test_what_its_author_keeps_is_never_deleted(
 ) -> None:
     posts = _everything(alice, bob)
     others = _age(make_status(bob, "of somebody else"))
-    change_retention(account_id=alice.id, draft=RetentionDraft(enabled=True, **wanted))
+    change_retention(RetentionPolicy(account_id=alice.id, enabled=True, **wanted))
     assert delete_old_posts() == 9 - len(kept)
     assert {name for name, post in posts.items() if post.id in _left(alice)} == kept | {"recent"}
     assert others.id in _left(bob)
@@ -77,11 +77,11 @@ def test_what_its_author_keeps_is_never_deleted(
 def test_nothing_is_deleted_unasked_or_too_young_or_of_somebody_suspended(alice: Account) -> None:
     _age(make_status(alice), days=20)
     assert delete_old_posts() == 0
-    change_retention(account_id=alice.id, draft=RetentionDraft(enabled=False, min_age=7))
+    change_retention(RetentionPolicy(account_id=alice.id, enabled=False, min_age=7))
     assert delete_old_posts() == 0
-    change_retention(account_id=alice.id, draft=RetentionDraft(enabled=True, min_age=30))
+    change_retention(RetentionPolicy(account_id=alice.id, enabled=True, min_age=30))
     assert delete_old_posts() == 0
-    change_retention(account_id=alice.id, draft=RetentionDraft(enabled=True))
+    change_retention(RetentionPolicy(account_id=alice.id, enabled=True))
     Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
     assert delete_old_posts() == 0
     Account.objects.filter(id=alice.id).update(suspended_at=None)
@@ -99,7 +99,7 @@ def test_many_posts_go_in_steps_each_going_on_where_the_last_one_ended(
             post = _age(make_status(account, str(number)))
             if account == bob and number < 4:
                 Pin.objects.create(account=bob, status=post)
-        change_retention(account_id=account.id, draft=RetentionDraft(enabled=True))
+        change_retention(RetentionPolicy(account_id=account.id, enabled=True))
     runs = [delete_old_posts() for _run in range(7)]
     assert (sum(runs), max(runs)) == (6, 2)
     assert (len(_left(alice)), len(_left(bob))) == (0, 4)
@@ -108,7 +108,7 @@ def test_many_posts_go_in_steps_each_going_on_where_the_last_one_ended(
 
 
 def test_two_processes_never_take_the_same_author_and_a_killed_one_is_replaced(alice: Account) -> None:
-    change_retention(account_id=alice.id, draft=RetentionDraft(enabled=True))
+    change_retention(RetentionPolicy(account_id=alice.id, enabled=True))
     assert retention._claim() is not None
     assert retention._claim() is None
     RetentionPolicy.objects.update(due_at=clock.now() - timedelta(seconds=1))
@@ -118,7 +118,7 @@ def test_two_processes_never_take_the_same_author_and_a_killed_one_is_replaced(a
 @pytest.mark.parametrize("wrong", [{"min_age": 8}, {"min_favourites": 0}, {"min_reblogs": 10**9}])
 def test_values_against_the_rules_are_refused(alice: Account, wrong: dict[str, Any]) -> None:
     with pytest.raises(Invalid):
-        change_retention(account_id=alice.id, draft=RetentionDraft(enabled=True, **wrong))
+        change_retention(RetentionPolicy(account_id=alice.id, enabled=True, **wrong))
     assert not RetentionPolicy.objects.exists()
 
 
