@@ -82,7 +82,8 @@ class _LanguageField(OpenChoiceField):
 
 class _DurationField(OpenChoiceField):
     def title_of(self, value: str) -> str | None:
-        return _duration(value) if _NUMBER_OF_SECONDS.match(value) else None
+        begin = datetime(1970, 1, 1)
+        return timesince(begin, begin + timedelta(seconds=int(value))) if _NUMBER_OF_SECONDS.match(value) else None
 
 
 class PostForm(ServiceForm):
@@ -317,11 +318,6 @@ class PostForm(ServiceForm):
             {"id": str(number), "description": change.description or "", "focus": change.focus or ""}
             for number, change in self.changes.items()
         ]
-
-
-def _duration(seconds: str) -> str:
-    begin = datetime(1970, 1, 1)
-    return timesince(begin, begin + timedelta(seconds=int(seconds)))
 
 
 def _place_of(media: MediaAttachment) -> str:

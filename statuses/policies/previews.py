@@ -135,7 +135,7 @@ class _Page:
                     self.language = self.language or element.get("lang") or ""
                 case "meta":
                     self._read_meta(element)
-                case "title" if not self.title and not _is_inside(element, "svg"):
+                case "title" if not self.title and next(element.iterancestors("svg"), None) is None:
                     self.title = element.text or ""
                 case "link":
                     self._read_link(element)
@@ -231,10 +231,6 @@ class _Page:
             ),
             embed_url=next((self.embeds[kind] for kind in EMBED_LINKS if self.embeds.get(kind)), ""),
         )
-
-
-def _is_inside(element: Any, name: str) -> bool:
-    return any(ancestor.tag == name for ancestor in element.iterancestors())
 
 
 def _type_of(element: Any) -> str:

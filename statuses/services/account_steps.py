@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from typing import Final
 
 from django.db import transaction
@@ -29,10 +30,6 @@ def _delete_posts(account_id: int) -> int:
     for start in range(0, len(ids), erasing.BATCH_SIZE):
         delete_statuses(status_ids=ids[start : start + erasing.BATCH_SIZE], delete_media=True)
     return len(ids)
-
-
-def _take_back_favourites(account_id: int) -> int:
-    return take_back_favourites(account_id=account_id, limit=erasing.BATCH_SIZE)
 
 
 def _forget_requests(account_id: int) -> int:
@@ -92,16 +89,8 @@ def _remove_files(account_id: int) -> int:
     return len(chosen)
 
 
-def _move_posts(source: Account, target: Account) -> int:
-    # Deleted posts are moved as well, because their ids can still be requested.
-    return _move("account_id", source, target)
-
-
-def _move_answers(source: Account, target: Account) -> int:
-    return _move("in_reply_to_account_id", source, target)
-
-
 def _move(column: str, source: Account, target: Account) -> int:
+    # Deleted posts are moved as well, because their ids can still be requested.
     moved, last = 0, 0
     rows = Status.objects.filter(**{column: source.id}).order_by("id").values_list("id", flat=True)
     # Continue after the last id, because moved posts are still in the index.
@@ -128,12 +117,12 @@ def register_steps() -> None:
     """Register these steps; the erasing steps run before those of lower apps."""
     erasing.register(
         _delete_posts,
-        _take_back_favourites,
+        lambda account_id: take_back_favourites(account_id=account_id, limit=erasing.BATCH_SIZE),
         _forget_requests,
         _take_back_votes,
         _leave_posts_of_others,
         _remove_files,
     )
-    merging.register("posts", _move_posts, ("statuses.Status", "account"))
-    merging.register("answers", _move_answers, ("statuses.Status", "in_reply_to_account"))
+    merging.register("posts", partial(_move, "account_id"), ("statuses.Status", "account"))
+    merging.register("answers", partial(_move, "in_reply_to_account_id"), ("statuses.Status", "in_reply_to_account"))
     archives.register(archives.ArchivePart("media", _write_media))

@@ -13,16 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from social.kernel.errors import KernelError, Unavailable
-from social.kernel.http.client import (
-    Exhausted,
-    FetchError,
-    Request,
-    Response,
-    TimedOut,
-    Unreachable,
-    Untrusted,
-    fetch_async,
-)
+from social.kernel.http import client
 from social.kernel.media.images import ACCEPTED
 from social.kernel.media.types import HEAD, media_type
 from social.kernel.reasons import Reason
@@ -42,7 +33,7 @@ _SCHEMES: Final = ("https", "http")
 _TEMPORARY_CODES: Final = (408, 425, 429)
 
 
-class _Missing(FetchError):
+class _Missing(client.FetchError):
     reason = PageReason.PAGE_MISSING
 
 
@@ -58,8 +49,10 @@ def _fetch(job: Job[CardFetch], url: str) -> Steps:
     refused: Counter[tuple[str, Reason]] = Counter()
     try:
         preview, host, image = yield _gather(url, refused)
-    except FetchError as error:
-        if isinstance(error, (TimedOut, Exhausted, Unreachable)) and not isinstance(error, Untrusted):
+    except client.FetchError as error:
+        if isinstance(error, (client.TimedOut, client.Exhausted, client.Unreachable)) and not isinstance(
+            error, client.Untrusted
+        ):
             job.answers[job.row.host] = str(error)
             raise Failed(str(error)) from None
         logger.info("card %d: %s", card_id, error)
@@ -89,9 +82,9 @@ async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Previ
     for picture in preview.pictures if preview.title else ():
         try:
             image = await _image(picture.url)
-        except FetchError as error:
+        except client.FetchError as error:
             refused[_host_named(picture.url), PageReason.PICTURE_MISSING] += 1
-            if isinstance(error, (TimedOut, Exhausted, Unreachable)):
+            if isinstance(error, (client.TimedOut, client.Exhausted, client.Unreachable)):
                 break
         else:
             preview = replace(preview, pictures=(picture,))
@@ -99,15 +92,15 @@ async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Previ
     return preview, host_of(page.url), image
 
 
-async def _ask(url: str, most: int, *, accept: Sequence[str] = (), cut: bool = False) -> Response:
+async def _ask(url: str, most: int, *, accept: Sequence[str] = (), cut: bool = False) -> client.Response:
     """Request an address. Raises Unreachable if a retry may succeed, otherwise FetchError. Only pages need a media type in
     `accept`, as in Mastodon; oEmbed documents and pictures are recognised by their bytes (security row 1).
     """
-    answer = await fetch_async(
-        Request(url, accept=accept, max_bytes=most, deadline=DEADLINE, schemes=_SCHEMES, cut=cut)
+    answer = await client.fetch_async(
+        client.Request(url, accept=accept, max_bytes=most, deadline=DEADLINE, schemes=_SCHEMES, cut=cut)
     )
     if answer.status >= 500 or answer.status in _TEMPORARY_CODES:
-        raise Unreachable(f"{answer.status} from {url[:200]}")
+        raise client.Unreachable(f"{answer.status} from {url[:200]}")
     if answer.status != 200:
         raise _Missing(f"{answer.status} from {url[:200]}")
     return answer
@@ -116,7 +109,7 @@ async def _ask(url: str, most: int, *, accept: Sequence[str] = (), cut: bool = F
 async def _with_embed(preview: Preview, refused: Counter[tuple[str, Reason]]) -> Preview:
     try:
         answer = await _ask(preview.embed_url, EMBED_BYTES)
-    except FetchError as error:
+    except client.FetchError as error:
         refused[_host_named(preview.embed_url), error.reason] += 1
         return preview
     return await asyncio.to_thread(read_embed, answer.body, preview)

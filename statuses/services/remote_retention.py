@@ -120,7 +120,8 @@ def remove_old_remote_posts() -> int:
     terms = [retention_days("KEEP_REMOTE_POSTS_DAYS"), find_remote_posts_limit()]
     if not any(terms):
         return 0
-    if current is None or current.terms != terms or _is_over(current):
+    is_due = current is not None and datetime.fromisoformat(current.began_at) <= clock.now() - PASS_INTERVAL
+    if current is None or current.terms != terms or (current.ended_at and is_due):
         current = Pass(terms, _first_end(*terms), clock.iso(clock.now()))
     removed, end = 0, time.monotonic() + RUN_SECONDS
     while not current.ended_at:
@@ -169,11 +170,6 @@ def _take_sample(samples: Sequence[Sample]) -> None:
     new = Sample(clock.iso(now), rows, bytes_of_posts(rows))
     kept = [*samples, new][-SAMPLES_LIMIT:]
     write_setting(SAMPLES_SETTING, [list(asdict(sample).values()) for sample in kept])
-
-
-def _is_over(current: Pass) -> bool:
-    began_at = datetime.fromisoformat(current.began_at)
-    return bool(current.ended_at) and began_at <= clock.now() - PASS_INTERVAL
 
 
 def _first_end(days: int, limit: int) -> int:

@@ -32,18 +32,10 @@ from statuses.queries.page import PostPage, fill, hydrate
 from statuses.queries.posts import load_bodies
 from statuses.queries.statuses import find_embeddable_at, find_own_status, find_post, find_post_and_relations
 from statuses.queries.threads import incomplete_from, load_context
+from statuses.serializers import presenting
 from statuses.serializers.card import FRAME_WIDTH, OEmbedSerializer
 from statuses.serializers.inputs import statuses
 from statuses.serializers.inputs.statuses import OEmbedInput
-from statuses.serializers.presenting import (
-    present,
-    present_acted_on,
-    present_by_id,
-    present_deleted,
-    present_history,
-    present_status,
-    present_statuses,
-)
 from statuses.serializers.scheduled_status import ScheduledStatusSerializer
 from statuses.serializers.status import ContextSerializer, StatusSourceSerializer, TranslationSerializer
 from statuses.services import interactions
@@ -130,7 +122,7 @@ class StatusesViewSet(ApiViewSet):
             raise Invalid(error.message, unexpected_accounts=list(accounts.values())) from None
         if isinstance(published, ScheduledStatus):
             return ScheduledStatusSerializer(listings.find_scheduled(published.id, self.account_id)).data
-        return present_status(published, self.account_id)
+        return presenting.present_status(published, self.account_id)
 
     def list(self, request: Request) -> Any:
         """`GET /api/v1/statuses?id[]=`: several posts, newest id first, without those that the viewer may not read."""
@@ -138,27 +130,27 @@ class StatusesViewSet(ApiViewSet):
         if len(requested_ids) > IDS_LIMIT:
             raise Invalid.sentence(_("At most %(count)d posts can be read at once") % {"count": IDS_LIMIT})
         ids = {number for number in map(parse_id, requested_ids) if number is not None}
-        return present(hydrate(sorted(ids, reverse=True), self.viewer_id, THREAD.shows))
+        return presenting.present(hydrate(sorted(ids, reverse=True), self.viewer_id, THREAD.shows))
 
     def retrieve(self, request: Request, id: int) -> Any:
         """`GET /api/v1/statuses/:id`."""
-        return present_status(id, self.viewer_id)
+        return presenting.present_status(id, self.viewer_id)
 
     def destroy(self, request: Request, id: int) -> Any:
         """`DELETE /api/v1/statuses/:id`: the response has the source text, so that the post can be written again."""
         status = find_own_status(id, self.account_id)
-        entity = present_deleted(status, self.account_id)
+        entity = presenting.present_deleted(status, self.account_id)
         delete_status(status_id=status.id, delete_media=statuses.DeletionInput.read(request).delete_media)
         return entity
 
     def update(self, request: Request, id: int) -> Any:
         """`PUT /api/v1/statuses/:id`: replaces text, files and poll of the post; values that are left out are cleared."""
         edit_status(author=find_author(self.account_id), status_id=id, draft=statuses.EditInput.read(request))
-        return present_status(id, self.account_id)
+        return presenting.present_status(id, self.account_id)
 
     def history(self, request: Request, id: int) -> Any:
         """`GET /api/v1/statuses/:id/history`: all versions, oldest first; a post that was not edited has one version."""
-        return present_history(find_post(id, self.viewer_id).proper, self.viewer_id)
+        return presenting.present_history(find_post(id, self.viewer_id).proper, self.viewer_id)
 
     def source(self, request: Request, id: int) -> Any:
         """`GET /api/v1/statuses/:id/source`: the source text of the post, for editing."""
@@ -177,7 +169,7 @@ class StatusesViewSet(ApiViewSet):
         """
         post = find_post(id, self.viewer_id)
         context = load_context(post, self.viewer_id)
-        entities = present_by_id(context.page)
+        entities = presenting.present_by_id(context.page)
         refresh = None
         if self.viewer_id is not None:
             refresh = refresh_thread(incomplete_from(post, context), account_id=self.viewer_id)
@@ -202,15 +194,15 @@ class StatusesViewSet(ApiViewSet):
         """`POST /api/v1/statuses/:id/favourite`."""
         post, relations = find_post_and_relations(id, self.account_id)
         if interactions.favourite_status(account_id=self.account_id, status=post, relations=relations):
-            return present_acted_on(post, self.account_id)
+            return presenting.present_acted_on(post, self.account_id)
         if post.original is not None and not post.original.interaction_policy:
             raise Invalid.of([FieldError("status", "ERR_TAKEN", _("has already been taken"), _("Status"))])
-        return present_status(id, self.account_id)
+        return presenting.present_status(id, self.account_id)
 
     def unfavourite(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unfavourite`: always allowed to an account that has favourited the post."""
         target = interactions.unfavourite_status(account_id=self.account_id, status_id=id)
-        return present_acted_on(target, self.account_id)
+        return presenting.present_acted_on(target, self.account_id)
 
     def reblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/reblog`: the boost with the boosted post in it; the post itself if its author is asked."""
@@ -221,42 +213,42 @@ class StatusesViewSet(ApiViewSet):
             relations=relations,
             visibility=statuses.ReblogInput.read(request).visibility or None,
         )
-        return present_status(reblog_id or post.proper.id, self.account_id)
+        return presenting.present_status(reblog_id or post.proper.id, self.account_id)
 
     def unreblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unreblog`: the boosted post; always allowed to an account that has boosted it."""
         target = interactions.unreblog_status(account_id=self.account_id, status_id=id)
-        return present_acted_on(target, self.account_id)
+        return presenting.present_acted_on(target, self.account_id)
 
     def bookmark(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/bookmark`."""
         interactions.bookmark_status(account_id=self.account_id, status=find_post(id, self.account_id))
-        return present_status(id, self.account_id)
+        return presenting.present_status(id, self.account_id)
 
     def unbookmark(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unbookmark`: always allowed to an account that has bookmarked the post."""
         target = interactions.unbookmark_status(account_id=self.account_id, status_id=id)
-        return present_acted_on(target, self.account_id)
+        return presenting.present_acted_on(target, self.account_id)
 
     def mute(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/mute`: stops notifications of the post's thread."""
         interactions.mute_conversation(account_id=self.account_id, status=find_post(id, self.account_id))
-        return present_status(id, self.account_id)
+        return presenting.present_status(id, self.account_id)
 
     def unmute(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unmute`."""
         interactions.unmute_conversation(account_id=self.account_id, status=find_post(id, self.account_id))
-        return present_status(id, self.account_id)
+        return presenting.present_status(id, self.account_id)
 
     def pin(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/pin`: pins the caller's own post to the profile."""
         pin_status(account_id=self.account_id, status=find_post(id, self.account_id))
-        return present_status(id, self.account_id)
+        return presenting.present_status(id, self.account_id)
 
     def unpin(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unpin`."""
         unpin_status(account_id=self.account_id, status=find_post(id, self.account_id))
-        return present_status(id, self.account_id)
+        return presenting.present_status(id, self.account_id)
 
     def quotes(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/quotes`: posts that quote the post, the newest quote first.
@@ -266,7 +258,9 @@ class StatusesViewSet(ApiViewSet):
         target = find_post(id, self.viewer_id).proper
         page = self.paginate(listings.list_quotes_of(target.id, self.viewer_id).only("id", "status_id"))
         accept = None if target.account_id == self.viewer_id else THREAD.shows
-        return page.respond(present(hydrate([quote.status_id for quote in page.items], self.viewer_id, accept)))
+        return page.respond(
+            presenting.present(hydrate([quote.status_id for quote in page.items], self.viewer_id, accept))
+        )
 
     def revoke(self, request: Request, id: int, quoting_status_id: int) -> Any:
         """`POST /api/v1/statuses/:id/quotes/:quoting_status_id/revoke`: the quoting post, without the caller's post in it.
@@ -274,7 +268,7 @@ class StatusesViewSet(ApiViewSet):
         """
         status = find_post(id, self.account_id)
         quoting_id = revoke_quote(account_id=self.account_id, status=status, quoting_id=quoting_status_id)
-        return present_status(quoting_id, self.account_id)
+        return presenting.present_status(quoting_id, self.account_id)
 
     def interaction_policy(self, request: Request, id: int) -> Any:
         """`PUT /api/v1/statuses/:id/interaction_policy`: changes who may interact with the caller's own post."""
@@ -285,7 +279,7 @@ class StatusesViewSet(ApiViewSet):
             policy=policies.quote_approval_policy,
             interactions=policies.interaction_policy,
         )
-        return present_status(id, self.account_id)
+        return presenting.present_status(id, self.account_id)
 
 
 class AccountStatusesViewSet(ApiViewSet):
@@ -313,7 +307,7 @@ class AccountStatusesViewSet(ApiViewSet):
             # The account is looked up only for an empty page, because the lookup costs more than the page.
             find_account(id)
             return page.respond([])
-        return page.respond(present(fill(loaded[0])))
+        return page.respond(presenting.present(fill(loaded[0])))
 
 
 class OwnMarksViewSet(ApiViewSet):
@@ -327,12 +321,12 @@ class OwnMarksViewSet(ApiViewSet):
     def favourites(self, request: Request) -> HttpResponse:
         """`GET /api/v1/favourites`."""
         page = self.paginate(listings.list_favourites(self.account_id).only("id", "status_id"))
-        return page.respond(present_statuses([row.status_id for row in page.items], self.account_id))
+        return page.respond(presenting.present_statuses([row.status_id for row in page.items], self.account_id))
 
     def bookmarks(self, request: Request) -> HttpResponse:
         """`GET /api/v1/bookmarks`."""
         page = self.paginate(listings.list_bookmarks(self.account_id).only("id", "status_id"))
-        return page.respond(present_statuses([row.status_id for row in page.items], self.account_id))
+        return page.respond(presenting.present_statuses([row.status_id for row in page.items], self.account_id))
 
 
 class ScheduledStatusesViewSet(ApiViewSet):
@@ -377,4 +371,4 @@ class OEmbedViewSet(ApiViewSet):
             "height": form.maxheight,
             "site_name": current_identity().name,
         }
-        return OEmbedSerializer(present_status(find_embeddable_at(form.url).id, None), context=context).data
+        return OEmbedSerializer(presenting.present_status(find_embeddable_at(form.url).id, None), context=context).data

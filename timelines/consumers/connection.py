@@ -17,16 +17,8 @@ from timelines.consumers.allowances import Allowances
 from timelines.consumers.registry import ConnectionRegistry, Listener
 from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import Watched
+from timelines.policies import streams
 from timelines.policies.access import HASHTAG, LIVE
-from timelines.policies.streams import (
-    TOO_MANY_COMMANDS,
-    Stream,
-    StreamError,
-    check_name,
-    has_shown,
-    is_hidden_from_viewer,
-    open_stream,
-)
 from timelines.queries.fan_out import list_valid_tokens
 from timelines.queries.lists import owns_list
 from timelines.queries.public import load_origins
@@ -47,7 +39,7 @@ _COMMANDS_A_SECOND: Final = 2.0
 TOO_MANY_STREAMS: Final = "Too many streams on one connection"
 
 # An event for a stream, an error to send, or the end of the connection: True if the client is too slow, False otherwise.
-_Item = tuple[Stream, Message] | StreamError | bool
+_Item = tuple[streams.Stream, Message] | streams.StreamError | bool
 
 
 def _normalised(tag: str | None) -> str:
@@ -73,9 +65,9 @@ class Connection:
         self,
         registry: ConnectionRegistry,
         identity: Identity,
-        send: Callable[[Stream, Message], Awaitable[None]],
+        send: Callable[[streams.Stream, Message], Awaitable[None]],
         close: Callable[[bool], Awaitable[None]],
-        report_error: Callable[[StreamError], Awaitable[None]] | None = None,
+        report_error: Callable[[streams.StreamError], Awaitable[None]] | None = None,
         *,
         write: Callable[[bytes], bool] | None = None,
         abort: Callable[[], None] | None = None,
@@ -93,7 +85,7 @@ class Connection:
         self._write, self._abort = write, abort
         self._waits = False
         # Keyed by stream name and normalised hashtag or list: #Cats and #cats are the same stream.
-        self._streams: dict[tuple[str, str], tuple[Stream, Listener]] = {}
+        self._streams: dict[tuple[str, str], tuple[streams.Stream, Listener]] = {}
         self._queue: asyncio.Queue[_Item] = asyncio.Queue()
         self._watched: Watched | None = None
         self._commands = Allowances(_COMMANDS_AT_ONCE, _COMMANDS_A_SECOND)
@@ -115,7 +107,7 @@ class Connection:
         """Subscribe to a stream, unless it is subscribed or the connection has ended. Raises StreamError."""
         if self.has_ended():
             return
-        check_name(name, tag)
+        streams.check_name(name, tag)
         stream = await self._stream(name, tag, named_list)
         if self.has_ended():
             return
@@ -123,7 +115,7 @@ class Connection:
         if key in self._streams:
             return
         if len(self._streams) >= MAX_STREAMS:
-            raise StreamError(400, TOO_MANY_STREAMS)
+            raise streams.StreamError(400, TOO_MANY_STREAMS)
         if stream.filtered and self._watched is None:
             await self._watch()
         # A mute or a block withdraws the posts that the feed contains, so the feed must exist before the first event.
@@ -141,7 +133,7 @@ class Connection:
     def take_command(self) -> None:
         """Count a message of the client. Raises StreamError (429) after too many on this connection or of the account."""
         if not self._commands.take(None):
-            raise StreamError(429, TOO_MANY_COMMANDS)
+            raise streams.StreamError(429, streams.TOO_MANY_COMMANDS)
         self._registry.take_command(self.account_id)
 
     def has_ended(self) -> bool:
@@ -156,7 +148,7 @@ class Connection:
         await self._registry.settle(channels.relations(self.account_id))
         await watched.get()
 
-    async def _stream(self, name: str, tag: str | None, named_list: str | None = None) -> Stream:
+    async def _stream(self, name: str, tag: str | None, named_list: str | None = None) -> streams.Stream:
         origins: tuple[bool, bool] | None = (True, True)
         if name.startswith(("hashtag", "public")):
             kind = HASHTAG if name.startswith("hashtag") else LIVE
@@ -164,7 +156,7 @@ class Connection:
         list_id = parse_id(named_list) if name == "list" else None
         if list_id is not None and not await in_thread(owns_list, self.account_id, list_id):
             list_id = None
-        return open_stream(
+        return streams.open_stream(
             name,
             account_id=self.account_id,
             token_id=self.token_id,
@@ -176,7 +168,7 @@ class Connection:
             own_list_id=list_id,
         )
 
-    def _listen(self, key: tuple[str, str], stream: Stream) -> None:
+    def _listen(self, key: tuple[str, str], stream: streams.Stream) -> None:
         listener = partial(self.enqueue, stream)
         self._streams[key] = (stream, listener)
         for channel in stream.channels:
@@ -195,23 +187,23 @@ class Connection:
 
     def unsubscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
         """End the subscription to a stream, if there is one. Raises StreamError for a name or hashtag that is too long."""
-        check_name(name, tag)
+        streams.check_name(name, tag)
         found = self._streams.pop(_key(name, tag, named_list), None)
         if found is not None:
             self._stop_listening(*found)
 
-    def _stop_listening(self, stream: Stream, listener: Listener) -> None:
+    def _stop_listening(self, stream: streams.Stream, listener: Listener) -> None:
         for channel in stream.channels:
             self._registry.unlisten(channel, listener)
 
-    def enqueue(self, stream: Stream, message: Message) -> None:
+    def enqueue(self, stream: streams.Stream, message: Message) -> None:
         """Send the client an event, or queue it; with too many in the queue the connection ends: none is lost silently."""
-        if message.withdrawn is not None and not has_shown(stream, message.withdrawn):
+        if message.withdrawn is not None and not streams.has_shown(stream, message.withdrawn):
             return
         if not self._write_directly(stream, message):
             self._put((stream, message))
 
-    def _write_directly(self, stream: Stream, message: Message) -> bool:
+    def _write_directly(self, stream: streams.Stream, message: Message) -> bool:
         # Sends or filters out an event at once, if possible, and returns whether it was: with thousands of listeners, this
         # avoids waking a task for each.
         if self._write is None or not self._waits or self._ended or not self._queue.empty():
@@ -221,13 +213,13 @@ class Connection:
             viewer = watched.cached
             if viewer is None:
                 return False
-            if is_hidden_from_viewer(stream, message.facts, viewer, message.received_at or clock.now()):
+            if streams.is_hidden_from_viewer(stream, message.facts, viewer, message.received_at or clock.now()):
                 return True
             if viewer.filters:
                 return False
         return self._write(message.websocket_frame(stream.label))
 
-    def report_error(self, error: StreamError) -> None:
+    def report_error(self, error: streams.StreamError) -> None:
         """Queue the error of a command for the client, after earlier events."""
         self._put(error)
 
@@ -295,14 +287,14 @@ class Connection:
             if isinstance(item, bool):
                 await self._close(item)
                 return
-            if isinstance(item, StreamError):
+            if isinstance(item, streams.StreamError):
                 if self._report_error is not None:
                     await self._report_error(item)
                 continue
             stream, message = item
             if stream.filtered and message.facts is not None and self._watched is not None:
                 viewer, moment = await self._watched.get(), clock.now()
-                if is_hidden_from_viewer(stream, message.facts, viewer, moment):
+                if streams.is_hidden_from_viewer(stream, message.facts, viewer, moment):
                     continue
                 if viewer.filters:
                     message = await self._registry.filtered_events.get(message, viewer, moment)
@@ -316,8 +308,8 @@ class Connection:
         self._registry.leave(self)
         if self._review is not None:
             self._review.cancel()
-        streams, self._streams = self._streams, {}
-        for stream, listener in streams.values():
+        subscribed, self._streams = self._streams, {}
+        for stream, listener in subscribed.values():
             self._stop_listening(stream, listener)
         self._registry.unlisten(channels.token(self.token_id), self._on_token)
         self._registry.unlisten(channels.user(self.user_id), self._on_user)

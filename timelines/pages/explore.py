@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
@@ -75,10 +76,6 @@ def explored_posts(limit: int, viewer: User | None = None, *, trends: bool = Tru
     return {"posts": load_shown(ids, reader), "trending": False}
 
 
-def _posts(viewer: User | None) -> dict[str, Any]:
-    return explored_posts(POSTS_LIMIT, viewer)
-
-
 def _tags(viewer: User | None) -> dict[str, Any]:
     return {"tags": tags_for_templates(load_tags(list_allowed_ids(TrendKind.TAG)[:TAGS_LIMIT]), _id_of(viewer))}
 
@@ -102,4 +99,4 @@ def _id_of(viewer: User | None) -> int | None:
     return viewer.account_id if viewer is not None else None
 
 
-_LISTS: Final = {"": _posts, "tags": _tags, "links": _links, "people": _people}
+_LISTS: Final = {"": partial(explored_posts, POSTS_LIMIT), "tags": _tags, "links": _links, "people": _people}

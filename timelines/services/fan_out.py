@@ -16,14 +16,7 @@ from statuses.models import Status
 from statuses.policies.posts import Post
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_conversational, is_for_addressed, is_listed
 from statuses.queries.posts import load_posts
-from timelines.policies.feeds import (
-    BOOST_WINDOW,
-    home_verdict,
-    involved_ids,
-    is_followable_by_hashtag,
-    list_verdict,
-    repeated_items,
-)
+from timelines.policies import feeds
 from timelines.queries import fan_out
 from timelines.queries.lists import load_lists_of_members
 from timelines.services.broadcasting import broadcast_deletions, broadcast_posts, broadcast_to_mentioned
@@ -139,10 +132,10 @@ def find_recipients(posts: Sequence[Post]) -> dict[int, Recipients]:
     people = {account for account in answered_ids if account is not None}
     readers = fan_out.load_readers(
         {post.account_id for post in posts},
-        people={person for post in posts for person in involved_ids(post)},
+        people={person for post in posts for person in feeds.involved_ids(post)},
         followable=people | {post.proper.account_id for post in posts if post.proper.account_id != post.account_id},
         answered_ids=people,
-        tagged=[post.id for post in posts if is_followable_by_hashtag(post)],
+        tagged=[post.id for post in posts if feeds.is_followable_by_hashtag(post)],
     )
     return {post.id: _recipients_of(post, readers) for post in posts}
 
@@ -156,7 +149,7 @@ def _recipients_of(post: Post, readers: fan_out.Readers) -> Recipients:
     if by_hashtag:
         candidates = dict.fromkeys((*candidates, *by_hashtag))
     # Readers with the same relations get the same verdict, so that only one of them is checked.
-    alike = readers.alike.get(post.account_id, frozenset()) - involved_ids(post) - set(by_hashtag)
+    alike = readers.alike.get(post.account_id, frozenset()) - feeds.involved_ids(post) - set(by_hashtag)
     all_of_them = bool(alike) and _is_home_post(post, next(iter(alike)), readers)
     homes = [
         account
@@ -167,7 +160,7 @@ def _recipients_of(post: Post, readers: fan_out.Readers) -> Recipients:
         (found.id, found.owner_id)
         for found in readers.lists.get(post.account_id, ())
         if found.owner_id in of_author
-        and list_verdict(
+        and feeds.list_verdict(
             post, readers.relations(found.owner_id, post.account_id), found.replies_policy, found.members
         ).delivered
     ]
@@ -176,7 +169,7 @@ def _recipients_of(post: Post, readers: fan_out.Readers) -> Recipients:
 
 def _is_home_post(post: Post, account: int, readers: fan_out.Readers) -> bool:
     tagged = (post.id,) if account in readers.by_hashtag.get(post.id, ()) else ()
-    return home_verdict(post, readers.relations(account, post.account_id), tagged).delivered
+    return feeds.home_verdict(post, readers.relations(account, post.account_id), tagged).delivered
 
 
 def find_repeated(posts: Sequence[Post], recipients: Mapping[int, Recipients]) -> dict[int, set[str]]:
@@ -187,14 +180,14 @@ def find_repeated(posts: Sequence[Post], recipients: Mapping[int, Recipients]) -
     names = [name for name, channel in streams.items() if channel in subscribed]
     if not names:
         return {}
-    newest = feed.newest(names, BOOST_WINDOW + len(posts))
+    newest = feed.newest(names, feeds.BOOST_WINDOW + len(posts))
     added = {post.id for post in posts}
     older_items = {name: [item for item in newest[name] if item.id not in added] for name in names}
     repeated: dict[int, set[str]] = defaultdict(set)
     for post in sorted(posts, key=lambda post: post.id):
         for name in older_items.keys() & {*recipients[post.id].feeds}:
             older_items[name].append(_item_of(post))
-            if repeated_items(older_items[name])[-1] is not None:
+            if feeds.repeated_items(older_items[name])[-1] is not None:
                 repeated[post.id].add(name)
     return repeated
 
