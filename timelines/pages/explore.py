@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -99,4 +100,9 @@ def _id_of(viewer: User | None) -> int | None:
     return viewer.account_id if viewer is not None else None
 
 
-_LISTS: Final = {"": partial(explored_posts, POSTS_LIMIT), "tags": _tags, "links": _links, "people": _people}
+_LISTS: Final[dict[str, Callable[[User | None], dict[str, Any]]]] = {
+    "": partial(explored_posts, POSTS_LIMIT),
+    "tags": _tags,
+    "links": _links,
+    "people": _people,
+}
