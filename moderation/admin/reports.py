@@ -117,13 +117,9 @@ APPEAL_TEXT = shown("text", _("Text"), lambda appeal: shortened(appeal.text, 120
 APPEAL_STATE = _APPEAL_STATES.column()
 
 
-def _is_undecided(appeal: Appeal) -> bool:
-    return appeal.approved_at is None and appeal.rejected_at is None
-
-
 def _buttons(appeal: Appeal) -> Any:
     """Return links to the confirmation pages of the two decisions; None for an appeal that is decided."""
-    if not _is_undecided(appeal):
+    if appeal.state != "pending":
         return None
     page = reverse("admin:moderation_appeal_changelist")
     acts = (("accept", gettext("Accept")), ("reject", gettext("Reject")))
@@ -154,7 +150,7 @@ class AppealAdmin(_WordsAboutPeople):
             lambda by, appeal: accept_appeal(by=by, appeal=appeal),
             icon="check",
             one=Words(_("Approve this appeal? What was done to the account is undone."), _("The appeal is approved.")),
-            fits=_is_undecided,
+            fits=lambda appeal: appeal.state == "pending",
             many=Words(
                 _("Approve these appeals? What was done to the accounts is undone."),
                 ngettext_lazy("%(count)d appeal was approved.", "%(count)d appeals were approved.", "count"),
@@ -167,7 +163,7 @@ class AppealAdmin(_WordsAboutPeople):
             lambda by, appeal: reject_appeal(by=by, appeal=appeal),
             icon="close",
             one=Words(_("Reject this appeal?"), _("The appeal is rejected.")),
-            fits=_is_undecided,
+            fits=lambda appeal: appeal.state == "pending",
             many=Words(
                 _("Reject these appeals?"),
                 ngettext_lazy("%(count)d appeal was rejected.", "%(count)d appeals were rejected.", "count"),
