@@ -70,7 +70,9 @@ def note_wrong_key(actor_uri: str) -> None:
 
 
 def _counts(source: str) -> bool:
-    """Tell whether failures are counted for this address; in trials on one machine, all servers share an address."""
+    """Tell whether failures are counted for this address. Loopback addresses are not counted if FEDERATION_LOOPBACK is set,
+    because all servers on the machine then share one address.
+    """
     if source in ("", UNKNOWN):
         return False
     return not (settings.FEDERATION_LOOPBACK and ipaddress.ip_network(source, strict=False).is_loopback)

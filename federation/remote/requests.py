@@ -57,8 +57,8 @@ def request_collections(uris: Iterable[str], *, named_by: str) -> None:
 
 
 def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = False) -> None:
-    """Request a check of the quote in the post `uri`, whose first document is at `wanted_uri`. With `again` (the post now names
-    another authorization), a check that was given up is repeated.
+    """Request a check of the quote in the post `uri`. `wanted_uri` is the document to fetch first: the quoted post or, if
+    known, the authorization. With `again` (the post now names another authorization), a check that was given up is repeated.
     """
     if again:
         Fetch.objects.filter(kind=FetchKind.QUOTE, uri=uri, dead_at__isnull=False).delete()

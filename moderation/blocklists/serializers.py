@@ -257,18 +257,18 @@ class NewExclusionInput(Form):
 
 
 class AcceptInput(Form):
-    """Choice whether an existing rule is changed."""
+    """Whether an existing rule is changed."""
 
     overwrite: bool = False
 
 
 class RemoveDraftInput(Form):
-    """Choice whether no list may block the server from now on."""
+    """Whether no list may block the server from now on."""
 
     exclude_target: bool = False
 
 
 class RemoveInput(Form):
-    """Choice whether the rules that came only from the list are removed as well."""
+    """Whether the rules that came only from the list are removed as well."""
 
     remove_children: bool = True

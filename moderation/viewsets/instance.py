@@ -91,7 +91,7 @@ class DocumentsViewSet(ApiViewSet):
         return reply(instance.search_peers(prefix) if prefix is not None else None, headers=_CACHED)
 
     def activity(self, request: Request) -> HttpResponse:
-        """Figures of twelve weeks, the current week first; 404 without a body if the figures are switched off."""
+        """Figures for twelve weeks, the current week first; 404 without a body if the figures are switched off."""
         if not load_site_texts()["site_publish_activity"]:
             return reply_empty(request, status=404)
         return _document("activity", lambda: entities.ActivitySerializer(instance.list_weeks(), many=True).data)

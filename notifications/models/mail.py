@@ -28,7 +28,7 @@ class MailItem(models.Model):
 
 
 class Mailing(WaitingRow):
-    """The queued turn of a recipient who may be due for a mail about items, or for a summary; one row per recipient."""
+    """A queue entry for a recipient who may be due a mail about waiting items, or a summary; one row per recipient."""
 
     queue = "mails"
     due = MailsDue

@@ -42,7 +42,7 @@ class PushSettings:
 
 @dataclass(frozen=True, slots=True)
 class PushTarget:
-    """The endpoint to which messages are sent, and the keys of the device. `standard`: messages are encoded by RFC 8291."""
+    """The endpoint to which messages are sent, and the keys of the device. `standard`: messages are encoded as in RFC 8291."""
 
     endpoint: str = ""
     p256dh: str = ""

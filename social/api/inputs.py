@@ -135,7 +135,7 @@ class Reading:
 
 @dataclass_transform(frozen_default=True)
 class Form(Reading):
-    """Base of inputs that are frozen dataclasses themselves: parameters are read by the types of their fields.
+    """Base of inputs that are frozen dataclasses themselves: parameters are read according to the types of their fields.
     `Annotated[..., field]` reads a value with this field; `Annotated[..., None]` marks an attribute that is no parameter.
     """
 

@@ -86,8 +86,8 @@ class InOneTransaction(_Group):
     """Operations in a transaction of their own, in a migration that is not atomic; they are run only once, however often
     the migration is started.
 
-    The table of the first `CreateModel` shows whether they were run. The classes of all models are made beforehand, so that
-    no lock is held in that time.
+    The table of the first `CreateModel` shows whether they were run. The classes of all models are built beforehand, so that
+    no lock is held while they are built.
     """
 
     category = OperationCategory.MIXED

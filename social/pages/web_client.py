@@ -140,7 +140,7 @@ class _InlineScripts(HTMLParser):
 def _inline_scripts(file: Path, etag: str) -> tuple[str, ...]:
     """Return the hashes of the inline scripts of an HTML file for a Content-Security-Policy. `etag` changes with the file."""
     parser = _InlineScripts()
-    # Browsers hash what they have parsed, in which line ends are one character.
+    # Browsers hash a script after parsing, when each CRLF has already become a single LF.
     parser.feed(file.read_text("utf-8", "replace").replace("\r\n", "\n"))
     parser.close()
     return tuple(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in parser.texts)

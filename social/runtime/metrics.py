@@ -147,7 +147,7 @@ def _outbox_metrics() -> Iterator[Metric]:
 
 
 def _may_read(request: HttpRequest) -> bool:
-    """Tell whether the caller may read the metrics: if METRICS_TOKEN is set, with that token. Otherwise the request must
+    """Tell whether the caller may read the metrics. If METRICS_TOKEN is set, the request must have that token; else it must
     come from this machine, without a proxy, and to a host name of this server. A page of another site could use its own
     domain to lead a browser on this machine here (DNS rebinding, security row 77).
     """

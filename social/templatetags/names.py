@@ -28,5 +28,5 @@ def isolated(name: str) -> SafeString:
 
 @register.filter
 def has_long_word(name: str) -> bool:
-    """Tell whether a word of the name is wider than a phone in a large headline."""
+    """Tell whether the name has a word that, in a large headline, would be wider than the screen of a phone."""
     return any(len(part) > _WIDE for part in re.split(r"[\s.-]+", name))

@@ -2,7 +2,7 @@
 policy (`statuses.policies.quotes`); clients and other servers get both.
 
 The policy of a post is stored as a number with ten bits for each kind of interaction: one bit tells whether the author has
-limited it, four bits are the groups that may do it at once, five bits the groups that need the author's approval. With 0, the
+limited it, four bits give the groups that need no approval, and five bits the groups that need it. With 0, the
 default, everyone who may read the post may interact with it. Another bit marks a reply that waits for approval.
 """
 

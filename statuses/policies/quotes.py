@@ -141,8 +141,8 @@ def check_addressing(visibility: str, quoted_author_id: int | None, addressed: C
 
 
 def permission(post: Post, viewer_id: int | None, relations: Relations) -> Permission:
-    """Return the expected outcome if the viewer, who may read the post, quotes it, by their relations to the author (needed if
-    `depends_on_relations`). Authors may quote their own posts except direct ones.
+    """Return the expected outcome if the viewer quotes this post, which they may read. `relations` are the viewer's relations
+    to the author, needed only if `depends_on_relations`. Authors may quote their own posts except direct ones.
     """
     if viewer_id is None or is_reserved_for_posts(post.visibility):
         return Permission.DENIED

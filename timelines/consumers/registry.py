@@ -222,7 +222,7 @@ class ConnectionRegistry:
             self._access = access
 
     async def sweep(self) -> None:
-        """End the connections whose tokens are no longer valid, and mark users who have been connected for long as active."""
+        """End the connections whose tokens are no longer valid, and mark users connected for a long time as active."""
         connections = list(self._connections)
         if not connections:
             return

@@ -114,7 +114,9 @@ def remove_posts(events: Sequence[StatusDeleted]) -> None:
 
 
 def review_authors(events: Sequence[ProfileUpdated | AuthorOutdated]) -> None:
-    """Update documents after authors opted in to or out of search: BATCH_SIZE each; an event is published for the rest."""
+    """Update the documents of authors who opted in to or out of search: at most BATCH_SIZE of each author. An event is
+    published for the rest.
+    """
     ids = {event.account_id for event in events}
     authors = Account.objects.filter(id__one_of=ids).values_list("id", "indexable")
     for account_id, indexable in authors:

@@ -141,7 +141,7 @@ def shown_as(content_type: str) -> str | None:
 
 
 def _container(head: bytes) -> str:
-    """Return the type of an ISO base media file, by its major brand or its first compatible brand of a picture."""
+    """Return the type of an ISO base media file, by its major brand or the first compatible brand of an image."""
     major = head[8:12]
     if major in (b"mif1", b"msf1"):
         compatible = (head[place : place + 4] for place in range(16, min(len(head), 64), 4))

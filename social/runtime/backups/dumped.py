@@ -78,7 +78,7 @@ def statements(lines: Iterator[bytes]) -> Iterator[bytes]:
             continue
         quote, part = b"", line
         while True:
-            for mark in _QUOTE.findall(part):  # the body of a function stands between two equal marks
+            for mark in _QUOTE.findall(part):  # the same tag opens and closes a function body
                 quote = mark if not quote else b"" if mark == quote else quote
             if not quote and part.endswith(b";\n"):
                 break

@@ -61,7 +61,7 @@ def plan(folder: Path, *, with_media: bool) -> Plan:
 
 
 def save(found: Plan, report: Report) -> Manifest:
-    """Take the backup, also while the server runs. The folder gets its final name when all its files are on the disk.
+    """Take the backup; the server may be running. The folder gets its final name when all its files are on the disk.
 
     Files that are deleted meanwhile are left out. Raises OperatorError when something fails; the folder is then removed,
     unless the message says that it is complete.

@@ -127,7 +127,7 @@ class Transcoding:
         rate = source.average_rate or source.guessed_rate or Fraction(25)
         stream = self.target.add_stream("libx264", rate=min(rate, Fraction(FRAME_RATE_LIMIT)))
         width, height = reading.turned_size(source, self.turn)
-        # In yuv420p two pixels share a value of colour in each direction: both sides must be even.
+        # In yuv420p, a colour sample covers two pixels in each direction, so that both sides must be even.
         stream.width, stream.height = max(2, width // 2 * 2), max(2, height // 2 * 2)
         stream.pix_fmt = "yuv420p"
         stream.options = {"preset": "veryfast", "crf": "23", "threads": str(reading.THREADS)}
