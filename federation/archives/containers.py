@@ -67,7 +67,7 @@ def opened(path: Path, folder: Path, *, limit: int = UNPACKED_LIMIT) -> Iterator
     try:
         alone = _name_of_document(path)
         if alone is not None:
-            yield _Alone(path, alone)
+            yield _SingleFile(path, alone)
         elif zipfile.is_zipfile(path):
             with _ZipStream(io.FileIO(path)) as stream, zipfile.ZipFile(stream) as file:
                 yield _Zip(file)
@@ -84,7 +84,7 @@ def _name_of_document(path: Path) -> str | None:
     return {b"{": "outbox.json", b"[": "notes.json"}.get(start)
 
 
-class _Alone:
+class _SingleFile:
     def __init__(self, path: Path, name: str) -> None:
         self._place, self._name = path, name
 
@@ -114,7 +114,7 @@ class _ZipStream(io.BufferedReader):
         return data
 
 
-class _Counted(io.RawIOBase):
+class _SizeLimited(io.RawIOBase):
     """A stream that limits the bytes that are read: in total, and to `piece` between two calls of `renew`. Streams that share
     the list `count` share the total.
     """
@@ -186,13 +186,13 @@ class _Zip:
         return entry.file_size if entry is not None else None
 
     def open(self, name: str) -> IO[bytes]:
-        return io.BufferedReader(_Readable(_Counted(self._file.open(self._files[name]), self._count)), _CHUNK)
+        return io.BufferedReader(_Readable(_SizeLimited(self._file.open(self._files[name]), self._count)), _CHUNK)
 
 
 class _Readable(io.RawIOBase):
-    """Adapter of a `_Counted` for `io.BufferedReader`."""
+    """Adapter of a `_SizeLimited` for `io.BufferedReader`."""
 
-    def __init__(self, file: _Counted) -> None:
+    def __init__(self, file: _SizeLimited) -> None:
         self._file = file
 
     def readable(self) -> bool:
@@ -244,7 +244,7 @@ class _Unpacked:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             tar_bytes = cast("IO[bytes]", gzip.GzipFile(fileobj=raw) if packed else raw)
-            stream = _Counted(tar_bytes, [0], piece=_HEADER_LIMIT)
+            stream = _SizeLimited(tar_bytes, [0], piece=_HEADER_LIMIT)
             with tarfile.TarFile(fileobj=stream, mode="r") as tar:
                 while (member := tar.next()) is not None:
                     stream.renew()

@@ -30,10 +30,10 @@ def with_own_links(content: str, *, uri: str, author: Account) -> str:
     rows = ImportedPost.objects.filter(account=author, uri__one_of=sorted(set().union(*uris_by_address.values())))
     ids = dict(rows.filter(status__deleted_at=None).values_list("uri", "status_id"))
     places = {
-        address: links.status_url(author.username, ids[known])
+        address: links.status_url(author.username, ids[author_and_number])
         for address, possible in uris_by_address.items()
-        for known in possible
-        if known in ids
+        for author_and_number in possible
+        if author_and_number in ids
     }
     return _LINK.sub(
         lambda match: f"{match[1]}{escape(places.get(unescape(match[2]), unescape(match[2])))}{match[3]}", content

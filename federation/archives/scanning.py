@@ -116,8 +116,8 @@ class _Scan:
     def _write(self, posts: IO[bytes]) -> None:
         check_free_space(self._folder)
         uris = [past.note.uri for _entry, past, _data, _parts in self._waiting]
-        known = ImportedPost.objects.filter(account=self._batch.account_id, uri__one_of=uris)
-        already = set(known.values_list("uri", flat=True))
+        imported = ImportedPost.objects.filter(account=self._batch.account_id, uri__one_of=uris)
+        already = set(imported.values_list("uri", flat=True))
         for entry, past, data, parts in self._waiting:
             if past.note.uri in already:
                 self._leave_out(entry, Reason.ALREADY)

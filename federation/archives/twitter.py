@@ -87,13 +87,13 @@ def read(item: Any, username: str) -> tuple[dict[str, Any], Reason | None]:
     return note | {
         "published": published.isoformat(),
         "content": _MENTION.sub(
-            lambda found: f'@<a href="{_HOST}/{found[1]}" class="u-url mention">{escape(found[1])}</a>',
+            lambda match: f'@<a href="{_HOST}/{match[1]}" class="u-url mention">{escape(match[1])}</a>',
             plain_to_html(text.strip()),
         ),
         "contentMap": {},
         "sensitive": tweet.get("possibly_sensitive") is True,
         "tag": [{"type": "Hashtag", "name": f"#{name}"} for name in names if isinstance(name, str)],
-        "attachment": [found for file in files if (found := _file(file, number)) is not None],
+        "attachment": [item for file in files if (item := _file(file, number)) is not None],
     }, None
 
 

@@ -43,22 +43,23 @@ def _remove(batch: PastImport, ids: list[int]) -> None:
         locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids, deleted_at=None)
         statuses = list(locked.order_by("id"))
         living = [status.id for status in statuses]
-        known = _used_by_others(batch.account_id, living) | kept_ids(living)
-        delete_statuses(status_ids=known, delete_media=True)
-        ImportedPost.objects.filter(status_id__one_of=known).delete()
-        uncount_featured_tags([status for status in statuses if status.id not in known])
-        remove_rows([status_id for status_id in living if status_id not in known])
+        used_ids = _used_by_others(batch.account_id, living) | kept_ids(living)
+        delete_statuses(status_ids=used_ids, delete_media=True)
+        ImportedPost.objects.filter(status_id__one_of=used_ids).delete()
+        uncount_featured_tags([status for status in statuses if status.id not in used_ids])
+        remove_rows([status_id for status_id in living if status_id not in used_ids])
         PastImport.objects.filter(id=batch.id).update(done=F("done") - len(living))
 
 
 def _used_by_others(author_id: int, ids: list[int]) -> set[int]:
     imported = Q(account_id=author_id, from_archive=True)
-    found: set[int | None] = set()
+    used_ids: set[int | None] = set()
     replies = Status.objects.filter(in_reply_to_id__one_of=ids, deleted_at=None).exclude(imported)
     boosts = Status.objects.filter(reblog_of_id__one_of=ids, deleted_at=None)
-    found |= set(replies.values_list("in_reply_to_id", flat=True)) | set(boosts.values_list("reblog_of_id", flat=True))
+    used_ids |= set(replies.values_list("in_reply_to_id", flat=True))
+    used_ids |= set(boosts.values_list("reblog_of_id", flat=True))
     # Edits and pins count, because they were sent to the followers' servers.
     for model in (Favourite, Bookmark, Pin, StatusEdit):
-        found |= set(model.objects.filter(status_id__one_of=ids).values_list("status_id", flat=True))
-    found |= set(Quote.objects.filter(quoted_status_id__one_of=ids).values_list("quoted_status_id", flat=True))
-    return {status_id for status_id in found if status_id is not None}
+        used_ids |= set(model.objects.filter(status_id__one_of=ids).values_list("status_id", flat=True))
+    used_ids |= set(Quote.objects.filter(quoted_status_id__one_of=ids).values_list("quoted_status_id", flat=True))
+    return {status_id for status_id in used_ids if status_id is not None}

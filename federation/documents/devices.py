@@ -20,9 +20,9 @@ TERMS: Final = (
 DIGEST_ALGORITHM: Final = "http://www.w3.org/2000/09/xmldsig#hmac-sha256"
 
 
-def devices(account: Account, found: list[Device]) -> dict[str, Any]:
+def devices(account: Account, rows: list[Device]) -> dict[str, Any]:
     """Return the collection of a local account's devices."""
-    return whole(devices_url(account), [_device(account, device) for device in found], ordered=False, terms=TERMS)
+    return whole(devices_url(account), [_device(account, device) for device in rows], ordered=False, terms=TERMS)
 
 
 def _device(account: Account, device: Device) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def webfinger(account: Account, *, instance: bool = False) -> dict[str, Any]:
     """Return the WebFinger document of an account (RFC 7033); `instance` is True for the instance actor."""
     page = links.web_url("/about/more?instance_actor=true") if instance else links.profile_url(account.username)
     interaction = links.web_url("/authorize_interaction")
-    found: list[dict[str, str]] = [
+    profile_links: list[dict[str, str]] = [
         {"rel": "http://webfinger.net/rel/profile-page", "type": "text/html", "href": page},
         {"rel": "self", "type": "application/activity+json", "href": account.uri},
         {"rel": "http://ostatus.org/schema/1.0/subscribe", "template": f"{interaction}?uri={{uri}}"},
@@ -30,11 +30,11 @@ def webfinger(account: Account, *, instance: bool = False) -> dict[str, Any]:
     ]
     if account.avatar and not account.suspended and not instance:
         avatar = {"type": media_type_of(account.avatar), "href": storage.url(account.avatar)}
-        found.append({"rel": "http://webfinger.net/rel/avatar", **avatar})
+        profile_links.append({"rel": "http://webfinger.net/rel/avatar", **avatar})
     return {
         "subject": f"acct:{account.username}@{settings.LOCAL_DOMAIN}",
         "aliases": [page, account.uri],
-        "links": found,
+        "links": profile_links,
     }
 
 

@@ -31,11 +31,11 @@ def item_uri(account: Account, item_id: int) -> str:
 
 def load_items(collection_ids: Iterable[int]) -> dict[int, list[CollectionItem]]:
     """Return the accepted items of each collection, by collection id, oldest first. One query."""
-    found: dict[int, list[CollectionItem]] = {number: [] for number in collection_ids}
-    rows = CollectionItem.objects.filter(is_present("account"), collection_id__one_of=found, state=ItemState.ACCEPTED)
+    items: dict[int, list[CollectionItem]] = {number: [] for number in collection_ids}
+    rows = CollectionItem.objects.filter(is_present("account"), collection_id__one_of=items, state=ItemState.ACCEPTED)
     for item in rows.select_related("account").order_by("id"):
-        found[item.collection_id].append(item)
-    return found
+        items[item.collection_id].append(item)
+    return items
 
 
 def load_linked(collection_ids: Iterable[int]) -> dict[int, dict[str, Any]]:

@@ -83,7 +83,7 @@ def _named_ids(rule: Mapping[str, Any], names: Sequence[str]) -> list[str]:
 
 
 def _groups(uris: Sequence[str], author: Account, implied: set[str]) -> Group:
-    known = {
+    groups_by_uri = {
         **dict.fromkeys(PUBLIC_NAMES, Group.PUBLIC),
         author.followers_url: Group.FOLLOWERS,
         author.following_url: Group.FOLLOWING,
@@ -91,5 +91,5 @@ def _groups(uris: Sequence[str], author: Account, implied: set[str]) -> Group:
     }
     groups = NO_GROUPS
     for uri in uris:
-        groups |= known.get(uri, Group.OTHERS)
+        groups |= groups_by_uri.get(uri, Group.OTHERS)
     return groups

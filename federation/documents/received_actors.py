@@ -145,7 +145,7 @@ def _collection_address(value: Any) -> str:
 
 
 def _read_keys(value: Any, actor_uri: str) -> tuple[list[RemoteKey], str | None]:
-    found: dict[str, RemoteKey] = {}
+    keys: dict[str, RemoteKey] = {}
     reference = None
     for item in reading.many(value)[:KEYS_LIMIT]:
         if isinstance(item, str):
@@ -154,10 +154,10 @@ def _read_keys(value: Any, actor_uri: str) -> tuple[list[RemoteKey], str | None]
             continue
         key = read_key(item, actor_uri)
         if key is not None:
-            found.setdefault(key.id, key)
+            keys.setdefault(key.id, key)
         else:
             leave_out(Reason.KEY_UNUSABLE)
-    return list(found.values()), reference
+    return list(keys.values()), reference
 
 
 def read_key(value: Any, actor_uri: str) -> RemoteKey | None:

@@ -30,7 +30,7 @@ class ReceivedMessage:
 
 def read_devices(document: Mapping[str, Any], account_id: int, actor_uri: str) -> list[RemoteDevice]:
     """Return the valid devices in a collection, each id once; their one-time keys must be claimed on the actor's own server."""
-    found: dict[str, RemoteDevice] = {}
+    devices: dict[str, RemoteDevice] = {}
     for item in of_kind(items_of(document, DEVICES_LIMIT), "Device"):
         claim = web_uri(item.get("claim"))
         device = RemoteDevice(
@@ -42,8 +42,8 @@ def read_devices(document: Mapping[str, Any], account_id: int, actor_uri: str) -
             claim_url=claim if claim is not None and same_origin(claim, actor_uri) else "",
         )
         if device.is_valid():
-            found.setdefault(device.device_id, device)
-    return list(found.values())
+            devices.setdefault(device.device_id, device)
+    return list(devices.values())
 
 
 def read_key(document: Mapping[str, Any]) -> OneTimeKeyDraft:

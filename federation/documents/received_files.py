@@ -143,13 +143,13 @@ def _is_coordinate(value: Any) -> bool:
 def read_emojis(document: Mapping[str, Any], *texts: str) -> list[RemoteEmoji]:
     """Return the emojis in the `tag` of a document that occur in these texts, each once."""
     shortcodes = shortcodes_in(*texts)
-    found: dict[str, RemoteEmoji] = {}
+    emojis: dict[str, RemoteEmoji] = {}
     for item in reading.of_kind(document.get("tag"), "Emoji") if shortcodes else ():
         name = reading.text_of(item.get("name"), SHORTCODE_LIMIT).strip(":")
         icon = picture_of(item.get("icon"))
         if name in shortcodes and icon is not None:
             uri, updated = reading.web_uri(item.get("id")), reading.time_of(item.get("updated"))
-            found.setdefault(name, RemoteEmoji(name, icon.url, uri, updated))
+            emojis.setdefault(name, RemoteEmoji(name, icon.url, uri, updated))
         elif name in shortcodes or not name:
             leave_out(Reason.EMOJI_UNUSABLE)
-    return reading.at_most(list(found.values()), EMOJIS_LIMIT, Reason.TOO_MANY_EMOJIS)
+    return reading.at_most(list(emojis.values()), EMOJIS_LIMIT, Reason.TOO_MANY_EMOJIS)

@@ -339,15 +339,15 @@ def _account_in(mention: Mapping[str, Any]) -> str | None:
 def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     hashtags = reading.of_kind(document.get("tag"), "Hashtag")
     names = dict.fromkeys(reading.text_of(item.get("name"), 200).removeprefix("#") for item in hashtags)
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     # Limited before they are normalised, because normalising is slow (security row 78).
     for spelling in reading.at_most(list(filter(None, names)), TAGS_LIMIT, Reason.TOO_MANY_TAGS):
         name = normalise_hashtag(spelling)
         if is_hashtag(name) and len(name) <= TAG_LIMIT:
-            found.setdefault(name, spelling)
+            spellings.setdefault(name, spelling)
         else:
             reasons.leave_out(Reason.TAG_WITHOUT_NAME)
-    return list(found.items())
+    return list(spellings.items())
 
 
 def _read_collections(document: Mapping[str, Any]) -> list[str]:

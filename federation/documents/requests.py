@@ -48,9 +48,9 @@ def answer(
     request, or the interaction if there was no request. `number` becomes part of the id.
     """
     name, place = ("Reject", "rejects") if authorization is None else ("Accept", "accepts")
-    asked: str | dict[str, Any] = interaction_uri
+    subject: str | dict[str, Any] = interaction_uri
     if request_uri is not None:
-        asked = {
+        subject = {
             "id": request_uri,
             "type": REQUESTS[kind],
             "actor": actor_uri,
@@ -59,7 +59,7 @@ def answer(
         }
     uri, terms = f"{author.uri}#{place}/interactions/{number}", [REQUESTS[kind]] if request_uri is not None else []
     result = {} if authorization is None else {"result": authorization}
-    return build_activity(name, uri, author.uri, asked, terms, to=actor_uri, target=post_uri, **result)
+    return build_activity(name, uri, author.uri, subject, terms, to=actor_uri, target=post_uri, **result)
 
 
 def authorization(

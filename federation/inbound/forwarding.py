@@ -17,7 +17,7 @@ from social.api.limits import FORWARDED
 from social.kernel.events import publish
 from statuses.models import Status
 
-BYTES: Final = 1 << 16
+BODY_LIMIT: Final = 1 << 16
 """Maximum size of a forwarded activity, which may go to very many servers."""
 
 
@@ -30,7 +30,7 @@ def forward(incoming: Incoming, status: Status) -> None:
     """
     body = orjson.dumps(incoming.document)
     # An activity without @context was part of a collection: it cannot be read alone.
-    if incoming.uri is None or "@context" not in incoming.document or len(body) > BYTES:
+    if incoming.uri is None or "@context" not in incoming.document or len(body) > BODY_LIMIT:
         return
     people = sharers_of(status)
     if not people:

@@ -166,7 +166,7 @@ def _is_to_be_announced(note: received_notes.ReceivedNote, incoming: Incoming) -
     return is_young and posts.is_related(note, incoming.actor, incoming.recipient)
 
 
-REMEMBERED_UNKNOWN: Final = timedelta(days=3)
+UNKNOWN_RETENTION: Final = timedelta(days=3)
 """Time for which an unknown post is refused after its Delete: longer than servers retry the delivery of a post."""
 
 
@@ -197,14 +197,14 @@ def _delete_post(incoming: Incoming) -> None:
 
 def delete_remote_post(uri: str, actor_uri: str) -> None:
     """Delete the post with this id, if it is this actor's, and refuse it should it arrive again; an unknown post is refused for
-    REMEMBERED_UNKNOWN, because it may still be on its way.
+    UNKNOWN_RETENTION, because it may still be on its way.
     """
     with transaction.atomic():
         locks.lock(f"object:{uri}")
         status = references.find_post_by_uri(uri)
         if status is None or status.account.uri != actor_uri:
             holding.forget_received(uri=uri, author_uri=actor_uri)
-            quotas.remember_gone(uri, actor_uri, REMEMBERED_UNKNOWN)
+            quotas.remember_gone(uri, actor_uri, UNKNOWN_RETENTION)
             return
         Tombstone.objects.update_or_create(uri=uri, actor_uri=actor_uri, defaults={"expires_at": None})
         deleting.delete_status(status_id=status.id, delete_media=True)

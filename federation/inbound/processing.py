@@ -38,9 +38,9 @@ from social.kernel.reasons import Reason as KernelReason
 logger = logging.getLogger("social.federation")
 
 ATTEMPTS: Final = 8
-ACTIVITIES_IN_ONE: Final = 20
+ACTIVITIES_LIMIT: Final = 20
 TOMBSTONE_LIFETIME: Final = timedelta(days=365)
-_TOMBSTONES_AT_ONCE: Final = 1000
+_BATCH_SIZE: Final = 1000
 _OUTCOME_LENGTH: Final = 500
 _COLLECTIONS: Final = {"Collection": "items", "OrderedCollection": "orderedItems"}
 # Activities that may be about several objects: GoToSocial sends a vote for several options as one Create. Of several objects
@@ -159,11 +159,11 @@ def _activities_in(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the activities in a collection, or else the activity itself, once for each of several objects."""
     collection = kind_of(document, _COLLECTIONS)
     if collection is not None:
-        items = many(document.get(_COLLECTIONS[collection]))[:ACTIVITIES_IN_ONE]
+        items = many(document.get(_COLLECTIONS[collection]))[:ACTIVITIES_LIMIT]
         return [item for item in items if isinstance(item, dict)]
     objects = document.get("object")
     if isinstance(objects, list) and len(objects) > 1 and kind_of(document, _REPEATED_KINDS) is not None:
-        return [{**document, "object": item} for item in objects[:ACTIVITIES_IN_ONE]]
+        return [{**document, "object": item} for item in objects[:ACTIVITIES_LIMIT]]
     return [document]
 
 
@@ -183,7 +183,7 @@ def _act_alone(incoming: Incoming) -> None:
 def _finish(activity: InboundActivity, outcome: str, refused: Mapping[KernelReason, int]) -> None:
     # The update finds no row when the actor, and its activities with it, was deleted in the meantime.
     InboundActivity.objects.filter(id=activity.id).update(
-        processed_at=clock.now(), outcome=_cut(outcome), attempts=activity.attempts + 1, body=""
+        processed_at=clock.now(), outcome=_shortened(outcome), attempts=activity.attempts + 1, body=""
     )
     refusals.count_refusals(activity.host, refused)
 
@@ -195,7 +195,7 @@ def _try_again(activity: InboundActivity, reason: str) -> None:
         return
     with transaction.atomic():
         unfinished = InboundActivity.objects.filter(id=activity.id)
-        if not unfinished.update(attempts=attempts, outcome=_cut(f"waiting: {reason}")):
+        if not unfinished.update(attempts=attempts, outcome=_shortened(f"waiting: {reason}")):
             return  # The actor was deleted in the meantime.
         events.publish(
             ActivityReceived(activity_id=activity.id, actor_id=activity.actor_id),
@@ -203,7 +203,7 @@ def _try_again(activity: InboundActivity, reason: str) -> None:
         )
 
 
-def _cut(text: str) -> str:
+def _shortened(text: str) -> str:
     return text.replace("\0", "")[:_OUTCOME_LENGTH]
 
 
@@ -220,11 +220,11 @@ def forget_tombstones() -> int:
     removed = 0
     while True:
         # The rows are ordered by id, which is nearly the order of `created_at`, because `created_at` has no index.
-        oldest = list(Tombstone.objects.order_by("id").values_list("id", "created_at")[:_TOMBSTONES_AT_ONCE])
+        oldest = list(Tombstone.objects.order_by("id").values_list("id", "created_at")[:_BATCH_SIZE])
         old = [number for number, created_at in oldest if created_at < clock.now() - TOMBSTONE_LIFETIME]
         Tombstone.objects.filter(id__one_of=old).delete()
         removed += len(old)
-        if len(old) < _TOMBSTONES_AT_ONCE:
+        if len(old) < _BATCH_SIZE:
             return removed
 
 

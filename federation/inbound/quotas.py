@@ -69,16 +69,16 @@ _rooms: Final[OrderedDict[int | str, _Room]] = OrderedDict()
 def check_room(actor_id: int, host: str, size: int) -> None:
     """Raise RateLimited (429, so that the sender retries) when `size` bytes would exceed a limit of the actor or the server."""
     with _lock:
-        of_actor, of_host = _rooms.get(actor_id), _rooms.get(host)
-        if of_actor is not None and of_host is not None and of_actor.has(size) and of_host.has(size):
-            of_actor.take(size)
-            of_host.take(size)
+        actor_room, host_room = _rooms.get(actor_id), _rooms.get(host)
+        if actor_room is not None and host_room is not None and actor_room.has(size) and host_room.has(size):
+            actor_room.take(size)
+            host_room.take(size)
             return
-    left = _count(actor_id, host)
-    if not all(room.has(size) for room in left.values()):
+    rooms = _count(actor_id, host)
+    if not all(room.has(size) for room in rooms.values()):
         raise RateLimited
     with _lock:
-        for sender, room in left.items():
+        for sender, room in rooms.items():
             _rooms[sender] = _Room(room.activities // _PART_OF_ROOM, room.size // _PART_OF_ROOM, room.end)
             _rooms.move_to_end(sender)
         while len(_rooms) > _KNOWN_SENDERS:
@@ -93,12 +93,12 @@ def _count(actor_id: int, host: str) -> dict[int | str, _Room]:
         "daily": DAILY_OF_ACTOR,
         "yesterday": clock.now() - timedelta(days=1),
     }
-    ((of_host, bytes_of_host, of_actor, bytes_of_actor, today),) = rows_of(_COUNTS, values)
+    ((host_count, bytes_of_host, actor_count, bytes_of_actor, today),) = rows_of(_COUNTS, values)
     end = time.monotonic() + _COUNT_PERIOD
-    activities = min(WAITING_OF_ACTOR - of_actor, DAILY_OF_ACTOR - today)
+    activities = min(WAITING_OF_ACTOR - actor_count, DAILY_OF_ACTOR - today)
     return {
         actor_id: _Room(activities, BYTES_OF_ACTOR - bytes_of_actor, end),
-        host: _Room(WAITING_OF_HOST - of_host, BYTES_OF_HOST - bytes_of_host, end),
+        host: _Room(WAITING_OF_HOST - host_count, BYTES_OF_HOST - bytes_of_host, end),
     }
 
 

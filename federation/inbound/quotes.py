@@ -35,9 +35,9 @@ def handle_request(incoming: Incoming) -> None:
     quoting_uri = web_uri(incoming.document.get("instrument"))
     if quoting_uri is None or not same_origin(quoting_uri, incoming.actor.uri):
         raise Rejected(Reason.NO_POST_OF_ACTOR)
-    theirs = Quote.objects.filter(status__uri=quoting_uri, status__account=incoming.actor)
+    quotes = Quote.objects.filter(status__uri=quoting_uri, status__account=incoming.actor)
     allowed = (
-        may_quote(quoted, incoming.actor) or theirs.filter(quoted_status=quoted, state=QuoteState.ACCEPTED).exists()
+        may_quote(quoted, incoming.actor) or quotes.filter(quoted_status=quoted, state=QuoteState.ACCEPTED).exists()
     )
     quote = _find_quote(incoming, quoting_uri, quoted) if allowed else None
     with transaction.atomic():
@@ -48,7 +48,7 @@ def handle_request(incoming: Incoming) -> None:
             store_request(quote_id=quote.id, request_uri=uri)
             settle_quote(quote_id=quote.id, accepted=True)
         else:
-            pending = theirs.filter(state=QuoteState.PENDING)
+            pending = quotes.filter(state=QuoteState.PENDING)
             for refused in pending.filter(Q(quoted_status=quoted) | Q(quoted_uri=incoming.object_uri)):
                 settle_quote(quote_id=refused.id, accepted=False)
         publish(

@@ -22,7 +22,7 @@ from social.kernel.statements import Value
 # Activities that are still accepted from a suspended account, so that it can still undo its actions and delete its posts.
 _TYPES_OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
 # This statement stores nothing for a replay, and also returns whether deliveries to the server have backed off.
-_INSERTION: Final = """
+_INSERT: Final = """
 INSERT INTO federation_inboundactivity
     (fingerprint, actor_id, recipient_id, type, uri, body, host, size, attempts, outcome, received_at)
 VALUES (%(fingerprint)s, %(actor)s, %(recipient)s, %(type)s, %(uri)s, %(body)s, %(host)s, %(size)s, 0, '', %(now)s)
@@ -105,7 +105,7 @@ def _store(
     }
     try:
         stored = events.change_and_publish(
-            _INSERTION, values, ActivityReceived(activity_id=0, actor_id=actor.id), number="activity_id"
+            _INSERT, values, ActivityReceived(activity_id=0, actor_id=actor.id), number="activity_id"
         )
     except IntegrityError:
         # The account was deleted after the signature was verified.

@@ -51,11 +51,11 @@ def handle_request(incoming: Incoming) -> None:
         or not list_statuses(incoming.actor.id).filter(id=post.id).exists()
     ):
         raise Rejected(Reason.NO_SUCH_NOTE)
-    known: dict[str, Any] = {"account": incoming.actor, "status": post, "kind": kind}
+    columns: dict[str, Any] = {"account": incoming.actor, "status": post, "kind": kind}
     if kind is Interaction.REPLY:
-        known["uri"] = interaction_uri
-    taken = InteractionRequest.objects.filter(request_uri=uri).exclude(**known)
-    if taken.exists():
+        columns["uri"] = interaction_uri
+    others = InteractionRequest.objects.filter(request_uri=uri).exclude(**columns)
+    if others.exists():
         raise Rejected(Reason.TAKEN_ID_OF_REQUEST)
     if kind is Interaction.REPLY:
         _answer(incoming, post, interaction_uri, uri)
@@ -106,8 +106,8 @@ def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
     if reply.account_id != incoming.actor.id or reply.in_reply_to_id != post.id:
         raise Rejected(Reason.ANSWERS_OTHER)
     with transaction.atomic():
-        asked = InteractionRequest.objects.select_for_update().filter(answer=reply)
-        request = asked.first()
+        answered = InteractionRequest.objects.select_for_update().filter(answer=reply)
+        request = answered.first()
         if request is not None and request.state == RequestState.REJECTED:
             publish(InteractionSettled(request_id=request.id, account_id=request.account_id))
         elif reply.is_deleted:
@@ -115,7 +115,7 @@ def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
         elif request is None or request.state == RequestState.ACCEPTED:
             authorize(reply, uri)
         else:
-            asked.update(request_uri=uri)
+            answered.update(request_uri=uri)
 
 
 def record(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> None:

@@ -53,8 +53,8 @@ def synchronize_followers(actor: Account, url: str, digest: str) -> None:
                 accept_requests(request)
             elif not Follow.objects.filter(account=account, target=actor).exists():
                 events.publish(UnknownFollowFound(account_id=account.id, target_id=actor.id))
-    wrong = _follows_of(actor).exclude(account_id__one_of=[account.id for account in people])
-    for follower_id in list(wrong.values_list("account_id", flat=True)):
+    unlisted = _follows_of(actor).exclude(account_id__one_of=[account.id for account in people])
+    for follower_id in list(unlisted.values_list("account_id", flat=True)):
         with transaction.atomic():
             locks.lock(pair_name(follower_id, actor.id))
             end_following(follower_id, actor.id, ended_by_id=actor.id)

@@ -9,8 +9,8 @@ from typing import Final
 
 WAIT_SECONDS: Final = 5.0
 """Time-out of one wait: with the first and the last attempt, a request takes about as long as servers wait for a response."""
-PLACES: Final = 32
-PLACES_OF_ADDRESS: Final = 16
+PLACES_LIMIT: Final = 32
+PLACES_PER_ADDRESS: Final = 16
 
 _lock: Final = threading.Lock()
 # The address of each waiting request, and the time at which its wait ends. A wait expires unless it is ended
@@ -24,7 +24,7 @@ def begin(source: str) -> object | None:
     with _lock:
         for place in [place for place, (_source, end) in _waits.items() if end <= now]:
             del _waits[place]
-        if len(_waits) >= PLACES or Counter(at for at, _end in _waits.values())[source] >= PLACES_OF_ADDRESS:
+        if len(_waits) >= PLACES_LIMIT or Counter(at for at, _end in _waits.values())[source] >= PLACES_PER_ADDRESS:
             return None
         place = object()
         _waits[place] = (source, now + WAIT_SECONDS)

@@ -36,10 +36,10 @@ class Selection:
         name = domain_named(domain) if domain else None
         return cls(list(list_known(name, unseen_for=timedelta(days=days))[:limit]), name or "*")
 
-    def report(self, command: BaseCommand, found: Iterable[tuple[Account, Finding]], *, brief: bool) -> None:
+    def report(self, command: BaseCommand, outcomes: Iterable[tuple[Account, Finding]], *, brief: bool) -> None:
         """Print a line for each account (with `brief`, for each hundredth and for deleted accounts), then the counts."""
         counts = dict.fromkeys(Finding, 0)
-        for number, (account, finding) in enumerate(found, start=1):
+        for number, (account, finding) in enumerate(outcomes, start=1):
             counts[finding] += 1
             if not brief or finding is Finding.GONE or not number % 100:
                 command.stdout.write(f"{number}/{len(self.accounts)} @{account.acct} {finding}")

@@ -29,12 +29,12 @@ _FOLLOWERS: Final = "SELECT account_id FROM accounts_follow WHERE target_id = %(
 _FOLLOWERS_OF_SEVERAL: Final = _FOLLOWERS.replace("= %(author)s", "= ANY(%(people)s)")
 _REMOTE_ACCOUNTS: Final = "SELECT id FROM accounts_account WHERE domain IS NOT NULL"
 _MENTIONED: Final = "SELECT account_id FROM statuses_mention WHERE status_id = %(status)s"
-_LATELY_MENTIONED: Final = f"""
+_RECENTLY_MENTIONED: Final = f"""
 SELECT m.account_id FROM statuses_mention m WHERE m.status_id IN (
   SELECT s.id FROM statuses_status s WHERE s.account_id = ANY(%(people)s) AND s.id >= %(since)s AND {FEDERATED_POST}
    ORDER BY s.id DESC LIMIT 200)
 """  # noqa: S608 (constants)
-LATELY: Final = timedelta(days=2)
+RECENT_PERIOD: Final = timedelta(days=2)
 # Contract, federation section 6: the mentioned accounts that follow a limited author, or have asked to.
 _MENTIONED_FOLLOWERS: Final = """
 SELECT m.account_id FROM statuses_mention m WHERE m.status_id = %(status)s AND EXISTS (
@@ -81,8 +81,8 @@ def followers_inboxes(*account_ids: int) -> set[str]:
 
 def profile_inboxes(account_id: int) -> set[str]:
     """Return the inboxes of an account's followers, of the accounts that its posts have mentioned lately, and of relays."""
-    since = first_at(clock.now() - LATELY)
-    return _inboxes(_FOLLOWERS_OF_SEVERAL, _LATELY_MENTIONED, relays=True, people=[account_id], since=since)
+    since = first_at(clock.now() - RECENT_PERIOD)
+    return _inboxes(_FOLLOWERS_OF_SEVERAL, _RECENTLY_MENTIONED, relays=True, people=[account_id], since=since)
 
 
 def known_inboxes() -> set[str]:

@@ -26,7 +26,7 @@ DEADLINE: Final = 10.0
 ATTEMPTS_IN_DOUBT: Final = 4
 _TEMPORARY: Final = (401, 408, 429)
 # These activities are sent to blocked servers too, because they end follows.
-_SENT_TO_CLOSED: Final = frozenset({"Reject", "Undo"})
+_TYPES_SENT_TO_CLOSED_SERVERS: Final = frozenset({"Reject", "Undo"})
 _HEADERS: Final = {"Content-Type": "application/activity+json"}
 
 
@@ -74,15 +74,15 @@ def _begin(jobs: Sequence[Job[Delivery]]) -> Iterator[Steps]:
 
 def _signers(activities: Iterable[OutboundActivity]) -> dict[int, Sequence[Signer]]:
     """Return the signers of the activities' accounts, by account; accounts whose key cannot be decrypted are left out."""
-    found: dict[int, Sequence[Signer]] = {}
+    signers: dict[int, Sequence[Signer]] = {}
     for activity in activities:
         pair = getattr(activity.account, "key_pair", None)
-        if activity.account_id not in found and pair is not None and pair.private_key:
+        if activity.account_id not in signers and pair is not None and pair.private_key:
             try:
-                found[activity.account_id] = signers_of(pair)
+                signers[activity.account_id] = signers_of(pair)
             except UnreadableSecret:
                 logger.error("The key of account %d cannot be opened with FIELD_ENCRYPTION_KEYS", activity.account_id)
-    return found
+    return signers
 
 
 def _deliver(
@@ -92,7 +92,7 @@ def _deliver(
     synchronizing: dict[tuple[int, str], str],
     closed: set[str],
 ) -> Steps:
-    if job.row.host in closed and activity is not None and activity.type not in _SENT_TO_CLOSED:
+    if job.row.host in closed and activity is not None and activity.type not in _TYPES_SENT_TO_CLOSED_SERVERS:
         # The host of the inbox is checked as well, because it may differ from the domain of the accounts (contract, federation
         # section 17).
         raise Failed("This server is closed to the one of the inbox.", final=True)

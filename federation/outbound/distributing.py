@@ -42,7 +42,7 @@ from statuses.queries.posts import load_posts
 from statuses.services.polls import begin_announcement
 
 SPACING: Final = timedelta(seconds=2)
-RENEWED_AT_ONCE: Final = 100
+BATCH_SIZE: Final = 100
 
 
 def _accounts(ids: Iterable[int]) -> dict[int, Account]:
@@ -187,7 +187,7 @@ def send_follow_requested(events: Sequence[account_events.FollowRequested]) -> N
 
 
 def send_follows_again(events: Sequence[account_events.FollowsToRenew]) -> None:
-    """Send the Follows of a remote account by local accounts again, RENEWED_AT_ONCE at a time. A server that has lost the
+    """Send the Follows of a remote account by local accounts again, BATCH_SIZE at a time. A server that has lost the
     follows restores them, any other answers as before (contract, federation section 10 "Key change").
     """
     for event in events:
@@ -196,12 +196,12 @@ def send_follows_again(events: Sequence[account_events.FollowsToRenew]) -> None:
             follows = model._default_manager.select_related("account", "target").filter(
                 target_id=event.account_id, account__domain=None, uri__isnull=False, account_id__gt=event.after
             )
-            rows += follows.order_by("account_id")[:RENEWED_AT_ONCE]
-        rows = sorted(rows, key=lambda row: row.account_id)[:RENEWED_AT_ONCE]
+            rows += follows.order_by("account_id")[:BATCH_SIZE]
+        rows = sorted(rows, key=lambda row: row.account_id)[:BATCH_SIZE]
         for row in rows:
             document = activities.follow(row.account, row.target.uri, str(row.uri))
             enqueue(row.account, document, inbox_of(row.target), key=_pair_key(row.account_id, row.target_id))
-        if len(rows) == RENEWED_AT_ONCE:
+        if len(rows) == BATCH_SIZE:
             publish(account_events.FollowsToRenew(account_id=event.account_id, after=rows[-1].account_id))
 
 

@@ -38,17 +38,17 @@ class DevicesElsewhere:
 
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
         end = time.monotonic() + LOOKUP_SECONDS
-        found = _cached_devices([account.id for account in accounts])
+        devices_by_account = _cached_devices([account.id for account in accounts])
         for account in accounts:
             seconds_left = end - time.monotonic()
-            if account.id in found or not account.devices_url:
+            if account.id in devices_by_account or not account.devices_url:
                 continue
             if seconds_left <= 0.2:
                 break
             devices = _ask(account, seconds_left)
             if devices is not None:
-                found[account.id] = devices
-        return found
+                devices_by_account[account.id] = devices
+        return devices_by_account
 
     def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:
         host = reading.origin_of(device.claim_url)

@@ -44,7 +44,7 @@ def enqueue(
     calls. `supersedes` drops waiting deliveries of the key to the same inboxes. `synchronizes` sends each server a digest of
     the account's followers there. The activity is sent at `due_at`, or now.
     """
-    inboxes = _elsewhere(inboxes)
+    inboxes = _remote_inboxes(inboxes)
     if not inboxes:
         return None
     if supersedes:
@@ -62,7 +62,7 @@ def enqueue(
 
 def send(activity: OutboundActivity, *, inboxes: Iterable[str], key: str, due_at: datetime | None = None) -> bool:
     """Store deliveries of an activity, as `enqueue` does. Return False if there are no remote inboxes."""
-    remote_inboxes = _elsewhere(inboxes)
+    remote_inboxes = _remote_inboxes(inboxes)
     if not remote_inboxes:
         return False
     keys_of(account=activity.account)
@@ -77,7 +77,7 @@ def send(activity: OutboundActivity, *, inboxes: Iterable[str], key: str, due_at
     return True
 
 
-def _elsewhere(inboxes: Iterable[str]) -> dict[str, str]:
+def _remote_inboxes(inboxes: Iterable[str]) -> dict[str, str]:
     places = {inbox: origin_of(inbox) for inbox in inboxes}
     own = origin_of(settings.BASE_URL)
     return {inbox: host for inbox, host in places.items() if host is not None and host != own}

@@ -26,8 +26,8 @@ def _requests(ids: Iterable[int], **conditions: object) -> QuerySet[InteractionR
     return rows.filter(status__deleted_at=None).order_by("id")
 
 
-def _posts(asked: Iterable[InteractionRequest]) -> dict[int, Post]:
-    numbers = [number for each in asked for number in (each.status_id, each.answer_id) if number is not None]
+def _posts(rows: Iterable[InteractionRequest]) -> dict[int, Post]:
+    numbers = [number for each in rows for number in (each.status_id, each.answer_id) if number is not None]
     return {post.id: post for post in load_posts(numbers)}
 
 
@@ -40,13 +40,13 @@ def send_requests(events: Sequence[InteractionRequested]) -> None:
         account__domain=None,
         target__domain__isnull=False,
     )
-    asked = list(pending)
-    posts = _posts(asked)
+    pending_requests = list(pending)
+    posts = _posts(pending_requests)
     # The reply is sent in the form that it will have after approval.
-    visibilities = {each.answer_id: each.visibility for each in asked}
+    visibilities = {each.answer_id: each.visibility for each in pending_requests}
     replies = [replace(post, visibility=visibilities[post.id]) for post in posts.values() if visibilities.get(post.id)]
     notes = load_notes(replies)
-    for each in asked:
+    for each in pending_requests:
         post, kind = posts[each.status_id], Interaction(each.kind)
         if post.local_only or (kind is Interaction.REPLY and each.answer_id not in notes):
             continue
@@ -76,9 +76,9 @@ def send_answers(events: Sequence[InteractionSettled]) -> None:
         (event.request_id for event in events), account__domain__isnull=False, target__domain=None, uri__isnull=False
     )
     revoked_ids = {event.request_id for event in events if event.revoked}
-    asked = list(settled)
-    posts = _posts(asked)
-    for each in asked:
+    settled_requests = list(settled)
+    posts = _posts(settled_requests)
+    for each in settled_requests:
         kind, post = Interaction(each.kind), posts[each.status_id]
         accepted = each.state == RequestState.ACCEPTED
         document = requests.answer(

@@ -23,7 +23,7 @@ PAGES: Final = 5
 five per page.
 """
 COLLECTIONS_PER_PAGE: Final = 20
-_ALIVE: Final = (ItemState.PENDING, ItemState.ACCEPTED)
+_SHOWN_STATES: Final = (ItemState.PENDING, ItemState.ACCEPTED)
 _GONE_STATUSES: Final = (404, 410)
 
 
@@ -127,7 +127,7 @@ def resolve_item(item_uri: str) -> None:
     """Show an account in a remote collection if its server confirms its consent, and remove it if its server answers that the
     consent does not exist. Raises Rejected if there is no consent, and the errors of `find_or_fetch`.
     """
-    items = CollectionItem.objects.filter(uri=item_uri, state__in=_ALIVE, approval_uri__isnull=False)
+    items = CollectionItem.objects.filter(uri=item_uri, state__in=_SHOWN_STATES, approval_uri__isnull=False)
     item = items.select_related("collection__account", "account").first()
     if item is None or item.collection.uri is None or item.approval_uri is None:
         return

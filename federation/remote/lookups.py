@@ -38,15 +38,15 @@ class RemoteAddresses:
 
     def find_by_address(self, addresses: abc.Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
         end = time.monotonic() + LOOKUP_SECONDS
-        found: dict[tuple[str, str], Account] = {}
+        accounts: dict[tuple[str, str], Account] = {}
         for address in addresses:
             seconds_left = end - time.monotonic()
             if seconds_left <= 0.2:
                 break
             account = find_remote(*address, deadline=seconds_left) if requests.may_look_up(address[1]) else None
             if account is not None:
-                found[address] = account
-        return found
+                accounts[address] = account
+        return accounts
 
     def seek(self, addresses: abc.Collection[Address], *, wanted_by: str) -> abc.Collection[Address]:
         hosts = {

@@ -36,10 +36,10 @@ def check(key_id: str, source: str) -> None:
     if _counts(source):
         names.append(_source_name(source))
     with redis.best_effort("look for pauses of keys"):
-        of_key, *of_source = cast("list[bytes | None]", redis.client("cache").mget(names))
-        if of_key is not None:
-            raise Pause(refused=of_key == _REFUSED)
-        if of_source and int(of_source[0] or 0) >= _ALLOWANCE:
+        key_state, *source_count = cast("list[bytes | None]", redis.client("cache").mget(names))
+        if key_state is not None:
+            raise Pause(refused=key_state == _REFUSED)
+        if source_count and int(source_count[0] or 0) >= _ALLOWANCE:
             raise Pause(refused=False)
 
 

@@ -211,13 +211,13 @@ def compose_received(
 ) -> Composed:
     """Return a received post as it is stored, with the known accounts, parent post and quoted post that it refers to."""
     visibility: str = context.visibility_of(note.to, note.cc, author.followers_url)
-    found = references.find_accounts_by_uri({*note.addressed, *note.mentioned})
-    people = {account.id: account for uri in note.addressed if (account := found.get(uri)) is not None}
+    accounts_by_uri = references.find_accounts_by_uri({*note.addressed, *note.mentioned})
+    people = {account.id: account for uri in note.addressed if (account := accounts_by_uri.get(uri)) is not None}
     if recipient is not None and visibility in ADDRESSED_VISIBILITIES:
         people.setdefault(recipient.id, recipient)
     people.pop(author.id, None)
-    mentioned = _mentioned_ids(note, author, found)
-    mentioned_ids = {account.id for uri in mentioned if (account := found.get(uri)) is not None}
+    mentioned = _mentioned_ids(note, author, accounts_by_uri)
+    mentioned_ids = {account.id for uri in mentioned if (account := accounts_by_uri.get(uri)) is not None}
     silent = people.keys() - mentioned_ids
     if any(people[number].local for number in silent):
         visibility = with_silent_readers(visibility)
@@ -237,7 +237,9 @@ def compose_received(
         # Remote accounts that are addressed but not mentioned need no row.
         mentions=[account for account in people.values() if account.local or account.id not in silent],
         silent=silent,
-        unknown_mentions=[uri for uri in mentioned if uri in addressed and uri not in found and not links.is_own(uri)],
+        unknown_mentions=[
+            uri for uri in mentioned if uri in addressed and uri not in accounts_by_uri and not links.is_own(uri)
+        ],
         tags=note.tags,
         collections=[linked.get(uri, uri) for uri in note.collections if uri in linked or not links.is_own(uri)],
         files=note.files if pictured else (),
@@ -261,22 +263,22 @@ def compose_received(
     )
 
 
-def _mentioned_ids(note: ReceivedNote, author: Account, found: Mapping[str, Account]) -> list[str]:
+def _mentioned_ids(note: ReceivedNote, author: Account, accounts_by_uri: Mapping[str, Account]) -> list[str]:
     """Return the ids of the accounts that the tags of a post mention, each once.
 
-    Some servers use the pages of accounts in the tags and their ids in the addressing. A page stands for the account in `found`
-    with this page, or else for the addressed unknown account of the same server, if there is exactly one. An address for which
+    Some servers use the pages of accounts in the tags and their ids in the addressing. A page stands for the known account with
+    this page, or else for the addressed unknown account of the same server, if there is exactly one. An address for which
     neither is found is returned unchanged.
     """
-    by_page = {account.url: uri for uri, account in found.items()}
-    others = [uri for uri in note.addressed if uri not in found and uri != author.followers_url]
+    by_page = {account.url: uri for uri, account in accounts_by_uri.items()}
+    others = [uri for uri in note.addressed if uri not in accounts_by_uri and uri != author.followers_url]
     by_server: dict[str | None, list[str]] = {}
     for uri in others:
         by_server.setdefault(reading.origin_of(uri), []).append(uri)
     ids = []
     for uri in note.mentioned:
         alone = by_server.get(reading.origin_of(uri), [])
-        by_id = uri in found or uri in others
+        by_id = uri in accounts_by_uri or uri in others
         ids.append(uri if by_id else by_page.get(uri) or (alone[0] if len(alone) == 1 else uri))
     return list(dict.fromkeys(ids))
 

@@ -30,7 +30,7 @@ from social.kernel.runner import Host
 
 ACTIVITY_PERIOD: Final = timedelta(days=7)
 UNSEEN_PERIOD: Final = timedelta(days=7)
-REQUESTED_AT_ONCE: Final = 500
+REQUESTS_LIMIT: Final = 500
 _GONE_STATUSES: Final = (404, 410)
 
 
@@ -93,12 +93,12 @@ def cull_accounts(
 
 def request_unseen() -> int:
     """Request remote accounts that local accounts follow and that were not fetched for UNSEEN_PERIOD, at most
-    REQUESTED_AT_ONCE; return the number of requests (contract, federation section 4).
+    REQUESTS_LIMIT; return the number of requests (contract, federation section 4).
     """
     followed = Follow.objects.filter(target=OuterRef("id"), account__domain=None)
     existing_fetches = Fetch.objects.filter(kind=FetchKind.ACTOR, uri=OuterRef("uri"))
     rows = list_known(unseen_for=UNSEEN_PERIOD).filter(Exists(followed), ~Exists(existing_fetches))
-    return requests.request_actors(rows[:REQUESTED_AT_ONCE])
+    return requests.request_actors(rows[:REQUESTS_LIMIT])
 
 
 def _record_start(by: Staff, action: str, about: str, **details: bool) -> None:

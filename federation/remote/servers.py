@@ -20,7 +20,7 @@ from social.kernel.batches import BATCH
 from social.kernel.events import publish
 from social.kernel.terms import UNAVAILABLE_AFTER
 
-PURGED_AT_ONCE: Final = 50
+BATCH_SIZE: Final = 50
 _FIGURES: Final = """
 WITH chosen AS MATERIALIZED (
     SELECT name, min(first_seen_at) AS first_seen_at, ARRAY[name, max(host)] AS hosts FROM (
@@ -106,7 +106,7 @@ def purge_server(*, by: Staff, domain: str) -> Iterator[Account]:
 
 
 def begin_purge(*, by: Staff, domain: str) -> None:
-    """Start `purge_server` in the background, PURGED_AT_ONCE accounts at a time. Publishes ServerPurgeDue. Raises Forbidden."""
+    """Start `purge_server` in the background, BATCH_SIZE accounts at a time. Publishes ServerPurgeDue. Raises Forbidden."""
     require(by, Permission.DELETE_USER_DATA)
     with transaction.atomic():
         publish(ServerPurgeDue(domain=domain, account_id=by.account_id or 0, name=by.name))
@@ -117,7 +117,7 @@ def go_on_purging(events: Sequence[ServerPurgeDue]) -> None:
     for event in events:
         by = replace(OPERATOR, account_id=event.account_id or None, name=event.name)
         for number, _account in enumerate(purge_server(by=by, domain=event.domain), start=1):
-            if number == PURGED_AT_ONCE:
+            if number == BATCH_SIZE:
                 with transaction.atomic():
                     publish(event)
                 break

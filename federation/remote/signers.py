@@ -101,9 +101,9 @@ def verify(message: Message) -> Signed:
 
 
 def _check_host(message: Message) -> None:
-    ours = _own_origins(settings.BASE_URL, settings.LOCAL_DOMAIN)
+    own_origins = _own_origins(settings.BASE_URL, settings.LOCAL_DOMAIN)
     host = message.headers.get("host", "")
-    if host not in ours and origin_of(f"{settings.BASE_URL.partition(':')[0]}://{host}") not in ours:
+    if host not in own_origins and origin_of(f"{settings.BASE_URL.partition(':')[0]}://{host}") not in own_origins:
         raise BadSignature(Reason.FOR_OTHER_SERVER)
 
 

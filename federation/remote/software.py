@@ -24,8 +24,8 @@ from social.kernel.runner import enqueue
 from social.kernel.text.names import one_line
 
 SOFTWARE_PERIOD: Final = timedelta(days=7)
-REACHED_LATELY: Final = timedelta(days=1)
-ASKED_AT_ONCE: Final = 200
+REACHED_PERIOD: Final = timedelta(days=1)
+REQUESTS_LIMIT: Final = 200
 _PLACE: Final = "/.well-known/nodeinfo"
 # Newest first; the members that are read here are the same in all four versions.
 _SCHEMAS: Final = [f"http://nodeinfo.diaspora.software/ns/schema/{number}" for number in ("2.1", "2.0", "1.1", "1.0")]
@@ -37,14 +37,14 @@ _ACCEPT: Final = (
 
 
 def request_software() -> int:
-    """Request the software of servers that were reached lately and not asked for SOFTWARE_PERIOD: at most ASKED_AT_ONCE, those
+    """Request the software of servers that were reached lately and not asked for SOFTWARE_PERIOD: at most REQUESTS_LIMIT, those
     asked longest ago first. Returns the number of requests.
     """
     now = clock.now()
     due = Q(software_asked_at=None) | Q(software_asked_at__lte=now - SOFTWARE_PERIOD)
     people = Account.objects.filter(domain=OuterRef("name"), deleted_at=None).order_by("-id").values("uri")[:1]
-    rows = Domain.objects.filter(due, reached_at__gte=now - REACHED_LATELY).annotate(uri=Subquery(people))
-    domains = list(rows.order_by(F("software_asked_at").asc(nulls_first=True), "id")[:ASKED_AT_ONCE])
+    rows = Domain.objects.filter(due, reached_at__gte=now - REACHED_PERIOD).annotate(uri=Subquery(people))
+    domains = list(rows.order_by(F("software_asked_at").asc(nulls_first=True), "id")[:REQUESTS_LIMIT])
     record_software_request([domain.name for domain in domains])
     hosts = {domain.name: origin_of(domain.uri or "") or domain.name for domain in domains}
     fetches = [
@@ -65,10 +65,10 @@ def read_software(address: str) -> None:
     if url is None or not same_origin(url, place):
         raise Rejected(Reason.NO_SOFTWARE_DOCUMENT)
     software = _document(url).get("software")
-    name = _word(software, "name", WORD_LIMIT).lower()[:WORD_LIMIT]
+    name = _text_member(software, "name", WORD_LIMIT).lower()[:WORD_LIMIT]
     if not name:
         raise Rejected(Reason.NO_SOFTWARE_NAME)
-    store_software(name=domain, software=name, version=_word(software, "version", NAME_LIMIT))
+    store_software(name=domain, software=name, version=_text_member(software, "version", NAME_LIMIT))
 
 
 def _document(url: str) -> dict[str, Any]:
@@ -81,5 +81,5 @@ def _document(url: str) -> dict[str, Any]:
     return parse(response.body)
 
 
-def _word(document: Any, name: str, limit: int) -> str:
+def _text_member(document: Any, name: str, limit: int) -> str:
     return one_line(text_of(document.get(name), limit)) if isinstance(document, dict) else ""

@@ -29,9 +29,9 @@ KNOWN_LIMIT: Final = 100
 ACTORS_LIMIT: Final = 400
 PAGES_LIMIT: Final = 500
 COLLECTION_LIMIT: Final = 500
-YOUNG: Final = timedelta(minutes=5)
+YOUNG_POST_AGE: Final = timedelta(minutes=5)
 """Minimum age of a post whose thread is crawled: other servers have hardly any replies to a younger post."""
-PAUSE: Final = timedelta(minutes=15)
+CRAWL_INTERVAL: Final = timedelta(minutes=15)
 
 
 class RemoteThreads:
@@ -50,37 +50,37 @@ class RemoteThreads:
         # Servers that have failed are asked once more, perhaps much later, so that a client does not wait for them.
         failing = Host.objects.filter(queue=ThreadStep.queue, name=OuterRef("host"), failures__gt=0, retry_at__gt=Now())
         running = walk.steps.filter(~Exists(failing), dead_at=None, attempts=0).exists()
-        if not running and clock.now() - walk.begun_at > PAUSE:
+        if not running and clock.now() - walk.begun_at > CRAWL_INTERVAL:
             return None
         return AsyncRefresh(status_id, running, walk.found)
 
 
 @transaction.atomic
 def _begin(status_id: int, account_id: int) -> bool:
-    """Start to crawl a thread for a local account; return False for a private post or one younger than YOUNG, less than PAUSE
-    after the last crawl, and if the account has started too many.
+    """Start to crawl a thread for a local account. Return False for a private post, for one younger than YOUNG_POST_AGE, within
+    CRAWL_INTERVAL after the last crawl, and if the account has started too many crawls.
 
     Asks the servers of the post and of its known replies, because each server knows the replies to its own posts best.
     """
     post = Status.objects.get(id=status_id)
-    if not post.is_for_anybody or clock.now() - post.created_at < YOUNG:
+    if not post.is_for_anybody or clock.now() - post.created_at < YOUNG_POST_AGE:
         return False
     if admission.is_exceeded(limits.THREADS, subject=str(account_id)):
         return False
     walk, is_new = ThreadWalk.objects.select_for_update().get_or_create(status=post)
-    if not is_new and clock.now() - walk.begun_at <= PAUSE:
+    if not is_new and clock.now() - walk.begun_at <= CRAWL_INTERVAL:
         return False
     walk.begun_at, walk.found, walk.actors, walk.posts, walk.pages = clock.now(), 0, 0, [], []
     walk.save()
     walk.steps.all().delete()
-    known = Status.objects.filter(
+    replies = Status.objects.filter(
         thread_id=post.thread_root_id,
         thread_path__contains=[post.id],
         local=False,
         visibility__in=OPEN_VISIBILITIES,
         deleted_at=None,
     ).order_by("-id")
-    _ask(walk.id, StepKind.POST, filter(None, [post.uri, *known.values_list("uri", flat=True)[:KNOWN_LIMIT]]))
+    _ask(walk.id, StepKind.POST, filter(None, [post.uri, *replies.values_list("uri", flat=True)[:KNOWN_LIMIT]]))
     top = Status.objects.filter(id=post.path[0]).first()
     if top is not None and top.in_reply_to_uri:
         _ask(walk.id, StepKind.ABOVE, [top.in_reply_to_uri])
@@ -121,9 +121,9 @@ def take_step(step: ThreadStep) -> None:
 
 def _find_author(walk_id: int, uri: str) -> Account:
     """Return the author of a post of a thread, fetched if unknown. Raises Rejected after ACTORS_LIMIT fetched authors."""
-    known = Account.objects.filter(uri=uri).first()
-    if known is not None:
-        return known
+    account = Account.objects.filter(uri=uri).first()
+    if account is not None:
+        return account
     walks = ThreadWalk.objects.filter(id=walk_id)
     if not walks.filter(actors__lt=ACTORS_LIMIT).exists():
         raise Rejected(Reason.TOO_MANY_AUTHORS)
@@ -153,13 +153,13 @@ def _ask(walk_id: int, kind: StepKind, uris: Iterable[str], *, remaining: int = 
     walk = ThreadWalk.objects.select_for_update().filter(id=walk_id).first()
     if walk is None:
         return
-    seen, limit = (walk.pages, PAGES_LIMIT) if kind is StepKind.PAGE else (walk.posts, POSTS_LIMIT)
-    known, steps = set(seen), []
+    hashes, limit = (walk.pages, PAGES_LIMIT) if kind is StepKind.PAGE else (walk.posts, POSTS_LIMIT)
+    known, steps = set(hashes), []
     for uri in uris:
         host, mark = reading.origin_of(uri), _mark(uri)
-        if host is not None and mark not in known and len(seen) < limit and not links.is_own(uri):
+        if host is not None and mark not in known and len(hashes) < limit and not links.is_own(uri):
             known.add(mark)
-            seen.append(mark)
+            hashes.append(mark)
             steps.append(ThreadStep(walk=walk, kind=kind, uri=uri, host=host, remaining=remaining))
     walk.save(update_fields=["posts", "pages"])
     enqueue(*steps)

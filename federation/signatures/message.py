@@ -59,7 +59,7 @@ class Message:
         for unencoded in _UNENCODED:
             encoded = quote(decoded, unencoded)
             encoded = encoded if "~" in unencoded else encoded.replace("~", "%7E")
-            paths |= {encoded: None, _ENCODED.sub(lambda found: found[0].lower(), encoded): None}
+            paths |= {encoded: None, _ENCODED.sub(lambda match: match[0].lower(), encoded): None}
         for encoded in paths:
             yield f"{encoded}{mark}{query}"
         if not mark:

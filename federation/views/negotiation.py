@@ -176,9 +176,9 @@ def numbered(view: View) -> View:
     """Return a view for `/ap/users/:number/...` that answers as `view` does for the username; a redirect to a page is 302."""
 
     @wraps(view)
-    def answer(request: HttpRequest, number: str, **rest: str) -> HttpResponse:
+    def answer(request: HttpRequest, number: str, **arguments: str) -> HttpResponse:
         usernames = Account.objects.filter(id=parse_id(number) or 0, domain=None).values_list("username", flat=True)
-        response = view(request, username=usernames.first() or "", **rest)
+        response = view(request, username=usernames.first() or "", **arguments)
         if response.status_code == 301:
             response.status_code = 302
         return response

@@ -205,8 +205,8 @@ def _tabs(request: HttpRequest, account: Account) -> list[dict[str, Any]]:
     tabs = [(_("Posts"), profile), (_("Replies"), _path(account, "with_replies"))]
     if account.show_media:
         tabs.append((_("Media"), _path(account, "media")))
-    here = request.path.rstrip("/").lower()
-    return [{"title": title, "url": url, "current": here == url.lower()} for title, url in tabs]
+    current_path = request.path.rstrip("/").lower()
+    return [{"title": title, "url": url, "current": current_path == url.lower()} for title, url in tabs]
 
 
 def open_in_app(path: str) -> dict[str, str]:
@@ -223,14 +223,14 @@ def may_be_indexed(entity: Mapping[str, Any]) -> bool:
 
 def sharing_of_person(account: Account) -> Sharing:
     """Return the preview metadata of a profile, with its header as the image, or else its avatar."""
-    who = shown_person(account)
+    person = shown_person(account)
     biography = " ".join(names.visible_text(markup.plain(account.note_html)).split())
     return Sharing(
         kind="profile",
         url=links.profile_url(account.username),
-        title=f"{who.name} ({who.address})",
-        description=biography or _("Posts by %(address)s") % {"address": who.address},
-        image=absolute(picture_urls(account, "header")[1]) if account.header else shown_picture(who.avatar),
+        title=f"{person.name} ({person.address})",
+        description=biography or _("Posts by %(address)s") % {"address": person.address},
+        image=absolute(picture_urls(account, "header")[1]) if account.header else shown_picture(person.avatar),
         image_description=account.header_description if account.header else account.avatar_description,
         large_image=bool(account.header),
         username=f"{account.username}@{settings.LOCAL_DOMAIN}",

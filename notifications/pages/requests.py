@@ -104,9 +104,9 @@ def notification_requests(request: HttpRequest) -> HttpResponse:
 def _decide(request: HttpRequest, account_id: int) -> None:
     numbers = RequestsInput.read_mapping({"id": request.POST.getlist("id")}).id
     if request.POST.get("act") == "accept":
-        done = accept_requests(account_id=account_id, request_ids=numbers)
-        text = ngettext("%(number)d request has been accepted.", "%(number)d requests have been accepted.", done)
+        number = accept_requests(account_id=account_id, request_ids=numbers)
+        text = ngettext("%(number)d request has been accepted.", "%(number)d requests have been accepted.", number)
     else:
-        done = dismiss_requests(account_id=account_id, request_ids=numbers)
-        text = ngettext("%(number)d request has been dismissed.", "%(number)d requests have been dismissed.", done)
-    messages.success(request, text % {"number": done} if done else _("This was already done."))
+        number = dismiss_requests(account_id=account_id, request_ids=numbers)
+        text = ngettext("%(number)d request has been dismissed.", "%(number)d requests have been dismissed.", number)
+    messages.success(request, text % {"number": number} if number else _("This was already done."))

@@ -112,8 +112,8 @@ def _finished(account_id: int) -> QuerySet[AnnualReport]:
     return AnnualReport.objects.filter(account_id=account_id, data__isnull=False, schema_version=SCHEMA_VERSION)
 
 
-def _page(found: QuerySet[AnnualReport], viewer_id: int) -> ReportPage:
-    reports = list(found)
+def _page(rows: QuerySet[AnnualReport], viewer_id: int) -> ReportPage:
+    reports = list(rows)
     tops = [report.data["top_statuses"]["by_reblogs"] for report in reports if report.data is not None]
     return ReportPage(
         reports,

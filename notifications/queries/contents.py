@@ -51,7 +51,7 @@ def load_contents(subjects: Collection[Subject]) -> dict[Subject, Content]:
     relations = load_relations_of(recipients, {post.account_id for post in posts.values()})
     filters = load_filters_of(recipients) if posts else {}
     people = load_accounts({sender_id for _recipient, sender_id, _status in subjects})
-    found: dict[Subject, Content] = {}
+    contents: dict[Subject, Content] = {}
     for subject in subjects:
         recipient_id, sender_id, status_id = subject
         link, body = people[sender_id].page_url if sender_id in people else "", None
@@ -62,5 +62,5 @@ def load_contents(subjects: Collection[Subject]) -> dict[Subject, Content]:
                 continue
             link = links.status_url(post.username, post.id) if post.local else body.url or post.object_uri
         if sender_id in people:
-            found[subject] = Content(people[sender_id], body, link, filters.get(recipient_id, _NO_FILTERS))
-    return found
+            contents[subject] = Content(people[sender_id], body, link, filters.get(recipient_id, _NO_FILTERS))
+    return contents

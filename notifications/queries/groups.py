@@ -87,7 +87,7 @@ SELECT (SELECT count(*) FROM unread), (SELECT count(*) FROM (
 """
 _UNREAD_ROWS: Final = """
 (SELECT n.id, n.type, n.group_key FROM notifications_notification n
-  WHERE {whose} AND {part}{bound}
+  WHERE {recipient} AND {part}{bound}
   ORDER BY {order}n.id DESC LIMIT %(stretch)s)
 """
 _GROUP_CONDITION: Final = f"{listing.SHOWN_CONDITION} AND NOT n.filtered AND n.group_key = %(key)s"
@@ -277,10 +277,10 @@ def count_unread_groups(
 def _unread_rows(part: str, bound: str) -> str:
     # BETWEEN for the reason given at _STOP. The indexes for the other conditions have further columns after the account.
     if part == listing.UNFILTERED:
-        whose, order = "n.account_id BETWEEN %(account)s AND %(account)s", "n.account_id ASC, "
+        condition, order = "n.account_id BETWEEN %(account)s AND %(account)s", "n.account_id ASC, "
     else:
-        whose, order = "n.account_id = %(account)s", ""
-    return _UNREAD_ROWS.format(whose=whose, order=order, part=part, bound=bound)
+        condition, order = "n.account_id = %(account)s", ""
+    return _UNREAD_ROWS.format(recipient=condition, order=order, part=part, bound=bound)
 
 
 # The newest notifications are read first, in the order of an index and without a condition on the marker: the planner does

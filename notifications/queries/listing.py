@@ -36,8 +36,8 @@ AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s 
 """  # noqa: S608 (constants)
 """Condition: the notifications of one account, except notifications of suspended senders and about deleted posts."""
 
-_FOUND: Final = f"SELECT {COLUMNS} FROM notifications_notification n"  # noqa: S608 (constants)
-_SHOWN_ROWS: Final = f"{_FOUND} WHERE {SHOWN_CONDITION}"
+_SELECT: Final = f"SELECT {COLUMNS} FROM notifications_notification n"  # noqa: S608 (constants)
+_SHOWN_ROWS: Final = f"{_SELECT} WHERE {SHOWN_CONDITION}"
 UNGROUPED: Final = "ungrouped-"
 """Prefix of the keys of single notifications."""
 
@@ -140,7 +140,7 @@ def find_notification(account_id: int, notification_id: int) -> ListedNotificati
 def load_notifications(notification_ids: Collection[int]) -> list[ListedNotification]:
     """Return the notifications among these that are not filtered, oldest first."""
     return _rows(
-        f"{_FOUND} WHERE n.id = ANY((SELECT %(ids)s)::bigint[]) AND NOT n.filtered ORDER BY n.id",
+        f"{_SELECT} WHERE n.id = ANY((SELECT %(ids)s)::bigint[]) AND NOT n.filtered ORDER BY n.id",
         {"ids": list(notification_ids)},
     )
 

@@ -56,9 +56,9 @@ SUMMARIES_PER_HOUR: Final = 1000
 #: Maximum number of characters of a post in a mail about this post alone, and in a mail about several notifications.
 TEXT_LIMIT: Final = 2000
 EXCERPT_LIMIT: Final = 300
-_LOOKED_AT: Final = 50
-_COUNTED_UNREAD: Final = 1000
-_NUMBERS: Final = {
+_SCAN_LIMIT: Final = 50
+_UNREAD_LIMIT: Final = 1000
+_PARAMETERS: Final = {
     "delay": policy.DELAY.total_seconds(),
     "hour": policy.HOUR.total_seconds(),
     "day": policy.DAY.total_seconds(),
@@ -136,7 +136,7 @@ def queue_summaries() -> None:
 
 def _execute(statement: str, **values: Any) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(statement, {"host": settings.EMAIL_HOST or "localhost", **_NUMBERS, **values})
+        cursor.execute(statement, {"host": settings.EMAIL_HOST or "localhost", **_PARAMETERS, **values})
         return int(cursor.rowcount)
 
 
@@ -213,17 +213,19 @@ def _next_letter(account_id: int) -> _Letter | None:
         form = policy.form_of(user.preferences, mailbox.record, mailbox.items[0].created_at, now)
         if form is policy.Form.NOTHING:
             return None
-        looked_at = mailbox.items[:_LOOKED_AT] if form is policy.Form.SINGLE else mailbox.items[: -_LOOKED_AT - 1 : -1]
-        entries = _entries(looked_at)
+        candidates = (
+            mailbox.items[:_SCAN_LIMIT] if form is policy.Form.SINGLE else mailbox.items[: -_SCAN_LIMIT - 1 : -1]
+        )
+        entries = _entries(candidates)
         if not entries:
-            _forget(mailbox, [item.id for item in looked_at])
+            _forget(mailbox, [item.id for item in candidates])
         elif form is policy.Form.SINGLE:
             item, content = entries[0]
             return _Letter(
-                mailbox, _single_mail(mailbox, item, content), [each.id for each in looked_at if each.id <= item.id]
+                mailbox, _single_mail(mailbox, item, content), [each.id for each in candidates if each.id <= item.id]
             )
         else:
-            number = len(mailbox.items) - len(looked_at) + len(entries)
+            number = len(mailbox.items) - len(candidates) + len(entries)
             mail = _list_mail(mailbox, entries, number, NOTIFICATIONS)
             return _Letter(mailbox, mail, [item.id for item in mailbox.items])
 
@@ -233,22 +235,22 @@ def _summary(mailbox: Mailbox) -> _Letter | None:
     if not policy.is_summary_due(mailbox.user.preferences, record, mailbox.seen_at, now):
         return None
     since = max(mailbox.seen_at, record.summary_at or mailbox.seen_at)
-    unread = list_unread(mailbox.user.account_id, since, _COUNTED_UNREAD)
-    entries = _entries(unread[:_LOOKED_AT])
+    unread = list_unread(mailbox.user.account_id, since, _UNREAD_LIMIT)
+    entries = _entries(unread[:_SCAN_LIMIT])
     if not entries:
         _count_mails(record, summary=True, mails=0)
         return None
-    number = len(unread) - len(unread[:_LOOKED_AT]) + len(entries)
+    number = len(unread) - len(unread[:_SCAN_LIMIT]) + len(entries)
     return _Letter(mailbox, _list_mail(mailbox, entries, number, SUMMARIES), (), summary=True)
 
 
 Entry = tuple[MailedNotification, Content]
 
 
-def _entries(looked_at: Sequence[MailedNotification]) -> list[Entry]:
+def _entries(items: Sequence[MailedNotification]) -> list[Entry]:
     """Return the items that the recipient may read and has not filtered out."""
-    contents = load_contents({item.subject for item in looked_at})
-    entries = [(item, contents[item.subject]) for item in looked_at if item.subject in contents]
+    contents = load_contents({item.subject for item in items})
+    entries = [(item, contents[item.subject]) for item in items if item.subject in contents]
     return [(item, content) for item, content in entries if not content.is_hidden]
 
 

@@ -91,21 +91,21 @@ def notify(notes: Iterable[Note]) -> list[tuple[int, int | None]]:
     transaction; publishes NotificationMade for each new row that is not held. Remote recipients are notified by their own
     server. The number of statements does not depend on the number of recipients.
     """
-    judged = [
+    decisions = [
         (note, candidate, outcomes.outcome_of(candidate))
         for note, candidate in _candidates(list(notes))
         if not outcomes.is_dropped(candidate)
     ]
-    if not judged:
+    if not decisions:
         return []
     with transaction.atomic():
         # Permissions are read only for the few pairs that a policy stops, and only after the lock (see `lock_recipients`).
-        stopped = {note.pair for note, _candidate, outcome in judged if outcome is not Outcome.DELIVER}
+        stopped = {note.pair for note, _candidate, outcome in decisions if outcome is not Outcome.DELIVER}
         lock_recipients({recipient_id for recipient_id, _sender in stopped})
         permitted = requests.load_permitted(stopped)
         decided = [
             (note, outcomes.outcome_of(replace(candidate, permitted=True)) if note.pair in permitted else outcome)
-            for note, candidate, outcome in judged
+            for note, candidate, outcome in decisions
         ]
         inserted = _insert(
             [(note, outcome is Outcome.HOLD) for note, outcome in decided if outcome is not Outcome.DROP]

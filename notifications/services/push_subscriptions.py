@@ -38,8 +38,8 @@ def subscribe(*, token_id: int, target: push.PushTarget, settings: push.PushSett
             alerts=settings.alerts,
             policy=settings.policy,
         )
-        of_person = PushSubscription.objects.filter(token__user_id=token.user_id).order_by("-id")
-        too_many = list(of_person.values_list("id", flat=True)[push.SUBSCRIPTIONS_LIMIT :])
+        subscriptions = PushSubscription.objects.filter(token__user_id=token.user_id).order_by("-id")
+        too_many = list(subscriptions.values_list("id", flat=True)[push.SUBSCRIPTIONS_LIMIT :])
         PushSubscription.objects.filter(id__one_of=too_many).delete()
     return subscription
 

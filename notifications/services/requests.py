@@ -55,7 +55,7 @@ _REMOVE_EMPTY: Final = f"""
 DELETE FROM notifications_notificationrequest r USING {_PAIRS}
  WHERE r.account_id = asked.account_id AND r.from_account_id = asked.from_account_id AND r.notifications_count = 0
 """  # noqa: S608 (constants)
-_TAKE: Final = """
+_DELETE: Final = """
 WITH taken AS MATERIALIZED (
   SELECT id FROM notifications_notificationrequest WHERE account_id = %(account)s AND id = ANY(%(ids)s)
    ORDER BY account_id, from_account_id FOR UPDATE)
@@ -172,8 +172,8 @@ def _delete_requests(account_id: int, request_ids: Collection[int]) -> list[tupl
     # FOR NO KEY UPDATE waits for holders of `lock_recipients` (FOR SHARE) but not for foreign-key checks, so that two
     # users who accept each other's requests do not block one another.
     list(Account.objects.select_for_update(no_key=True).filter(id=account_id).values_list("id"))
-    taken = rows_of(_TAKE, {"account": account_id, "ids": list(request_ids)})
-    return [(sender_id, last_id) for sender_id, last_id in taken]
+    deleted = rows_of(_DELETE, {"account": account_id, "ids": list(request_ids)})
+    return [(sender_id, last_id) for sender_id, last_id in deleted]
 
 
 def deliver_held(events: Sequence[RequestAccepted]) -> None:

@@ -137,7 +137,7 @@ def test_deliveries_to_a_server_are_dropped(server: Domain) -> None:
 
 
 def test_everything_of_a_server_is_removed_in_steps(server: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "PURGED_AT_ONCE", 2)
+    monkeypatch.setattr(servers, "BATCH_SIZE", 2)
     for number in range(4):
         make_remote(f"p{number}", "b.example")
     boss = make_user("boss", role="Owner")

@@ -86,7 +86,7 @@ def test_only_public_posts_sent_by_their_own_author_are_forwarded(
         zoe.activity("Create", zoe.note(number=2, inReplyTo=uri_of(public), tag=tag, **followers)),
         zoe.activity("Create", zoe.note(number=3, inReplyTo=uri_of(public), to=[alice.uri], cc=[], tag=tag)),
         zoe.activity("Create", zoe.note(number=4)),
-        zoe.activity("Create", zoe.note(number=5, inReplyTo=uri_of(public), content="x" * forwarding.BYTES)),
+        zoe.activity("Create", zoe.note(number=5, inReplyTo=uri_of(public), content="x" * forwarding.BODY_LIMIT)),
     ]
     for activity in sent:
         assert deal(zoe, activity) == "done"

@@ -143,7 +143,7 @@ def test_row_61_deletions_of_what_never_came_are_remembered_for_a_while_and_in_a
     work()
     assert Tombstone.objects.count() == 5
     assert not Tombstone.objects.filter(expires_at=None).exists()
-    assert timedelta(days=2) < posts.REMEMBERED_UNKNOWN
+    assert timedelta(days=2) < posts.UNKNOWN_RETENTION
 
 
 def test_a_post_that_was_here_stays_deleted_for_ever(zoe: RemotePerson, alice: Account) -> None:

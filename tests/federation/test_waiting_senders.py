@@ -77,7 +77,7 @@ def test_of_many_unknown_senders_at_once_some_wait_and_the_others_must_retry(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(signers, "DEADLINE", 0.01)
-    monkeypatch.setattr(waiting, "PLACES_OF_ADDRESS", 2)
+    monkeypatch.setattr(waiting, "PLACES_PER_ADDRESS", 2)
     now = time.monotonic()
     monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: now))
 
@@ -89,7 +89,7 @@ def test_of_many_unknown_senders_at_once_some_wait_and_the_others_must_retry(
         now += waiting.WAIT_SECONDS
         assert [waits() for _time in range(3)] == [1, 1, 0], "each wait has its end"
         now += waiting.WAIT_SECONDS
-        monkeypatch.setattr(waiting, "PLACES", 1)
+        monkeypatch.setattr(waiting, "PLACES_LIMIT", 1)
         assert [waits() for _time in range(2)] == [1, 0]
 
 

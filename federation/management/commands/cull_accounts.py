@@ -22,5 +22,5 @@ class Command(OperatorCommand):
         limit: Limit = 1000, dry_run: bool,
     ) -> None:  # fmt: skip
         chosen = Selection.of(accounts, domain=domain, all=all, days=days, limit=limit)
-        found = cull_accounts(by=OPERATOR, accounts=chosen.accounts, about=chosen.about, dry_run=dry_run)
-        chosen.report(self, found, brief=True)
+        outcomes = cull_accounts(by=OPERATOR, accounts=chosen.accounts, about=chosen.about, dry_run=dry_run)
+        chosen.report(self, outcomes, brief=True)

@@ -28,17 +28,17 @@ class Command(OperatorCommand):
         visibility: lowers the visibility of all posts, to unlisted or private
         dry_run: only say what would be imported and what not
         """
-        found = PastImport.objects.filter(account=user.account, state=PastState.RUNNING).first()
-        if found is None:
+        past = PastImport.objects.filter(account=user.account, state=PastState.RUNNING).first()
+        if past is None:
             with file.open("rb") as archive:
-                found = take_archive(account=user.account, file=archive, file_name=file.name, unlimited=True)
-            self._run_to_end(found)
-            self._describe(found)
-            if dry_run or found.state != PastState.READY:
+                past = take_archive(account=user.account, file=archive, file_name=file.name, unlimited=True)
+            self._run_to_end(past)
+            self._describe(past)
+            if dry_run or past.state != PastState.READY:
                 return
-            start_past(account=user.account, import_id=found.id, visibility=visibility)
-        self._run_to_end(found)
-        self._describe(found)
+            start_past(account=user.account, import_id=past.id, visibility=visibility)
+        self._run_to_end(past)
+        self._describe(past)
 
     def undo(self, user: LocalUser, *, dry_run: bool) -> None:
         """Remove all posts of a user's last import, up to 30 days after it.
@@ -46,13 +46,13 @@ class Command(OperatorCommand):
         user: the owner of the import
         dry_run: only say which import would be undone
         """
-        found = self._last_import(user)
+        past = self._last_import(user)
         if dry_run:
-            self._describe(found)
+            self._describe(past)
             return
-        undo_past(account=user.account, import_id=found.id)
-        self._run_to_end(found)
-        self.stdout.write(f"import {found.pk}: {found.state}")
+        undo_past(account=user.account, import_id=past.id)
+        self._run_to_end(past)
+        self.stdout.write(f"import {past.pk}: {past.state}")
 
     def show(self, user: LocalUser) -> None:
         """Show the last import of a user.
@@ -64,25 +64,25 @@ class Command(OperatorCommand):
     def _last_import(self, user: User) -> PastImport:
         return require_found(PastImport.objects.filter(account=user.account).order_by("-id").first())
 
-    def _run_to_end(self, found: PastImport) -> None:
-        found.refresh_from_db()
-        while found.state in _BUSY:
+    def _run_to_end(self, past: PastImport) -> None:
+        past.refresh_from_db()
+        while past.state in _BUSY:
             try:
-                process_import(found.id, seconds=_REPORT_SECONDS)
+                process_import(past.id, seconds=_REPORT_SECONDS)
             except Unavailable:
                 # Wait, because the worker is processing this import.
                 time.sleep(1)
-            found.refresh_from_db()
-            if found.state == PastState.RUNNING:
-                self.stdout.write(f"{found.position} of {found.total}")
+            past.refresh_from_db()
+            if past.state == PastState.RUNNING:
+                self.stdout.write(f"{past.position} of {past.total}")
 
-    def _describe(self, found: PastImport) -> None:
-        numbers = found.numbers
+    def _describe(self, past: PastImport) -> None:
+        numbers = past.numbers
         self.stdout.write(
-            f"import {found.pk}: {found.state}, {found.total} posts of {found.named_source or '?'}, {found.done} imported, "
+            f"import {past.pk}: {past.state}, {past.total} posts of {past.named_source or '?'}, {past.done} imported, "
             f"{numbers.get('files', 0)} files with {numbers.get('bytes', 0)} bytes"
         )
-        if found.problem:
-            self.stdout.write(str(SENTENCES[Reason(found.problem)]))
-        for reason, number in sorted(found.reasons.items()):
+        if past.problem:
+            self.stdout.write(str(SENTENCES[Reason(past.problem)]))
+        for reason, number in sorted(past.reasons.items()):
             self.stdout.write(f"{number} x {SENTENCES[Reason(reason)]}")

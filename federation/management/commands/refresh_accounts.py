@@ -27,5 +27,5 @@ class Command(OperatorCommand):
             if not chosen.accounts:
                 self.stdout.write("nobody")
         else:
-            found = refresh_accounts(by=OPERATOR, accounts=chosen.accounts, about=chosen.about)
-            chosen.report(self, found, brief=False)
+            outcomes = refresh_accounts(by=OPERATOR, accounts=chosen.accounts, about=chosen.about)
+            chosen.report(self, outcomes, brief=False)

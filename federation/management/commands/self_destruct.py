@@ -24,13 +24,13 @@ class Command(OperatorCommand):
     """
 
     def run(self, *, dry_run: bool, confirm: Annotated[str | None, ("metavar", "DOMAIN")] = None) -> None:
-        left = User.objects.filter(account__deleted_at=None).count()
+        account_count = User.objects.filter(account__deleted_at=None).count()
         if confirm not in (None, settings.LOCAL_DOMAIN):
             raise CommandError(_("That is not the domain of this server. Nothing was deleted."))
         # Once all accounts are deleted there is nothing to confirm: only deliveries are left.
-        if left and (dry_run or confirm is None):
+        if account_count and (dry_run or confirm is None):
             servers = {origin_of(inbox) for inbox in known_inboxes()}
-            values = {"accounts": left, "servers": len(servers), "domain": settings.LOCAL_DOMAIN}
+            values = {"accounts": account_count, "servers": len(servers), "domain": settings.LOCAL_DOMAIN}
             plan = _(
                 "%(accounts)d accounts would be deleted permanently, and %(servers)d servers notified. "
                 "To start, use --confirm %(domain)s."
@@ -40,8 +40,8 @@ class Command(OperatorCommand):
                 raise CommandError(plan)
             self.stdout.write(plan)
             return
-        for number, name in enumerate(close_server(by=OPERATOR) if left else (), start=1):
-            self.stdout.write(f"{number}/{left} {name}")
+        for number, name in enumerate(close_server(by=OPERATOR) if account_count else (), start=1):
+            self.stdout.write(f"{number}/{account_count} {name}")
         self.stdout.write(_progress())
 
 

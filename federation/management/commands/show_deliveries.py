@@ -48,10 +48,10 @@ class Command(OperatorCommand):
 def _chosen_rows(rows: QuerySet[Delivery], which: str) -> QuerySet[Delivery]:
     if which == "all":
         return rows
-    found = rows.filter(id=int(which)) if which.isdecimal() else None
-    if found is None or not found.exists():
+    chosen = rows.filter(id=int(which)) if which.isdecimal() else None
+    if chosen is None or not chosen.exists():
         raise CommandError(_("There is no such delivery."))
-    return found
+    return chosen
 
 
 def _described_delivery(row: Delivery) -> dict[str, Any]:

@@ -39,11 +39,11 @@ class Command(OperatorCommand):
                 values = {"name": name, "count": retry_host(by=OPERATOR, name=name)}
                 self.stdout.write(_("%(name)s is contacted again. Deliveries: %(count)d.") % values)
             return
-        found = load_servers(names or None, limit=len(names) or limit, failing=failing)
+        servers = load_servers(names or None, limit=len(names) or limit, failing=failing)
         if not failing:
-            _require_known(names, {server["domain"] for server in found})
+            _require_known(names, {server["domain"] for server in servers})
         empty = _("Every known server answers.") if failing else _("No server is known yet.")
-        self.print_rows(found, as_json=json, empty=empty)
+        self.print_rows(servers, as_json=json, empty=empty)
 
 
 def _require_known(names: list[str], known: set[str]) -> None:
