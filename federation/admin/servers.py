@@ -31,9 +31,9 @@ UNKNOWN: Final = "-"
 
 
 def _host_state(host: Host) -> SafeString:
-    return (
-        mark(gettext("Paused"), "bad") if host.retry_at > clock.now() else mark(gettext("Being tried again"), "waiting")
-    )
+    if host.retry_at > clock.now():
+        return mark(gettext("Paused"), "bad")
+    return mark(gettext("Being tried again"), "waiting")
 
 
 QUEUE = shown("queue", _("Queue"), order="queue", minor=True)

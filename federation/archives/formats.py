@@ -167,7 +167,6 @@ def _twitter(container: Container, names: Sequence[str], account: str | None) ->
         with container.open(account) as file:
             username = twitter.username_of(next(list_items(file), None))
     author = twitter.author_of(username)
-
     return _converted("twitter", author, names, container, lambda item: twitter.read(item, username))
 
 

@@ -13,7 +13,7 @@ from accounts.transfers.past import Reason
 from federation.archives.containers import Container
 from federation.archives.formats import names_of
 from federation.documents.context import visibility_of
-from federation.documents.reading import MAX_DEPTH, many, time_of, uri_of
+from federation.documents.reading import MAX_DEPTH, first, many, time_of, uri_of
 from federation.documents.received_notes import ATTACHMENTS_LIMIT, ReceivedNote, is_vote, read_note
 from federation.reasons import Rejected
 from social.kernel import clock
@@ -46,7 +46,7 @@ class PastNote:
 
 def read_past_note(document: Mapping[str, Any], author: str, followers: str) -> PastNote:
     """Read a post of the author. Raises NotImported."""
-    if uri_of(_first_value(document.get("attributedTo"))) != author:
+    if uri_of(first(document.get("attributedTo"))) != author:
         raise NotImported(Reason.FOREIGN_AUTHOR)
     if is_vote(document):
         raise NotImported(Reason.NO_POST)
@@ -104,10 +104,6 @@ def _possible_names(address: str, root: str) -> list[str]:
         return names_of(address, root)
     except ValueError:
         return []
-
-
-def _first_value(value: Any) -> Any:
-    return value[0] if isinstance(value, list) and value else value
 
 
 def is_too_deep(value: Any) -> bool:

@@ -83,9 +83,8 @@ def _offered_files(value: Any) -> Iterator[OfferedFile]:
 
 def _type_of(url: str, *described: Mapping[str, Any]) -> str:
     media_types = (reading.media_type_of(one.get("mediaType")) for one in described)
-    return (
-        next((found for found in media_types if found not in _NO_TYPE), "") or type_of_name(url.partition("?")[0]) or ""
-    )
+    media_type = next((name for name in media_types if name not in _NO_TYPE), "")
+    return media_type or type_of_name(url.partition("?")[0]) or ""
 
 
 def read_file(value: Any) -> RemoteFile | None:
@@ -118,10 +117,7 @@ def read_file(value: Any) -> RemoteFile | None:
 def _meta(item: Mapping[str, Any], link: Mapping[str, Any]) -> dict[str, Any]:
     original: dict[str, Any] = {}
     for described in (link, item):
-        width, height = (
-            reading.number_of(described.get("width"), 100_000),
-            reading.number_of(described.get("height"), 100_000),
-        )
+        width, height = (reading.number_of(described.get(name), 100_000) for name in ("width", "height"))
         if width and height:
             aspect = round(width / height, 6)
             original = {"width": width, "height": height, "size": f"{width}x{height}", "aspect": aspect}

@@ -199,11 +199,8 @@ def _request_linked(new: Composed, named_by: str) -> None:
 
 
 def _answers_unknown(note: ReceivedNote) -> bool:
-    return (
-        note.in_reply_to is not None
-        and not links.is_own(note.in_reply_to)
-        and references.find_post_by_uri(note.in_reply_to) is None
-    )
+    uri = note.in_reply_to
+    return uri is not None and not links.is_own(uri) and references.find_post_by_uri(uri) is None
 
 
 def compose_received(

@@ -69,19 +69,13 @@ def instance_outbox(request: HttpRequest) -> HttpResponse:
 @negotiation.reads
 def followers(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/followers`."""
-    require_signature(request)
-    account = find_local_account(username)
-    rows = Follow.objects.filter(target=account).order_by("-id").values_list("account__uri", flat=True)
-    return _people(request, account, "followers", rows, counters(account)["followers_count"])
+    return _network(request, username, "followers", "target", "account__uri")
 
 
 @negotiation.reads
 def following(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/following`."""
-    require_signature(request)
-    account = find_local_account(username)
-    rows = Follow.objects.filter(account=account).order_by("-id").values_list("target__uri", flat=True)
-    return _people(request, account, "following", rows, counters(account)["following_count"])
+    return _network(request, username, "following", "account", "target__uri")
 
 
 @negotiation.reads
@@ -97,7 +91,10 @@ def followers_synchronization(request: HttpRequest, username: str) -> HttpRespon
     return negotiation.document(context.with_context(data), reader_id=signer.id)
 
 
-def _people(request: HttpRequest, account: Account, name: str, rows: QuerySet[Follow, str], total: int) -> HttpResponse:
+def _network(request: HttpRequest, username: str, name: str, own_column: str, uri_column: str) -> HttpResponse:
+    require_signature(request)
+    account = find_local_account(username)
+    total = counters(account)[f"{name}_count"]
     uri = f"{account.uri}/{name}"
     number = parse_id(request.GET.get("page"))
     if account.hide_collections:
@@ -108,6 +105,7 @@ def _people(request: HttpRequest, account: Account, name: str, rows: QuerySet[Fo
         return negotiation.document(collections.collection(uri, total, first=f"{uri}?page=1"))
     number = max(1, min(number, 10_000_000))
     begin = (number - 1) * PEOPLE_PER_PAGE
+    rows = Follow.objects.filter(**{own_column: account}).order_by("-id").values_list(uri_column, flat=True)
     items = list(rows[begin : begin + PEOPLE_PER_PAGE + 1])
     return negotiation.document(
         collections.page(
@@ -128,11 +126,9 @@ def outbox(request: HttpRequest, username: str) -> HttpResponse:
     uri = f"{account.uri}/outbox"
     if request.GET.get("page") != "true":
         require_signature(request)
-        return negotiation.document(
-            collections.collection(
-                uri, counters(account)["statuses_count"], first=f"{uri}?page=true", last=f"{uri}?page=true&min_id=0"
-            )
-        )
+        first, last = f"{uri}?page=true", f"{uri}?page=true&min_id=0"
+        total = counters(account)["statuses_count"]
+        return negotiation.document(collections.collection(uri, total, first=first, last=last))
     reader_id = reader_id_of(request)
     visibilities = OPEN_VISIBILITIES if reader_id is None else FOLLOWER_VISIBILITIES
     posts = list_statuses(reader_id).filter(account=account, visibility__in=visibilities)

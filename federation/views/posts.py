@@ -131,9 +131,8 @@ def replies(request: HttpRequest, username: str, id: str) -> HttpResponse:
     if request.GET.get("page") == "true":
         return negotiation.document(document_page, reader_id=reader_id)
     inner = {key: value for key, value in document_page.items() if key != "@context"}
-    return negotiation.document(
-        with_context({"id": uri, "type": "Collection", "first": inner}, list(terms)), reader_id=reader_id
-    )
+    collection = with_context({"id": uri, "type": "Collection", "first": inner}, list(terms))
+    return negotiation.document(collection, reader_id=reader_id)
 
 
 @negotiation.reads
