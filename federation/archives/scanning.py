@@ -29,7 +29,7 @@ POSTS: Final = "posts"
 ORDER: Final = "order"
 PLACE_BYTES: Final = 8
 _BATCH: Final = 200
-# Bits for a position in the file of posts, below the date, in one number that can be sorted.
+# A place is one sortable number: the date, and in the lowest bits the position in the file of posts.
 _PLACE_BITS: Final = 44
 
 

@@ -26,8 +26,8 @@ def work_off_past_imports(events: Sequence[PastImportDue]) -> None:
     """Handle PastImportDue: process each import for TURN_SECONDS, and publish PastImportDue again if it is not finished."""
     for import_id in dict.fromkeys(event.import_id for event in events):
         if process_import(import_id):
-            # The queue has a thread of its own, which nobody else waits for. An event that is due later would be found by a
-            # sweep, up to seven seconds late.
+            # The queue has its own thread, so that sleeping delays no other work. An event that is due in the future would be
+            # found only by a sweep, up to seven seconds late.
             time.sleep(PAUSE_SECONDS)
             with transaction.atomic():
                 publish(PastImportDue(import_id=import_id))

@@ -27,7 +27,7 @@ from statuses.models import Status
 
 # The content, or else the summary, as Lemmy sends it.
 _REASONS: Final = ("content", "summary")
-# A page of a person here with the domain in its path, as clients show pages of people elsewhere.
+# URL of a local profile with the domain in its path, as clients build it for remote profiles.
 _PERSON_WITH_DOMAIN: Final = re.compile(r"(/@[A-Za-z0-9_.-]+)@[^/]+")
 OBJECTS_LIMIT: Final = 100
 """Maximum number of accounts and posts that are read from one report; further ones are ignored."""

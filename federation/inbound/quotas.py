@@ -28,9 +28,8 @@ DAILY_OF_ACTOR: Final = 20_000
 #: Maximum number of tombstones of one actor for objects that were deleted or undone before they arrived.
 UNKNOWN_OF_ACTOR: Final = 1_000
 
-#: Part (an eighth) of the remaining room that a process may use before it counts again, because counting reads all unprocessed
-#: rows; after _COUNT_PERIOD seconds it counts in any case. Limits are exact where little is left, and up to eight processes
-#: together stay within them.
+#: A process may use an eighth of the remaining room before it counts again, because counting reads all unprocessed rows. After
+#: _COUNT_PERIOD seconds it counts again in any case. Up to eight processes together stay within the limits.
 _PART_OF_ROOM: Final = 8
 _COUNT_PERIOD: Final = 5.0
 _KNOWN_SENDERS: Final = 4096
