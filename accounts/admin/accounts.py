@@ -77,8 +77,8 @@ def find_addressed(term: str) -> list[int]:
 def _of_servers(rows: Any, part: str) -> QuerySet[Account]:
     """Return the accounts among the rows whose server has `part` in its name."""
     names = [*Domain.objects.filter(name__icontains=part).values_list("name", flat=True)[:SERVERS_FOUND], part.lower()]
-    found: QuerySet[Account] = rows.alias(server=Lower("domain")).filter(server__one_of=names)
-    return found
+    accounts: QuerySet[Account] = rows.alias(server=Lower("domain")).filter(server__one_of=names)
+    return accounts
 
 
 def _ids(*kinds: QuerySet[Account]) -> list[int]:

@@ -62,7 +62,7 @@ class ActingAdmin(ReadOnlyAdmin):
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
         """Return the buttons that the role allows, without those that would change nothing about this row."""
-        found = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme has no types
+        actions = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme has no types
         conditional = [act for act in self.acts if act.one is not None and (act.ranked or act.fits is not None)]
         row = self.get_object(request, str(object_id)) if conditional else None
         outranks = row is not None and self.outranks(acting(request), row)
@@ -71,7 +71,7 @@ class ActingAdmin(ReadOnlyAdmin):
             for act in conditional
             if row is None or (act.ranked and not outranks) or (act.fits is not None and not act.fits(row))
         }
-        return [button for button in found if button.path not in useless]
+        return [button for button in actions if button.path not in useless]
 
 
 def _permission_name(act: Act) -> str:
@@ -87,17 +87,17 @@ def _permission_check(act: Act) -> Callable[..., bool]:
 
 def _buttons(acts: tuple[Act, ...]) -> list[Any]:
     """Return the names of the buttons, and each menu's description, in the theme's format, at its first button."""
-    found: list[Any] = []
+    buttons: list[Any] = []
     menus: dict[Any, list[str]] = {}
     for act in acts:
         if act.one is not None and act.menu is None:
-            found.append(act.name)
+            buttons.append(act.name)
         elif act.one is not None and act.menu is not None:
             if act.menu not in menus:
                 menus[act.menu] = []
-                found.append({"title": act.menu.title, "icon": act.menu.icon, "items": menus[act.menu]})
+                buttons.append({"title": act.menu.title, "icon": act.menu.icon, "items": menus[act.menu]})
             menus[act.menu].append(act.name)
-    return found
+    return buttons
 
 
 def bound(act: Act, request: HttpRequest, words: Words) -> BoundAct:

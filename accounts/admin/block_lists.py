@@ -209,7 +209,7 @@ def ending(follows: FollowsUnder) -> str:
     """Return the names of some of the follows that would end, and the number of the others."""
     count = follows.from_here + follows.to_here
     # The names are marked as left-to-right text (U+2066, U+2069; UAX 9), because the error around them may be in any script.
-    named = [f"\u2066{follower} → {followed}\u2069" for follower, followed in follows.named[:NAMES_SHOWN]]
-    if count > len(named):
-        named.append(_("and %(count)d more") % {"count": count - len(named)})
-    return ", ".join(named)
+    examples = [f"\u2066{follower} → {followed}\u2069" for follower, followed in follows.named[:NAMES_SHOWN]]
+    if count > len(examples):
+        examples.append(_("and %(count)d more") % {"count": count - len(examples)})
+    return ", ".join(examples)

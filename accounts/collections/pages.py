@@ -89,7 +89,7 @@ def _texts_for_template(found: Collection) -> dict[str, Any]:
 
 def _for_member(shown: queries.ShownCollection, viewer: User) -> dict[str, Any]:
     """Return the owner and the people of a collection with their relations to the reader, for the buttons of the page."""
-    found = shown.collection
+    collection = shown.collection
     owner, *people = with_relations(viewer, load_entities(shown.account_ids, viewer.account_id))
     items = {item.account_id: item for item in shown.items}
     for person in people:
@@ -98,9 +98,9 @@ def _for_member(shown: queries.ShownCollection, viewer: User) -> dict[str, Any]:
     return {
         "owner": owner["person"],
         "people": people,
-        "mine": found.account_id == viewer.account_id,
+        "mine": collection.account_id == viewer.account_id,
         "member_of": viewer.account_id in items,
-        "remote_url": found.page_url if found.uri is not None else "",
+        "remote_url": collection.page_url if collection.uri is not None else "",
     }
 
 
@@ -178,10 +178,10 @@ def _change(request: HttpRequest, user: User, shown: queries.ShownCollection, pe
 
 
 def _find_own(request: HttpRequest, collection_id: int) -> Collection:
-    found = queries.find_collection(collection_id)
-    if found.account_id != signed_in(request).account_id:
+    collection = queries.find_collection(collection_id)
+    if collection.account_id != signed_in(request).account_id:
         raise NotFound
-    return found
+    return collection
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -190,9 +190,9 @@ def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
 
     A POST request adds the person with the address `add`, removes the person `remove`, or changes the values.
     """
-    user, found = signed_in(request), _find_own(request, id)
+    user, collection = signed_in(request), _find_own(request, id)
     if "add" in request.POST or "remove" in request.POST:
-        shown = queries.show([found], user.account_id)[0]
+        shown = queries.show([collection], user.account_id)[0]
         try:
             if "add" in request.POST:
                 person = find_by_address(clean_input(request.POST["add"]).strip())
@@ -203,29 +203,29 @@ def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
         else:
             _change(request, user, shown, person, adds="add" in request.POST)
         return back(request, "people")
-    tag = found.tag.display_name if found.tag is not None else ""
-    initial = {name: getattr(found, name) for name in ("name", "description", "discoverable", "sensitive")}
+    tag = collection.tag.display_name if collection.tag is not None else ""
+    initial = {name: getattr(collection, name) for name in ("name", "description", "discoverable", "sensitive")}
     form = CollectionForm(request.POST or None, initial=initial | {"tag_name": tag})
     if request.method == "POST" and form.is_valid():
         try:
-            local.update_collection(owner=user.account, collection=found, draft=form.draft())
-            return redirect("collection", id=found.id)
+            local.update_collection(owner=user.account, collection=collection, draft=form.draft())
+            return redirect("collection", id=collection.id)
         except Invalid as refusal:
             form.add_details(refusal)
-    members = _for_member(queries.show([found], user.account_id)[0], user)
-    context = {**members, "form": form, "collection": _texts_for_template(found)}
+    members = _for_member(queries.show([collection], user.account_id)[0], user)
+    context = {**members, "form": form, "collection": _texts_for_template(collection)}
     return frame.show(request, "accounts/collection_edit.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def remove_collection(request: HttpRequest, id: int) -> HttpResponse:
     """`/collections/:id/delete`: ask for confirmation, then delete the collection. Raises NotFound."""
-    user, found = signed_in(request), _find_own(request, id)
+    user, collection = signed_in(request), _find_own(request, id)
     if request.method == "POST":
-        local.delete_collection(owner=user.account, collection=found)
+        local.delete_collection(owner=user.account, collection=collection)
         messages.success(request, _("The collection has been deleted."))
         return redirect("collections")
-    return frame.show(request, "accounts/collection_delete.html", {"collection": _texts_for_template(found)})
+    return frame.show(request, "accounts/collection_delete.html", {"collection": _texts_for_template(collection)})
 
 
 @require_POST

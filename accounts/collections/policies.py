@@ -36,21 +36,21 @@ class CollectionDraft:
 
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
     """Return the errors of a draft, or only that of an invalid hashtag; a `new` collection must be complete."""
-    found = _tag_errors(draft.tag) if draft.tag is not None else []
-    if found:
-        return found
+    errors = _tag_errors(draft.tag) if draft.tag is not None else []
+    if errors:
+        return errors
     name, description, language = (draft.get(field) for field in ("name", "description", "language"))
     if (new and name is None) or (name is not None and not name.strip()):
-        found.append(FieldError.blank("name"))
+        errors.append(FieldError.blank("name"))
     for field, text, limit in (("name", name, NAME_LIMIT), ("description", description, DESCRIPTION_LIMIT)):
         if text is not None and len(text) > limit:
-            found.append(FieldError.too_long(field, limit))
+            errors.append(FieldError.too_long(field, limit))
     for field in ("sensitive", "discoverable") if new else ():
         if draft.get(field) is None:
-            found.append(FieldError.not_included(field))
+            errors.append(FieldError.not_included(field))
     if language and known_language(language) is None:
-        found.append(FieldError.invalid("language"))
-    return found
+        errors.append(FieldError.invalid("language"))
+    return errors
 
 
 def _tag_errors(tag: str) -> list[FieldError]:

@@ -47,19 +47,19 @@ def find_collection(collection_id: int) -> Collection:
 
 def find_shown(collection_id: int, viewer_id: int | None) -> ShownCollection:
     """Return the collection as the viewer sees it. Raises NotFound; Forbidden when its owner blocks the viewer."""
-    found = find_collection(collection_id)
-    if load_relations(viewer_id, [found.account_id]).is_blocked_by(found.account_id):
+    collection = find_collection(collection_id)
+    if load_relations(viewer_id, [collection.account_id]).is_blocked_by(collection.account_id):
         raise Forbidden
-    return show([found], viewer_id)[0]
+    return show([collection], viewer_id)[0]
 
 
 def load_visible(collection_ids: Iterable[int], viewer_id: int | None) -> list[ShownCollection]:
     """Return the collections with these ids that the viewer may see, in the given order; only for a few ids."""
-    found = []
+    visible = []
     for number in collection_ids:
         with suppress(NotFound, Forbidden):
-            found.append(find_shown(number, viewer_id))
-    return found
+            visible.append(find_shown(number, viewer_id))
+    return visible
 
 
 def load_shown(collection_ids: Iterable[int], viewer_id: int | None) -> dict[int, ShownCollection]:
@@ -82,15 +82,13 @@ def load_whole(collection_ids: Iterable[int]) -> dict[int, ShownCollection]:
 
 def find_linked(addresses: Iterable[str]) -> dict[str, int]:
     """Return the ids of known collections by these addresses; one query (none without addresses)."""
-    wanted = list(dict.fromkeys(addresses))
-    if not wanted:
+    urls = list(dict.fromkeys(addresses))
+    if not urls:
         return {}
-    numbers = [
-        int(found[1]) for one in wanted if (found := _OWN_NUMBER.search(one)) and one.startswith(links.web_url())
-    ]
-    rows = _collections().filter(Q(uri__one_of=wanted) | Q(url__one_of=wanted) | Q(id__one_of=numbers))
+    numbers = [int(found[1]) for one in urls if (found := _OWN_NUMBER.search(one)) and one.startswith(links.web_url())]
+    rows = _collections().filter(Q(uri__one_of=urls) | Q(url__one_of=urls) | Q(id__one_of=numbers))
     known = {address: row.id for row in rows for address in row.addresses}
-    return {address: known[address] for address in wanted if address in known}
+    return {address: known[address] for address in urls if address in known}
 
 
 def find_item(collection_id: int, item_id: int) -> CollectionItem:
@@ -101,12 +99,12 @@ def find_item(collection_id: int, item_id: int) -> CollectionItem:
 
 def list_of_account(account: Account, viewer_id: int | None) -> QuerySet[Collection]:
     """List an account's collections, newest first: all for itself, discoverable ones for others, none for blocked viewers."""
-    found = _collections().filter(account=account).order_by("-id")
+    collections = _collections().filter(account=account).order_by("-id")
     if viewer_id == account.id:
-        return found
+        return collections
     if load_relations(viewer_id, [account.id]).is_blocked_by(account.id):
-        return found.none()
-    return found.filter(discoverable=True)
+        return collections.none()
+    return collections.filter(discoverable=True)
 
 
 def list_with_account(account_id: int) -> QuerySet[Collection]:
@@ -127,8 +125,8 @@ def seen_by(whole: ShownCollection, viewer_id: int | None, relations: Relations)
     """Return a whole collection with only the items that the viewer of `relations` may see."""
     states = _visible_states(whole.collection, viewer_id)
     hidden = relations.blocking | relations.domain_blocking
-    kept = (item for item in whole.items if item.state in states and item.account_id not in hidden)
-    return ShownCollection(whole.collection, tuple(kept))
+    items = (item for item in whole.items if item.state in states and item.account_id not in hidden)
+    return ShownCollection(whole.collection, tuple(items))
 
 
 def _load_items(collections: Iterable[Collection]) -> list[ShownCollection]:

@@ -52,8 +52,8 @@ class CollectionsViewSet(ApiViewSet):
         values = serializers.CollectionInput.read(request)
         account_ids = values.pop("account_ids", ())
         owner = find_user(self.identity.user_id)
-        made = local.create_collection(user=owner, draft=CollectionDraft(values), account_ids=account_ids)
-        return self._shown_collection(made)
+        collection = local.create_collection(user=owner, draft=CollectionDraft(values), account_ids=account_ids)
+        return self._shown_collection(collection)
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
         """A collection with its accounts, the owner first."""
@@ -97,8 +97,8 @@ class CollectionsViewSet(ApiViewSet):
 
     def of_account(self, request: Request, id: int) -> HttpResponse:
         """Collections of an account."""
-        found = queries.list_of_account(find_account(id), self.viewer_id)
-        page = self.paginate(found)
+        collections = queries.list_of_account(find_account(id), self.viewer_id)
+        page = self.paginate(collections)
         return page.respond(self._entities(page.items))
 
     def with_account(self, request: Request, id: int) -> HttpResponse:

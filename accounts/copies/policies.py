@@ -98,9 +98,9 @@ def proxied_url(path: str, url: str) -> str:
 
 def is_key_of(key: str, path: str, url: str) -> bool:
     """Tell whether the key belongs to this `path` and the file at `url`."""
-    given = key.encode("utf-8", "replace")
+    sent_key = key.encode("utf-8", "replace")
     secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return any(hmac.compare_digest(given, _key(path, url, secret).encode()) for secret in secrets)
+    return any(hmac.compare_digest(sent_key, _key(path, url, secret).encode()) for secret in secrets)
 
 
 def _key(path: str, url: str, secret: str) -> str:
@@ -185,12 +185,12 @@ def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
             continue
         values = [value.strip(" \"'") for value in _SEPARATOR.split(text)]
         # Comments may stand above the names of the columns.
-        named, is_first = _COLUMNS.intersection(values) if is_first else (), False
-        if named:
-            column = next(place for place, value in enumerate(values) if value in named)
+        columns, is_first = _COLUMNS.intersection(values) if is_first else (), False
+        if columns:
+            column = next(place for place, value in enumerate(values) if value in columns)
             continue
-        found = _HASH.fullmatch(values[column]) if column < len(values) else None
-        yield number, bytes.fromhex(found[1]) if found is not None else None
+        match = _HASH.fullmatch(values[column]) if column < len(values) else None
+        yield number, bytes.fromhex(match[1]) if match is not None else None
 
 
 class FileReason(Reason):

@@ -35,8 +35,8 @@ def find_copies(purpose: CopyPurpose, urls: Iterable[str]) -> dict[str, RemoteCo
 
 def find_picture_url(account_id: int, name: str) -> str:
     """Return the remote address of the `avatar` or `header` of a remote account that is not suspended. Raises NotFound."""
-    found = Account.objects.filter(is_present(), id=account_id).exclude(domain=None)
-    url = found.values_list(f"{name}_remote_url", flat=True).first()
+    accounts = Account.objects.filter(is_present(), id=account_id).exclude(domain=None)
+    url = accounts.values_list(f"{name}_remote_url", flat=True).first()
     if not url:
         raise NotFound
     return str(url)
@@ -86,7 +86,7 @@ def enabled_lists() -> tuple[HashList, ...]:
 
 
 def _enabled_lists_of(kind: HashKind) -> dict[int, HashList]:
-    return {found.id: found for found in enabled_lists() if found.kind == kind}
+    return {hash_list.id: hash_list for hash_list in enabled_lists() if hash_list.kind == kind}
 
 
 def needs_perceptual_hash() -> bool:
@@ -99,9 +99,9 @@ def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
     exact = _enabled_lists_of(HashKind.SHA256)
     if exact:
         rows = HashEntry.objects.filter(hash_list_id__one_of=list(exact), value=bytes.fromhex(sha256))
-        found = rows.order_by("hash_list_id").values_list("hash_list_id", flat=True).first()
-        if found is not None:
-            return ListMatch(exact[found])
+        list_id = rows.order_by("hash_list_id").values_list("hash_list_id", flat=True).first()
+        if list_id is not None:
+            return ListMatch(exact[list_id])
     alike = _enabled_lists_of(HashKind.PDQ)
     if not alike or perceptual is None:
         return None

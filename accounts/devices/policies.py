@@ -68,26 +68,26 @@ class RemoteDevice:
 
 def device_errors(draft: DeviceDraft) -> list[FieldError]:
     """Return the errors of a device and its one-time keys, in the order of the fields."""
-    found = [
+    errors = [
         *_text_errors("device_id", _("Device"), draft.device_id, DEVICE_TEXT_LIMIT, required=False),
         *_text_errors("name", _("Name"), draft.name, DEVICE_TEXT_LIMIT),
         *_key_errors("fingerprint_key", _("Fingerprint key"), draft.fingerprint_key),
         *_key_errors("identity_key", _("Identity key"), draft.identity_key),
     ]
-    if found:
-        return found
+    if errors:
+        return errors
     signer = Ed25519PublicKey.from_public_bytes(_decoded(draft.fingerprint_key))
     for key in draft.one_time_keys:
-        found += _text_errors("key_id", _("Key"), key.key_id, DEVICE_TEXT_LIMIT)
-        found += _key_errors("key", _("Key"), key.key)
+        errors += _text_errors("key_id", _("Key"), key.key_id, DEVICE_TEXT_LIMIT)
+        errors += _key_errors("key", _("Key"), key.key)
         if not key.signature.strip():
-            found.append(FieldError.blank("signature", _("Signature")))
-        elif not found and not _is_signed(signer, key):
+            errors.append(FieldError.blank("signature", _("Signature")))
+        elif not errors and not _is_signed(signer, key):
             message = _("is not a valid Ed25519 signature")
-            found.append(FieldError("signature", "ERR_INVALID", message, _("Signature")))
-        if found:
+            errors.append(FieldError("signature", "ERR_INVALID", message, _("Signature")))
+        if errors:
             break
-    return found
+    return errors
 
 
 def message_errors(draft: MessageDraft) -> list[FieldError]:

@@ -46,5 +46,5 @@ def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
 def load_reachable_elsewhere(viewer_id: int, account_ids: Sequence[int]) -> dict[int, Account]:
     """Load the `reachable` remote accounts that state an address for their devices. Two queries."""
     shown = reachable(viewer_id, account_ids)
-    found = Account.objects.filter(id__one_of=shown, domain__isnull=False).exclude(devices_url="")
-    return found.in_bulk()
+    remote = Account.objects.filter(id__one_of=shown, domain__isnull=False).exclude(devices_url="")
+    return remote.in_bulk()

@@ -117,8 +117,8 @@ class ClaimInput(Form):
     @property
     def wanted(self) -> list[tuple[int, str]]:
         """Pairs of account id and device id, without pairs that cannot be valid."""
-        named = [(parse_id(device.account_id), device.device_id) for device in self.device]
-        return [(owner, device_id) for owner, device_id in named if owner is not None and device_id]
+        pairs = [(parse_id(device.account_id), device.device_id) for device in self.device]
+        return [(owner, device_id) for owner, device_id in pairs if owner is not None and device_id]
 
 
 class MessageInput(Input[MessageDraft]):

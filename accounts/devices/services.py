@@ -97,15 +97,15 @@ def _add_one_time_keys(device: Device, draft: policies.DeviceDraft) -> None:
 
 def query_devices(*, account_id: int, account_ids: Sequence[int]) -> dict[int, Sequence[AnyDevice]]:
     """Return the devices of these accounts, without those of servers that do not respond."""
-    found: dict[int, Sequence[AnyDevice]] = dict(load_devices(account_id, account_ids))
+    devices_of: dict[int, Sequence[AnyDevice]] = dict(load_devices(account_id, account_ids))
     elsewhere = load_reachable_elsewhere(account_id, account_ids)
     finder = remote_devices.find()
     if elsewhere and finder is not None:
         answers = finder.load(elsewhere.values())
-        found = {number: answers.get(number, devices) for number, devices in found.items()}
+        devices_of = {number: answers.get(number, devices) for number, devices in devices_of.items()}
         for number in elsewhere.keys() - answers.keys():
-            del found[number]
-    return found
+            del devices_of[number]
+    return devices_of
 
 
 def claim_keys(
@@ -235,17 +235,17 @@ def _find_devices(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[tu
     if len(wanted) > DEVICES_PER_CALL:
         raise Invalid.sentence(_("At most %(count)s devices at a time") % {"count": DEVICES_PER_CALL})
     shown = reachable(account_id, [owner for owner, _device_id in wanted])
-    found = Device.objects.filter(
+    devices = Device.objects.filter(
         account_id__one_of=shown, device_id__one_of={device_id for _owner, device_id in wanted}
     )
-    return {(device.account_id, device.device_id): device for device in found}
+    return {(device.account_id, device.device_id): device for device in devices}
 
 
 def _load_remote(accounts: Mapping[int, Account]) -> dict[tuple[int, str], policies.RemoteDevice]:
     """Return the devices of remote accounts by account and device id, without servers that do not respond."""
     finder = remote_devices.find()
-    found = finder.load(accounts.values()) if accounts and finder is not None else {}
-    return {(device.account_id, device.device_id): device for devices in found.values() for device in devices}
+    loaded = finder.load(accounts.values()) if accounts and finder is not None else {}
+    return {(device.account_id, device.device_id): device for devices in loaded.values() for device in devices}
 
 
 def _find_targets(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[int, Account]:

@@ -31,8 +31,8 @@ class CryptoViewSet(ApiViewSet):
     def upload(self, request: Request) -> HttpResponse:
         """Register or change the caller's device, and add one-time keys."""
         draft = serializers.UploadInput.read(request)
-        made = services.register_device(token_id=self.identity.token_id, account_id=self.account_id, draft=draft)
-        return reply(serializers.DeviceSerializer(made).data)
+        device = services.register_device(token_id=self.identity.token_id, account_id=self.account_id, draft=draft)
+        return reply(serializers.DeviceSerializer(device).data)
 
     def count(self, request: Request) -> HttpResponse:
         """The number of one-time keys that the caller's device has left."""
@@ -42,8 +42,9 @@ class CryptoViewSet(ApiViewSet):
 
     def query(self, request: Request) -> HttpResponse:
         """The devices of accounts."""
-        found = services.query_devices(account_id=self.account_id, account_ids=serializers.QueryInput.read(request).id)
-        return reply(serializers.QueryResultSerializer(found.items(), many=True).data)
+        ids = serializers.QueryInput.read(request).id
+        devices = services.query_devices(account_id=self.account_id, account_ids=ids)
+        return reply(serializers.QueryResultSerializer(devices.items(), many=True).data)
 
     def claim(self, request: Request) -> HttpResponse:
         """Claim a one-time key of each of these devices."""

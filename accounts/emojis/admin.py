@@ -265,6 +265,6 @@ class CustomEmojiAdmin(EditedAdmin):
         for reason in reasons[:REASONS_SHOWN]:
             self.message_user(request, reason, messages.ERROR)
         if len(reasons) > REASONS_SHOWN:
-            more = _("and %(count)d more") % {"count": len(reasons) - REASONS_SHOWN}
-            self.message_user(request, more, messages.ERROR)
+            others = _("and %(count)d more") % {"count": len(reasons) - REASONS_SHOWN}
+            self.message_user(request, others, messages.ERROR)
         return redirect(reverse("admin:accounts_customemoji_changelist"))

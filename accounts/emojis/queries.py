@@ -28,8 +28,8 @@ def load_emojis(wanted: Iterable[tuple[str, str | None]]) -> Mapping[tuple[str, 
         return {}
     # Filtered by server, too, because very many servers use the same names.
     home = Q(domain=None) | Q(domain__one_of={domain for _code, domain in pairs if domain is not None})
-    found = CustomEmoji.objects.filter(home, shortcode__one_of={code for code, _domain in pairs}, disabled=False)
-    emojis = {(emoji.shortcode, emoji.domain): emoji for emoji in found}
+    rows = CustomEmoji.objects.filter(home, shortcode__one_of={code for code, _domain in pairs}, disabled=False)
+    emojis = {(emoji.shortcode, emoji.domain): emoji for emoji in rows}
     return {pair: emoji for pair, emoji in emojis.items() if pair in pairs}
 
 
@@ -40,16 +40,16 @@ def list_local_emojis() -> list[CustomEmoji]:
 
 def find_picture_url(emoji_id: int) -> str:
     """Return the address of an enabled remote emoji's picture on its own server. Raises NotFound, also for a local emoji."""
-    found = CustomEmoji.objects.filter(id=emoji_id, disabled=False).exclude(domain=None)
-    return require_found(found.values_list("remote_url", flat=True).first())
+    emojis = CustomEmoji.objects.filter(id=emoji_id, disabled=False).exclude(domain=None)
+    return require_found(emojis.values_list("remote_url", flat=True).first())
 
 
 class EmojiLookup:
     """Emojis for a page of accounts or posts, loaded once."""
 
     def __init__(self, texts: Iterable[tuple[str | None, Iterable[str]]]) -> None:
-        wanted = {(code, domain) for domain, parts in texts for code in shortcodes_in(*parts)}
-        self._emojis: Mapping[tuple[str, str | None], CustomEmoji] = load_emojis(wanted)
+        pairs = {(code, domain) for domain, parts in texts for code in shortcodes_in(*parts)}
+        self._emojis: Mapping[tuple[str, str | None], CustomEmoji] = load_emojis(pairs)
 
     @classmethod
     def for_accounts(cls, accounts: Iterable[Account]) -> EmojiLookup:
@@ -60,8 +60,8 @@ class EmojiLookup:
         """Return the emojis in these texts, sorted by shortcode, without a query."""
         if not self._emojis:
             return []
-        found = (self._emojis.get((code, domain)) for code in sorted(shortcodes_in(*texts)))
-        return [emoji for emoji in found if emoji is not None]
+        emojis = (self._emojis.get((code, domain)) for code in sorted(shortcodes_in(*texts)))
+        return [emoji for emoji in emojis if emoji is not None]
 
 
 def account_texts(account: Account) -> list[str]:

@@ -44,10 +44,10 @@ class AppsViewSet(ApiViewSet):
     def create(self, request: Request) -> HttpResponse:
         """Register an application; the answer is the only place where its secret is shown."""
         form = serializers.RegistrationInput.read(request)
-        made = register_application(
+        application = register_application(
             name=form.client_name, redirect_uris=form.redirect_uris, scopes=form.scopes, website=form.website
         )
-        return reply(serializers.CredentialApplicationSerializer(made).data)
+        return reply(serializers.CredentialApplicationSerializer(application).data)
 
     def verify_credentials(self, request: Request) -> HttpResponse:
         """The application of the token, which may be a user's or the application's own."""
@@ -168,6 +168,6 @@ class SignUpViewSet(AccountsViewSet):
         form = serializers.SignUpInput.read(request)
         application = Application.objects.get(id=self.identity.application_id)
         draft = SignUpDraft(**form.__dict__, ip=request.client_ip)  # type: ignore[attr-defined]  # set by the middleware
-        made = sign_up(draft=draft, application=application)
-        token = issue_token(application=application, user=made, scopes=application.scope_list)
+        user = sign_up(draft=draft, application=application)
+        token = issue_token(application=application, user=user, scopes=application.scope_list)
         return reply(serializers.TokenSerializer(token).data)

@@ -102,8 +102,8 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         if not policies.has_just_signed_in(sociallogin.claims, seconds=timeout, now=clock.now().timestamp()):
             raise Forbidden(_("Your organisation did not ask you to sign in again. Sign out there, then start again."))
         record_authentication(request, user, ISSUER_METHOD, reauthenticated=True)
-        wanted = sociallogin.state.get("next") or reverse("front")
-        raise ImmediateHttpResponse(redirect(with_query(reverse("identity_again"), next=wanted)))
+        next_url = sociallogin.state.get("next") or reverse("front")
+        raise ImmediateHttpResponse(redirect(with_query(reverse("identity_again"), next=next_url)))
 
     def _link(self, request: HttpRequest, issuer: Issuer, claims: dict[str, Any], user: User) -> NoReturn:
         try:
@@ -154,9 +154,9 @@ class _Client(OAuth2Client):
         super().__init__(None, issuer.client_id, issuer.client_secret, "POST", "", redirect_uri)
 
     def get_redirect_url(self, authorization_url: str, scope: list[str], extra_params: dict[str, str]) -> str:
-        more = extra_params | {"nonce": policies.nonce_of(self.state)}
+        parameters = extra_params | {"nonce": policies.nonce_of(self.state)}
         # The library would join the scopes in no particular order.
-        url: str = super().get_redirect_url(authorization_url, [" ".join(scope)], more)
+        url: str = super().get_redirect_url(authorization_url, [" ".join(scope)], parameters)
         return url.replace("?", "&").replace("&", "?", 1) if "?" in authorization_url else url
 
     def get_access_token(self, code: str, pkce_code_verifier: str = "", extra_data: Any = None) -> dict[str, Any]:

@@ -160,7 +160,7 @@ class IssuerSignUpView(SignupView):
 @require_safe
 def identities(request: HttpRequest) -> HttpResponse:
     """`/auth/identities`: the issuers, and the identities of the user."""
-    found = load_identities(signed_in(request))
+    linked = load_identities(signed_in(request))
     if not settings.ISSUERS:
         raise NotFound
     context = {
@@ -170,7 +170,7 @@ def identities(request: HttpRequest) -> HttpResponse:
                 "name": issuer.name,
                 "identities": [
                     {"id": identity.pk, "name": identity.extra_data.get("name", ""), "since": identity.date_joined}
-                    for identity in found
+                    for identity in linked
                     if identity.provider == issuer.id
                 ],
             }

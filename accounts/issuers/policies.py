@@ -99,14 +99,14 @@ def shown_name(claims: Mapping[str, Any], issuer: Issuer) -> str:
 
 def role_of(claims: Mapping[str, Any], issuer: Issuer) -> str:
     """Return the name of the role here that the person's claims lead to; an empty string for none."""
-    given = _values(claims, issuer.role_claim)
-    return next((role for value, role in (issuer.roles or {}).items() if value in given), "")
+    values = _values(claims, issuer.role_claim)
+    return next((role for value, role in (issuer.roles or {}).items() if value in values), "")
 
 
 def may_sign_in(claims: Mapping[str, Any], issuer: Issuer) -> bool:
     """Tell whether the person's claims contain one of the values that the settings require, if they require any."""
-    given = _values(claims, issuer.required_claim)
-    return not issuer.required_claim or any(value in given for value in issuer.required_values)
+    values = _values(claims, issuer.required_claim)
+    return not issuer.required_claim or any(value in values for value in issuer.required_values)
 
 
 def _values(claims: Mapping[str, Any], name: str) -> list[Any]:

@@ -48,14 +48,16 @@ def find_issuer(issuer_id: str) -> Issuer:
 def find_configuration(issuer: Issuer) -> Mapping[str, Any]:
     """Return an issuer's configuration, at most an hour old. Raises Unavailable, also if it names another issuer."""
     key = _key("configuration", issuer)
-    found: Mapping[str, Any] | None = fragments.load([key]).get(key)
-    if found is None:
-        found = _request_json(issuer, issuer.discovery_url)
+    document: Mapping[str, Any] | None = fragments.load([key]).get(key)
+    if document is None:
+        document = _request_json(issuer, issuer.discovery_url)
         endpoints = ("authorization_endpoint", "token_endpoint", "jwks_uri")
-        if found.get("issuer") != issuer.issuer or not all(_is_address(found.get(name)) for name in endpoints):
-            raise _failure(issuer, f"its configuration lacks an endpoint, or is that of {found.get('issuer')!r:.300}")
-        fragments.save({key: found}, seconds=_CACHE_SECONDS)
-    return found
+        if document.get("issuer") != issuer.issuer or not all(_is_address(document.get(name)) for name in endpoints):
+            raise _failure(
+                issuer, f"its configuration lacks an endpoint, or is that of {document.get('issuer')!r:.300}"
+            )
+        fragments.save({key: document}, seconds=_CACHE_SECONDS)
+    return document
 
 
 def exchange_code(issuer: Issuer, *, code: str, verifier: str, redirect_uri: str) -> dict[str, Any]:
@@ -116,24 +118,24 @@ def sign_out_url(issuer_id: str, token: str, back: str) -> str:
 def link_identity(*, user: User, issuer: Issuer, subject: str, name: str, address: str) -> None:
     """Let a user sign in with this identity, and mail the user. Raises Conflict for an identity of another account."""
     with transaction.atomic():
-        identity, made = SocialAccount.objects.get_or_create(
+        identity, is_new = SocialAccount.objects.get_or_create(
             provider=issuer.id, uid=subject, defaults={"user": user, "extra_data": {"name": name}}
         )
         if identity.user_id != user.pk:
             raise Conflict(_("This identity belongs to another account here."))
-        if made:
+        if is_new:
             report_security_change(user=user, kind=IDENTITY_LINKED, address=address)
 
 
 def unlink_identity(*, user: User, identity_id: int, address: str) -> None:
     """Remove an identity of a user, who gets a mail about it. Raises NotFound; Conflict for the only way to sign in."""
     with transaction.atomic():
-        kept = User.objects.select_for_update(of=("self",)).get(pk=user.pk)
-        identity = require_found(SocialAccount.objects.filter(user=kept, pk=identity_id).first())
-        if [way.pk for way in load_identities(kept)] == [identity.pk]:
+        locked = User.objects.select_for_update(of=("self",)).get(pk=user.pk)
+        identity = require_found(SocialAccount.objects.filter(user=locked, pk=identity_id).first())
+        if [way.pk for way in load_identities(locked)] == [identity.pk]:
             if settings.ISSUERS_ONLY:
                 raise Conflict(_("This is the only way you can sign in."))
-            if not kept.has_usable_password():
+            if not locked.has_usable_password():
                 raise Conflict(_("This is the only way you can sign in: set a password first."))
         identity.delete()
         report_security_change(user=user, kind=IDENTITY_UNLINKED, address=address)
@@ -183,12 +185,12 @@ def _issuer_as_staff(issuer: Issuer) -> Staff:
 
 def _keys(issuer: Issuer, *, anew: bool = False) -> Any:
     key = _key("keys", issuer)
-    found = None if anew else fragments.load([key]).get(key)
-    if found is None:
+    cached = None if anew else fragments.load([key]).get(key)
+    if cached is None:
         document = _request_json(issuer, find_configuration(issuer)["jwks_uri"])
-        found = {"read_at": time.time(), "keys": document.get("keys")}
-        fragments.save({key: found}, seconds=_CACHE_SECONDS)
-    return found
+        cached = {"read_at": time.time(), "keys": document.get("keys")}
+        fragments.save({key: cached}, seconds=_CACHE_SECONDS)
+    return cached
 
 
 def _key(what: str, issuer: Issuer) -> str:
@@ -223,15 +225,15 @@ def _request_json(
             deadline=_DEADLINE_SECONDS,
             loopback=settings.ISSUERS_LOOPBACK,
         )
-        found = orjson.loads(answer.body) if answer.status == 200 else None
+        document = orjson.loads(answer.body) if answer.status == 200 else None
     except (http.FetchError, ValueError) as error:
         raise _failure(issuer, str(error)) from None
     if form is not None and answer.status == 400:
         logger.warning("the issuer %s has refused a code: %s", issuer.id, answer.body[:200])
         raise Forbidden(_("The sign-in by %(name)s was refused.") % {"name": issuer.name})
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise _failure(issuer, f"{urlsplit(url).path} answered {answer.status}, or no object")
-    return found
+    return document
 
 
 def _failure(issuer: Issuer, reason: str) -> Unavailable:

@@ -66,5 +66,5 @@ def name_follows(command: BaseCommand, domain: str, follows: FollowsUnder | None
     command.stdout.write(f"{domain}: {follows.from_here} follows from here and {follows.to_here} to here end:")
     for follower, followed in follows.named:
         command.stdout.write(f"  {follower} -> {followed}")
-    if (more := follows.from_here + follows.to_here - len(follows.named)) > 0:
-        command.stdout.write(f"  and {more} more")
+    if (others := follows.from_here + follows.to_here - len(follows.named)) > 0:
+        command.stdout.write(f"  and {others} more")

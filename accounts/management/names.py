@@ -17,33 +17,33 @@ from social.kernel.errors import KernelError
 def find_user_named(name: str) -> User:
     """Return the local user with this username, in any state, with account and role. Raises CommandError."""
     username = name.strip().removeprefix("@")
-    found = User.objects.select_related("account", "role").filter(has_address(username, None, "account__")).first()
-    if found is None:
+    user = User.objects.select_related("account", "role").filter(has_address(username, None, "account__")).first()
+    if user is None:
         raise CommandError(_("There is no local account @%(name)s.") % {"name": username})
-    return found
+    return user
 
 
 def find_users_named(names: Sequence[str]) -> list[User]:
     """Find the named users, each once, in their order. Raises CommandError for an unknown name."""
-    found = (find_user_named(name) for name in names)
-    return list({user.pk: user for user in found}.values())
+    users = (find_user_named(name) for name in names)
+    return list({user.pk: user for user in users}.values())
 
 
 def find_account_named(address: str) -> Account:
     """Return the account with this address (`ada`, `@ada@there.example`), in any state. Raises CommandError."""
     pair = split_address(address)
-    found = None
+    account = None
     if pair is not None and "\0" not in address:
-        found = Account.objects.filter(has_address(*pair)).first()
-    if found is None:
+        account = Account.objects.filter(has_address(*pair)).first()
+    if account is None:
         raise CommandError(_("There is no account %(address)s here.") % {"address": address})
-    return found
+    return account
 
 
 def find_accounts_named(addresses: Sequence[str]) -> list[Account]:
     """Find the accounts with these addresses, each once, in their order. Raises CommandError for an unknown address."""
-    found = (find_account_named(address) for address in addresses)
-    return list({account.pk: account for account in found}.values())
+    accounts = (find_account_named(address) for address in addresses)
+    return list({account.pk: account for account in accounts}.values())
 
 
 #: Arguments of commands: local users by username, and accounts of any server by address.

@@ -102,9 +102,9 @@ class ServiceForm(forms.Form):
             self.add_error(None, error.said)
             return
         seen = set()
-        for name, found in details.items():
+        for name, errors in details.items():
             field = self.renamed.get(name, name)
-            for item in found:
+            for item in errors:
                 if (field, item["description"]) not in seen:
                     seen.add((field, item["description"]))
                     self.add_error(field if field in self.fields else None, capfirst(item["description"]))

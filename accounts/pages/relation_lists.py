@@ -92,11 +92,11 @@ def people(request: HttpRequest, name: str) -> HttpResponse:
             messages.info(request, _("This was already done."))
         return back(request)
     cursor = cursor_of(request, PAGE_SIZE)
-    found = cursor.cut(listed.select(user.account_id))
-    rows = one_page(found, cursor)
+    shown_rows = cursor.cut(listed.select(user.account_id))
+    rows = one_page(shown_rows, cursor)
     entities = present_accounts([row.person_id for row in rows], user.account_id)
     context = {
-        **links(request, found, cursor, [row.id for row in rows]),
+        **links(request, shown_rows, cursor, [row.id for row in rows]),
         "listed": listed,
         "current": name,
         "acts": [(value, label) for value, (label, _service) in listed.acts.items()],
@@ -122,8 +122,8 @@ def domain_blocks(request: HttpRequest) -> HttpResponse:
             refuse(request, refusal)
         return back(request)
     cursor = cursor_of(request, PAGE_SIZE)
-    found = cursor.cut(list_blocked_domains(user.account_id))
-    rows = one_page(found, cursor)
-    paging = links(request, found, cursor, [row.id for row in rows])
+    blocks = cursor.cut(list_blocked_domains(user.account_id))
+    rows = one_page(blocks, cursor)
+    paging = links(request, blocks, cursor, [row.id for row in rows])
     context = {**paging, "domains": [row.domain for row in rows], "of_others": True, "current": "domain_blocks"}
     return show(request, "accounts/domain_blocks.html", context)

@@ -80,7 +80,7 @@ class PreferencesForm(ServiceForm):
     }
 
     def __init__(self, user: User, data: Any = None) -> None:
-        kept = user.preferences
+        stored = user.preferences
         values = {
             "locale": user.locale or "",
             "time_zone": user.time_zone or "",
@@ -88,13 +88,13 @@ class PreferencesForm(ServiceForm):
             "quote_policy": user.default_quote_policy,
             "language": user.default_language or "",
             "sensitive": user.default_sensitive,
-            "show_application": kept.get("show_application", True),
-            "expand_media": kept.get("expand_media", "default"),
-            "expand_spoilers": bool(kept.get("expand_spoilers")),
-            "autoplay_gifs": bool(kept.get("autoplay_gifs")),
-            "live_posts": kept.get("live_posts", True),
-            "noindex": bool(kept.get("noindex")),
-            **{name: mails.is_on(kept, name) for name in mails.SWITCHES},
+            "show_application": stored.get("show_application", True),
+            "expand_media": stored.get("expand_media", "default"),
+            "expand_spoilers": bool(stored.get("expand_spoilers")),
+            "autoplay_gifs": bool(stored.get("autoplay_gifs")),
+            "live_posts": stored.get("live_posts", True),
+            "noindex": bool(stored.get("noindex")),
+            **{name: mails.is_on(stored, name) for name in mails.SWITCHES},
         }
         super().__init__(data, initial=values)
         if not user.is_staff:
@@ -145,9 +145,12 @@ class NotificationMailsForm(ServiceForm):
     summary_mails = check_field(mails.SWITCHES[mails.SUMMARIES], _("Once a week, for two months."))
 
     def __init__(self, user: User, data: Any = None) -> None:
-        kept = user.preferences
-        values: dict[str, Any] = {name: mails.is_on(kept, name) for name in mails.SWITCHES}
-        values |= {mails.NOTIFICATIONS: mails.mode_of(kept), "mails_when_online": bool(kept.get("mails_when_online"))}
+        stored = user.preferences
+        values: dict[str, Any] = {name: mails.is_on(stored, name) for name in mails.SWITCHES}
+        values |= {
+            mails.NOTIFICATIONS: mails.mode_of(stored),
+            "mails_when_online": bool(stored.get("mails_when_online")),
+        }
         super().__init__(data, initial=values)
         for name in map(mails.type_switch, mails.MAILED_TYPES):
             self.fields[name] = check_field(mails.SWITCHES[name])
@@ -164,14 +167,14 @@ class NotificationMailsForm(ServiceForm):
 
 def language_choices(current: str) -> list[tuple[str, str]]:
     """Return the codes of the languages in which people can post, with their own names, and the current choice."""
-    found = {}
+    names = {}
     for code, info in LANG_INFO.items():
         known = known_language(code)
         if known is not None and "name_local" in info and known.lower() == code.lower():
-            found[known] = str(info["name_local"])
+            names[known] = str(info["name_local"])
     if current:
-        found.setdefault(current, current)
-    return sorted(found.items(), key=lambda pair: pair[1].casefold())
+        names.setdefault(current, current)
+    return sorted(names.items(), key=lambda pair: pair[1].casefold())
 
 
 _USES: Final[Choices] = [

@@ -30,11 +30,11 @@ def domain_and_parents(domain: str) -> list[str]:
 
 def is_attributed_from(host: str, domains: Iterable[str]) -> bool:
     """Tell whether `host` is one of the domains or below one, compared label by label, with its port (security row 37)."""
-    kept = normalise_domain(host)
-    if kept is None:
+    own_domain = normalise_domain(host)
+    if own_domain is None:
         return False
     # The domains are compared without normalising them, because a remote account may list hundreds of domains, which would
     # take long to normalise (security row 78).
     allowed = {domain.strip().lower().removesuffix(".") for domain in domains}
-    spellings = (kept.split("."), display_domain(kept).split("."))
+    spellings = (own_domain.split("."), display_domain(own_domain).split("."))
     return any(".".join(labels[number:]) in allowed for labels in spellings for number in range(len(labels)))

@@ -40,7 +40,7 @@ def links_back(page: str, addresses: Collection[str]) -> bool:
 
     Links in comments, scripts, templates and text fields, which others may have written, do not count.
     """
-    wanted = {address.lower() for address in addresses}
+    expected = {address.lower() for address in addresses}
     inside = ""
     for token in tokenise(page):
         if isinstance(token, str):
@@ -52,6 +52,6 @@ def links_back(page: str, addresses: Collection[str]) -> bool:
         elif token.name in ("a", "link") and not token.closing:
             attributes = token.read_attributes()
             relations = html.unescape(attributes.get("rel", "")).lower().split()
-            if "me" in relations and html.unescape(attributes.get("href", "")).strip().lower() in wanted:
+            if "me" in relations and html.unescape(attributes.get("href", "")).strip().lower() in expected:
                 return True
     return False

@@ -86,25 +86,25 @@ def role_errors(draft: RoleDraft, *, by: Staff, before: Role | None, taken: bool
     Nobody can grant or revoke a permission that they lack, or make a role that ranks as high as their own.
     """
     everyone = before is not None and before.pk == EVERYONE_ROLE_ID
-    found = []
+    errors = []
     if not draft.name.strip() and not everyone:
-        found.append(FieldError.blank("name"))
+        errors.append(FieldError.blank("name"))
     if len(draft.name) > NAME_MAXIMUM:
-        found.append(FieldError("name", "ERR_TOO_LONG", _("is too long")))
+        errors.append(FieldError("name", "ERR_TOO_LONG", _("is too long")))
     if taken:
-        found.append(FieldError.taken("name"))
+        errors.append(FieldError.taken("name"))
     if draft.color and not _COLOR.fullmatch(draft.color):
-        found.append(FieldError.invalid("color"))
+        errors.append(FieldError.invalid("color"))
     if not everyone and not 0 <= draft.position <= RANK_MAXIMUM:
-        found.append(FieldError.invalid("position"))
+        errors.append(FieldError.invalid("position"))
     elif not everyone and by.position is not None and draft.position >= by.position:
-        found.append(FieldError("position", "ERR_ELEVATED", _("must be lower than your own rank")))
+        errors.append(FieldError("position", "ERR_ELEVATED", _("must be lower than your own rank")))
     for name in ("media_megabytes", "posts_per_day"):
         if not 0 <= getattr(draft, name) <= QUOTA_MAXIMUM:
-            found.append(FieldError.invalid(name))
+            errors.append(FieldError.invalid(name))
     changed = draft.permissions ^ (before.permissions if before is not None else 0)
     if not by.permissions & Permission.ADMINISTRATOR and changed & ~by.permissions:
-        found.append(FieldError("permissions", "ERR_ELEVATED", _("include one that you do not have yourself")))
+        errors.append(FieldError("permissions", "ERR_ELEVATED", _("include one that you do not have yourself")))
     if everyone and draft.permissions & ~EVERYONES_PERMISSIONS:
-        found.append(FieldError("permissions", "ERR_DANGEROUS", _("include one that not everybody may have")))
-    return found
+        errors.append(FieldError("permissions", "ERR_DANGEROUS", _("include one that not everybody may have")))
+    return errors

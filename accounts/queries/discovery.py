@@ -62,15 +62,15 @@ def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySe
     Limited, suspended and moved accounts are left out, and so are accounts without any post or follow, and accounts
     that the viewer blocks or mutes or that block the viewer.
     """
-    found = _discoverable().filter(stat__isnull=False)
+    accounts = _discoverable().filter(stat__isnull=False)
     if local:
         # The statement starts from the users, because local accounts may be rare among all accounts.
-        found = found.filter(domain=None, user__isnull=False)
+        accounts = accounts.filter(domain=None, user__isnull=False)
     if viewer_id is not None:
-        found = _not_hidden(found, viewer_id)
+        accounts = _not_hidden(accounts, viewer_id)
     if order == "active":
-        return found.order_by(F("stat__last_status_at").desc(nulls_last=True), "-id")
-    return found.order_by("-id") if order == "new" else found
+        return accounts.order_by(F("stat__last_status_at").desc(nulls_last=True), "-id")
+    return accounts.order_by("-id") if order == "new" else accounts
 
 
 def load_suggestions(viewer_id: int) -> list[Suggestion]:
@@ -81,10 +81,10 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
     Accounts that the viewer follows, has requested to follow, blocks, mutes or has dismissed are left out, and so are
     those that staff suppress.
     """
-    wanted = _suggestable(viewer_id, _recommendable())
+    allowed = _suggestable(viewer_id, _recommendable())
     offered = _offered_ids(viewer_id)
     followed: dict[int, int] = dict(rows_of(_FRIENDS_OF_FRIENDS, {"viewer": viewer_id}))
-    counted = wanted.filter(id__one_of=list(followed)).values_list("id", "stat__followers_count") if followed else ()
+    counted = allowed.filter(id__one_of=list(followed)).values_list("id", "stat__followers_count") if followed else ()
     friends = [
         number
         for _friends, _followers, number in sorted(
@@ -93,7 +93,7 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
     ][:SUGGESTIONS_LIMIT]
     popular: Sequence[int] = []
     if len(friends) < SUGGESTIONS_LIMIT:
-        popular = list(_most_followed(wanted).values_list("id", flat=True)[:SUGGESTIONS_LIMIT])
+        popular = list(_most_followed(allowed).values_list("id", flat=True)[:SUGGESTIONS_LIMIT])
     sources = dict.fromkeys(popular, "most_followed") | dict.fromkeys(friends, "friends_of_friends")
     sources |= dict.fromkeys(offered, "featured")
     found = dict.fromkeys([*offered, *friends, *popular])
@@ -225,13 +225,13 @@ _EXACT: Final = Slot("exact", ArrayField(BigIntegerField()))
 
 def _shown_to_viewer(*, following: bool) -> QuerySet[Any, int]:
     exact = Q(id__one_of=_EXACT)
-    found = list_accounts().prefetch_related(None).select_related(None).filter(id__one_of=IDS)
-    found = found.exclude(blocked_by(_VIEWER, OuterRef("id"))).filter(exact | ~blocked(_VIEWER, OuterRef("id")))
+    accounts = list_accounts().prefetch_related(None).select_related(None).filter(id__one_of=IDS)
+    accounts = accounts.exclude(blocked_by(_VIEWER, OuterRef("id"))).filter(exact | ~blocked(_VIEWER, OuterRef("id")))
     if following:
-        found = found.filter(followers__account_id=_VIEWER)
+        accounts = accounts.filter(followers__account_id=_VIEWER)
     rank = Case(When(exact, then=Value(0)), default=Value(1), output_field=IntegerField())
     return (
-        found.annotate(rank=rank)
+        accounts.annotate(rank=rank)
         .order_by("rank", F("stat__followers_count").desc(nulls_last=True), "id")
         .values_list("id", flat=True)
     )

@@ -79,10 +79,10 @@ def load_familiar_followers(viewer_id: int, account_ids: Iterable[int]) -> dict[
     """Load at most FAMILIAR_SHOWN followers of each account whom the viewer follows and who show it. Two queries."""
     known = Account.objects.filter(is_present(), id__one_of=account_ids).values_list("id", "hide_collections")
     open_ids = [number for number, hidden in known if not hidden and number != viewer_id]
-    found: dict[int, list[int]] = {number: [] for number, _hidden in known}
+    followers: dict[int, list[int]] = {number: [] for number, _hidden in known}
     for target_id, account_id in rows_of(_FAMILIAR, {"viewer": viewer_id, "ids": open_ids}) if open_ids else ():
-        found[target_id].append(account_id)
-    return found
+        followers[target_id].append(account_id)
+    return followers
 
 
 def _shown_to(rows: QuerySet[Follow], person: str, owner: Account, viewer_id: int | None) -> QuerySet[Follow]:

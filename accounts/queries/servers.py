@@ -31,13 +31,13 @@ def list_failing_hosts() -> QuerySet[Host]:
 
 def load_names(hosts: Iterable[str]) -> dict[str, list[str]]:
     """Load each host's domains: the host if it is a known domain, else those whose documents it serves, else the host."""
-    wanted = list(hosts)
-    known = set(Domain.objects.filter(name__one_of=wanted).values_list("name", flat=True))
+    names = list(hosts)
+    known = set(Domain.objects.filter(name__one_of=names).values_list("name", flat=True))
     at_host = defaultdict(list)
-    rows = Domain.objects.filter(host__one_of=wanted).exclude(host="").order_by("name")
+    rows = Domain.objects.filter(host__one_of=names).exclude(host="").order_by("name")
     for name, host in rows.values_list("name", "host"):
         at_host[host].append(name)
-    return {host: [host] if host in known or host not in at_host else at_host[host] for host in wanted}
+    return {host: [host] if host in known or host not in at_host else at_host[host] for host in names}
 
 
 def load_hosts(name: str) -> list[str]:
@@ -60,10 +60,10 @@ class FollowsUnder:
 
 def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
     """Load the follows with accounts of these domains and their subdomains, if any, by domain; five queries."""
-    wanted = set(domains)
-    if not wanted:
+    domain_names = set(domains)
+    if not domain_names:
         return {}
-    above = find_known_under(wanted)
+    above = find_known_under(domain_names)
     counted: dict[str, FollowsUnder] = {}
     names = list(above)
     outgoing = Follow.objects.filter(account__domain=None, target__domain__one_of=names)
@@ -76,9 +76,9 @@ def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
             entry = counted.setdefault(above[server], FollowsUnder())
             setattr(entry, number, getattr(entry, number) + count)
         place = Window(RowNumber(), partition_by=F(column), order_by=F("id").asc())
-        some = rows.annotate(place=place).filter(place__lte=_NAMED).order_by(column, "id")
+        examples = rows.annotate(place=place).filter(place__lte=_NAMED).order_by(column, "id")
         names_of_both = ("account__username", "account__domain", "target__username", "target__domain")
-        for follower, home, followed, place_of_followed in some.values_list(*names_of_both):
+        for follower, home, followed, place_of_followed in examples.values_list(*names_of_both):
             server = place_of_followed if column == "target__domain" else home
             entry = counted[above[server]]
             if len(entry.named) < _NAMED:
@@ -90,9 +90,9 @@ def find_known_under(domains: Collection[str]) -> dict[str, str]:
     """Return the known servers at or below these domains, each with the longest such domain, in one query."""
     above = {}
     for name in Domain.objects.values_list("name", flat=True).iterator(chunk_size=2000):
-        found = next((parent for parent in domain_and_parents(name.partition(":")[0]) if parent in domains), None)
-        if found is not None:
-            above[name] = found
+        domain = next((parent for parent in domain_and_parents(name.partition(":")[0]) if parent in domains), None)
+        if domain is not None:
+            above[name] = domain
     return above
 
 

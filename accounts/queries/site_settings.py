@@ -92,8 +92,8 @@ def must_confirm_email() -> bool:
 
 def find_suggested_accounts() -> list[str]:
     """Return the addresses of the accounts that are suggested to newcomers, in the order that staff have chosen."""
-    found = SiteSetting.objects.filter(key=SUGGESTED_SETTING).values_list("value", flat=True).first()
-    return list(found or ())
+    value = SiteSetting.objects.filter(key=SUGGESTED_SETTING).values_list("value", flat=True).first()
+    return list(value or ())
 
 
 def find_media_budget() -> int:
@@ -125,8 +125,8 @@ def _key_of(name: str) -> str:
 
 def find_site_text(key: str) -> tuple[str, datetime] | None:
     """Return a text of staff, and when it was last changed; None if the text is empty."""
-    found = SiteSetting.objects.filter(key=key).first()
-    return (str(found.value), found.updated_at) if found is not None and found.value else None
+    setting = SiteSetting.objects.filter(key=key).first()
+    return (str(setting.value), setting.updated_at) if setting is not None and setting.value else None
 
 
 _IDENTITY: Final = {
@@ -148,13 +148,13 @@ _CHOICES: Final = {
 
 def load_identity() -> Identity:
     """Load the identity of this server; one query."""
-    wanted = [*_IDENTITY, *map(_key_of, _CHOICES)]
-    stored = dict(SiteSetting.objects.filter(key__one_of=wanted).values_list("key", "value"))
+    keys = [*_IDENTITY, *map(_key_of, _CHOICES)]
+    stored = dict(SiteSetting.objects.filter(key__one_of=keys).values_list("key", "value"))
     chosen = {field: _value_of(name, stored.pop(_key_of(name), None)) for name, field in _CHOICES.items()}
     return Identity(**{_IDENTITY[key]: value for key, value in stored.items() if value}, **chosen)
 
 
 def find_site_title() -> str:
     """Return the name of this server: the name set by staff, else the domain."""
-    found = find_site_text("site_title")
-    return settings.LOCAL_DOMAIN if found is None else found[0]
+    setting = find_site_text("site_title")
+    return settings.LOCAL_DOMAIN if setting is None else setting[0]

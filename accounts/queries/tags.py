@@ -118,5 +118,5 @@ def search_tags(text: str, *, limit: int, offset: int = 0, exclude_unreviewed: b
 
 def list_featured_tags(account: Account) -> QuerySet[FeaturedTag]:
     """List the hashtags that the account features, most used first; none if it is suspended."""
-    found = FeaturedTag.objects.filter(account=account).select_related("tag").order_by("-statuses_count", "id")
-    return found.none() if account.suspended else found
+    featured = FeaturedTag.objects.filter(account=account).select_related("tag").order_by("-statuses_count", "id")
+    return featured.none() if account.suspended else featured

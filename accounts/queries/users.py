@@ -56,8 +56,8 @@ def count_waiting(user: User, name: str) -> int:
         return 0
     known: int | None = getattr(user, f"waiting_{name}", None)
     if known is None:
-        found = User.objects.filter(pk=user.pk).annotate(counted=WAITING_COUNTS[name]())
-        known = int(found.values_list("counted", flat=True).first() or 0)
+        users = User.objects.filter(pk=user.pk).annotate(counted=WAITING_COUNTS[name]())
+        known = int(users.values_list("counted", flat=True).first() or 0)
         setattr(user, f"waiting_{name}", known)
     return known
 

@@ -117,7 +117,7 @@ def read_lines(
     """
     key = kind.columns[0].removeprefix("#")
     names = [key, *others]
-    found: list[tuple[int, dict[str, str]]] = []
+    lines: list[tuple[int, dict[str, str]]] = []
     is_first = True
     try:
         text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
@@ -130,27 +130,27 @@ def read_lines(
                     continue
             values = dict(zip(names, (value.strip() for value in row), strict=False))
             if any(values.values()):
-                found.append((number, values))
-            if most is not None and len(found) > most:
+                lines.append((number, values))
+            if most is not None and len(lines) > most:
                 break
     except (UnicodeDecodeError, csv.Error) as error:
         raise UnreadableFile(_("That is not a CSV file in UTF-8.")) from error
     if "\0" in text:
         raise UnreadableFile(_("The file contains NUL bytes, so it is not a text file."))
-    return found
+    return lines
 
 
 def parse_lines(kind: BlockFile[D], written: Iterable[tuple[int, dict[str, str]]]) -> list[Entry[D]]:
     """Return an entry for each of these lines; invalid lines and repeated names have a `problem`."""
     key = kind.columns[0].removeprefix("#")
-    found: list[Entry[D]] = []
+    entries: list[Entry[D]] = []
     lines: dict[str, int] = {}
     for number, values in written:
         entry = _entry(kind, number, values, key)
         if not entry.problem and lines.setdefault(entry.name, number) != number:
             entry = replace(entry, problem=_("line %(line)d names it already") % {"line": lines[entry.name]})
-        found.append(entry)
-    return found
+        entries.append(entry)
+    return entries
 
 
 def _entry(kind: BlockFile[D], line: int, values: dict[str, str], key: str) -> Entry[D]:

@@ -140,8 +140,8 @@ def end_timed_mutes() -> int:
     """End expired mutes, each in a transaction; return how many. Run by the scheduler. A mute that is renewed stays."""
     ended, now = 0, clock.now()
     over = Mute.objects.filter(expires_at__lte=now).order_by("expires_at", "id")
-    while some := list(over[:_BATCH_SIZE]):
-        for mute in some:
+    while mutes := list(over[:_BATCH_SIZE]):
+        for mute in mutes:
             still_over = Mute.objects.filter(id=mute.id, expires_at__lte=now)
             ended += _end_mutes(still_over, mute.account_id, mute.target_id, at=mute.expires_at or now)
     return ended

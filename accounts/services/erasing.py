@@ -254,9 +254,9 @@ def _end_user(user: User, *, keep_one: bool) -> None:
 def reject_user(*, by: Staff, user: User) -> None:
     """Delete a user who waits for approval. Raises Forbidden, also for an approved user; NotFound for a deleted user."""
     with transaction.atomic():
-        found = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
-        require(by, Permission.MANAGE_USERS, over=user.role if found is None else found.role)
-        locked = require_found(found)
+        row = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
+        require(by, Permission.MANAGE_USERS, over=user.role if row is None else row.role)
+        locked = require_found(row)
         if locked.approved:
             raise NotPermitted(_("They have been let in already."))
         account = require_found(Account.objects.filter(id=locked.account_id, deleted_at=None).first())

@@ -169,7 +169,7 @@ def accept_requests(*requests: FollowRequest) -> None:
 
     The caller holds the locks of the pairs and a transaction. Each counter is written once.
     """
-    made = []
+    follows = []
     for request in requests:
         follow, created = Follow.objects.get_or_create(
             account_id=request.account_id,
@@ -183,8 +183,8 @@ def accept_requests(*requests: FollowRequest) -> None:
         )
         request.delete()
         if created:
-            made.append(follow)
-    _announce_follows(*made)
+            follows.append(follow)
+    _announce_follows(*follows)
 
 
 def unfollow_account(*, account: Account, target: Account) -> None:

@@ -36,9 +36,9 @@ def instance_actor() -> Account:
 def _make(uri: str) -> Account:
     with transaction.atomic():
         lock(f"actor:{uri}")
-        found = _ACTOR.first(uri=uri)
-        if found is not None:
-            return found
+        actor = _ACTOR.first(uri=uri)
+        if actor is not None:
+            return actor
         account = Account.objects.create(
             username=instance_username(),
             uri=uri,

@@ -29,11 +29,11 @@ MISSING_KEYS_AT_ONCE: Final = 10
 
 def keys_of(*, account: Account) -> KeyPair:
     """Return the keys of a local account, created if they are missing, also for concurrent calls."""
-    found = KeyPair.objects.filter(account=account).first()
-    if found is None:
+    pair = KeyPair.objects.filter(account=account).first()
+    if pair is None:
         store_keys(account=account, pair=new_rsa_pair())
-        found = KeyPair.objects.get(account=account)
-    return found
+        pair = KeyPair.objects.get(account=account)
+    return pair
 
 
 def store_keys(*, account: Account, pair: tuple[str, str]) -> None:
@@ -42,10 +42,10 @@ def store_keys(*, account: Account, pair: tuple[str, str]) -> None:
     Every account gets keys when it is created: later keys could be missing from a backup that has the account.
     """
     private_key, public_key = pair
-    made = KeyPair(
+    key_pair = KeyPair(
         account=account, key_id=f"{account.uri}#main-key", public_key=public_key, private_key=encrypt(private_key)
     )
-    KeyPair.objects.bulk_create([made], ignore_conflicts=True)
+    KeyPair.objects.bulk_create([key_pair], ignore_conflicts=True)
 
 
 def make_missing_keys() -> int:

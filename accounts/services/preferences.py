@@ -63,7 +63,7 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
     if change.mails.get(NOTIFICATIONS, MODES[0]) not in MODES:
         errors.append(FieldError(NOTIFICATIONS, "ERR_INCLUSION", message))
     require_valid(errors, details=True)
-    kept: dict[str, Any] = {
+    preferences: dict[str, Any] = {
         name: getattr(change, name)
         for name in (
             *("expand_media", "expand_spoilers", "autoplay_gifs", "live_posts", "noindex", "show_application"),
@@ -74,13 +74,13 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
     with transaction.atomic():
         # The user's row is locked, so that a concurrent change of other preferences is not lost.
         locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
-        columns: dict[str, Any] = {"preferences": locked.preferences | kept}
+        columns: dict[str, Any] = {"preferences": locked.preferences | preferences}
         for name in ("locale", "time_zone"):
             value = getattr(change, name)
             if value is not None:
                 columns[name] = value or None
         User.objects.filter(pk=user.pk).update(**columns)
-        if any(locked.preferences.get(name) != value for name, value in kept.items() if name in _SHOWN):
+        if any(locked.preferences.get(name) != value for name, value in preferences.items() if name in _SHOWN):
             change_account(user.account_id)
 
 

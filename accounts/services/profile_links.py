@@ -23,8 +23,8 @@ PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
 
 def links_to_verify(fields: Iterable[Mapping[str, Any]], *, local: bool = True) -> list[str]:
     """Return the links in these fields that can be verified and have not been verified yet."""
-    found = (link_of_field(item, local=local) for item in fields if item.get("verified_at") is None)
-    return list(dict.fromkeys(link for link in found if link is not None))
+    links = (link_of_field(item, local=local) for item in fields if item.get("verified_at") is None)
+    return list(dict.fromkeys(link for link in links if link is not None))
 
 
 def verify_profile_links(events: Sequence[ProfileLinksChanged]) -> None:
@@ -33,8 +33,8 @@ def verify_profile_links(events: Sequence[ProfileLinksChanged]) -> None:
     Only the address that is shown counts, over https and without redirects (security row 3). A page that does not
     respond stays unverified until the fields change again.
     """
-    wanted = {event.account_id for event in events}
-    accounts = Account.objects.filter(is_present(), id__one_of=wanted, domain=None)
+    account_ids = {event.account_id for event in events}
+    accounts = Account.objects.filter(is_present(), id__one_of=account_ids, domain=None)
     links = [(account, link) for account in accounts for link in links_to_verify(account.fields)]
     pages = run(_fetch_all([link for _account, link in links]))
     verified: dict[int, set[str]] = {}

@@ -42,10 +42,10 @@ class PictureUpload:
 
 def picture_errors(name: str, upload: PictureUpload) -> list[FieldError]:
     """Return the errors of the size and the first bytes of the `avatar` or `header`; the picture is not decoded."""
-    found = types.media_type(upload.data[: types.HEAD])
-    if found is None and upload.content_type.partition(";")[0].strip().lower() in _TYPES:
+    media_type = types.media_type(upload.data[: types.HEAD])
+    if media_type is None and upload.content_type.partition(";")[0].strip().lower() in _TYPES:
         return [_spoofed(name)]
-    if found not in _TYPES:
+    if media_type not in _TYPES:
         message = _("is invalid")
         # The space in the code is part of the contract (parameters section 2 "update_credentials").
         return [FieldError(f"{name}_content_type", "ERR_INVALID", message), FieldError(name, "ERR_IS INVALID", message)]

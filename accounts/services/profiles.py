@@ -141,10 +141,10 @@ def _field_errors(fields: Sequence[tuple[str, str]]) -> list[FieldError]:
 def _mentions(tokens: Iterable[Token]) -> dict[str, MentionTarget]:
     """Return the known accounts that a bio or field mentions, for `to_html`."""
     written = {token.acct: split_address(token.acct) for token in tokens if token.kind == "mention"}
-    found = by_address([pair for pair in written.values() if pair is not None])
+    accounts = by_address([pair for pair in written.values() if pair is not None])
     targets = {}
     for acct, pair in written.items():
-        account = found.get((pair[0].lower(), pair[1])) if pair is not None else None
+        account = accounts.get((pair[0].lower(), pair[1])) if pair is not None else None
         if account is not None:
             targets[acct.lower()] = MentionTarget(account.username, account.acct, account.page_url)
     return targets

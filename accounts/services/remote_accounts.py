@@ -204,15 +204,15 @@ def resolve_address(address: str) -> Account | None:
     pair = split_address(address)
     if pair is None or pair[1] is None:
         return None
-    wanted = (pair[0].lower(), pair[1])
-    known = by_address([wanted]).get(wanted)
+    key = (pair[0].lower(), pair[1])
+    known = by_address([key]).get(key)
     finder = remote_accounts.find()
     if finder is None or (known is not None and not may_refresh(known)):
         return known
     if known is not None and not is_stale(known):
-        finder.seek([wanted], wanted_by=wanted[1] or "")
+        finder.seek([key], wanted_by=key[1] or "")
         return known
-    return finder.find_by_address([wanted]).get(wanted, known)
+    return finder.find_by_address([key]).get(key, known)
 
 
 def proper_address(text: str) -> str:

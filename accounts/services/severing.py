@@ -114,12 +114,12 @@ def sever_erased(account: Account) -> bool:
 def forget_severed(account_id: int) -> int:
     """Delete a batch of an account's recorded follows; return how many. Acts without any are marked as purged."""
     rows = SeveredFollow.objects.filter(Q(account_id=account_id) | Q(target_id=account_id))
-    found = dict(rows.values_list("id", "severance_id")[:BATCH_SIZE])
+    severance_ids = dict(rows.values_list("id", "severance_id")[:BATCH_SIZE])
     with transaction.atomic():
-        SeveredFollow.objects.filter(id__one_of=list(found)).delete()
+        SeveredFollow.objects.filter(id__one_of=list(severance_ids)).delete()
         left = SeveredFollow.objects.filter(severance_id=OuterRef("id"))
-        Severance.objects.filter(~Exists(left), id__one_of=list(set(found.values()))).update(purged=True)
-    return len(found)
+        Severance.objects.filter(~Exists(left), id__one_of=list(set(severance_ids.values()))).update(purged=True)
+    return len(severance_ids)
 
 
 def _publish(event: Event) -> None:
@@ -134,9 +134,9 @@ def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
     """
     follows = list(Follow.objects.filter(between)[:BATCH_SIZE])
     requests = list(FollowRequest.objects.filter(between)[:BATCH_SIZE])
-    found: list[Follow | FollowRequest] = [*follows, *requests]
+    relations: list[Follow | FollowRequest] = [*follows, *requests]
     with transaction.atomic():
-        lock(*{pair_name(row.account_id, row.target_id) for row in found})
+        lock(*{pair_name(row.account_id, row.target_id) for row in relations})
         follows = list(Follow.objects.filter(id__one_of=[row.id for row in follows]))
         requests = list(FollowRequest.objects.filter(id__one_of=[row.id for row in requests]))
         if follows:
@@ -150,7 +150,7 @@ def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
             },
         )
     # A request that has become a follow meanwhile ends in the next step.
-    return len(found) >= BATCH_SIZE or len(ended) < len(found)
+    return len(relations) >= BATCH_SIZE or len(ended) < len(relations)
 
 
 def _record_follows(act: _Act, follows: Sequence[Follow], is_here: Callable[[int], bool]) -> None:
@@ -165,7 +165,7 @@ def _record_follows(act: _Act, follows: Sequence[Follow], is_here: Callable[[int
             target_id__one_of=[row.target_id for row in follows],
         ).values_list("account_id", "target_id")
     )
-    kept = [row for row in follows if (row.account_id, row.target_id) not in earlier]
+    unrecorded = [row for row in follows if (row.account_id, row.target_id) not in earlier]
     SeveredFollow.objects.bulk_create(
         (
             SeveredFollow(
@@ -176,12 +176,12 @@ def _record_follows(act: _Act, follows: Sequence[Follow], is_here: Callable[[int
                 notify=row.notify,
                 languages=row.languages,
             )
-            for row in kept
+            for row in unrecorded
         ),
         batch_size=BATCH_SIZE,
     )
-    following = Counter(row.account_id for row in kept if is_here(row.account_id))
-    followers = Counter(row.target_id for row in kept if not is_here(row.account_id))
+    following = Counter(row.account_id for row in unrecorded if is_here(row.account_id))
+    followers = Counter(row.target_id for row in unrecorded if not is_here(row.account_id))
     # The rows are locked in the order of their ids, so that two steps do not deadlock.
     losers = sorted(following | followers)
     with connection.cursor() as cursor:

@@ -120,9 +120,9 @@ def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
             return existing, False
         if FeaturedTag.objects.filter(account=account).count() >= FEATURED_TAGS_LIMIT:
             raise Invalid.sentence(_("You have already featured the maximum number of hashtags"))
-        made = FeaturedTag.objects.create(account=account, tag=tag, name=spelling_of(tag.name, shown))
+        featured = FeaturedTag.objects.create(account=account, tag=tag, name=spelling_of(tag.name, shown))
         publish(FeaturedTagChanged(account_id=account.id, tag_id=tag.id, local=account.local))
-    return made, True
+    return featured, True
 
 
 def unfeature_tag(*, account: Account, featured_tag_id: int) -> None:

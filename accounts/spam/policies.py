@@ -181,13 +181,13 @@ class SpamRules:
 
     def _with_words(self, written: str) -> set[int]:
         """Return the indexes of the rules that have no words, or a word that is in the text `written`."""
-        found = {place for place, rule in enumerate(self._rules) if not rule.words}
-        if len(found) < len(self._rules):
+        places_found = {place for place, rule in enumerate(self._rules) if not rule.words}
+        if len(places_found) < len(self._rules):
             text = Text(written)
             parts, words = self._patterns
-            found = found.union(*(places for places, _start, _end in parts.find(text.lowered)))
-            found = found.union(*(places for places, _start, _end in words.find(text.tokens)))
-        return found
+            places_found = places_found.union(*(places for places, _start, _end in parts.find(text.lowered)))
+            places_found = places_found.union(*(places for places, _start, _end in words.find(text.tokens)))
+        return places_found
 
     def met_by_post(self, facts: PostFacts, is_first_contact: Callable[[], bool]) -> list[SpamRule]:
         """Return the matching rules, in their order; `is_first_contact` is called once, and only if it matters."""

@@ -85,9 +85,9 @@ def read_table(data: bytes, columns: Sequence[str], foreign: Collection[str] = (
     for number, cells in _records(text):
         if first:
             first = False
-            named = _order(cells, columns, foreign)
-            if named is not None:
-                order = named
+            positions = _order(cells, columns, foreign)
+            if positions is not None:
+                order = positions
                 continue
         if len(lines) >= LINES_LIMIT:
             raise Unreadable(Problem.TOO_MANY_LINES, number)

@@ -55,8 +55,8 @@ class PastImportsViewSet(ApiViewSet):
         if file is None:
             raise BadRequest.missing("file")
         account = find_own_account(self.account_id)
-        made = take_archive(account=account, file=file, file_name=file.name or "")
-        return reply(PastImportSerializer(made).data)
+        past_import = take_archive(account=account, file=file, file_name=file.name or "")
+        return reply(PastImportSerializer(past_import).data)
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
         """An import and its progress."""

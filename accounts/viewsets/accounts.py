@@ -75,12 +75,12 @@ class AccountsViewSet(ApiViewSet):
 
     def list(self, request: Request) -> HttpResponse:
         """Accounts by id, at most 40; unknown ids are left out."""
-        asked = map(parse_id, inputs.IdsInput.read(request).id)
-        ids = {number for number in asked if number is not None}
+        numbers = map(parse_id, inputs.IdsInput.read(request).id)
+        ids = {number for number in numbers if number is not None}
         if len(ids) > ACCOUNTS_LIMIT:
             raise Invalid
-        found = list_accounts().filter(id__one_of=ids).order_by("id")
-        return reply(self._entities(list(found)))
+        accounts = list_accounts().filter(id__one_of=ids).order_by("id")
+        return reply(self._entities(list(accounts)))
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
         """An account; the profile of a suspended account is blank."""
@@ -96,17 +96,17 @@ class AccountsViewSet(ApiViewSet):
         if not form.q:
             return reply([])
         text = proper_address(form.q) if form.resolve else form.q
-        found = search_accounts(text, viewer_id=self.account_id, following=form.following)
-        return reply(list(present_accounts(self.paginate(found).items, self.viewer_id).values()))
+        account_ids = search_accounts(text, viewer_id=self.account_id, following=form.following)
+        return reply(list(present_accounts(self.paginate(account_ids).items, self.viewer_id).values()))
 
     def relationships(self, request: Request) -> HttpResponse:
         """Relationships to accounts, in the order of the request; unknown and suspended accounts are left out."""
         form = inputs.RelationshipsInput.read(request)
-        asked = map(parse_id, form.id)
-        ids = list(dict.fromkeys(number for number in asked if number is not None))
+        numbers = map(parse_id, form.id)
+        ids = list(dict.fromkeys(number for number in numbers if number is not None))
         known, relations = load_known_relations(self.account_id, ids, with_suspended=form.with_suspended)
-        found = [number for number in ids if number in known]
-        return reply(RelationshipSerializer(found, many=True, context={"relations": relations}).data)
+        known_ids = [number for number in ids if number in known]
+        return reply(RelationshipSerializer(known_ids, many=True, context={"relations": relations}).data)
 
     def follow(self, request: Request, id: int) -> HttpResponse:
         """Follow an account, or change the options of the follow."""
@@ -169,8 +169,8 @@ class AccountsViewSet(ApiViewSet):
             "emojis": EmojiLookup.for_accounts(accounts),
             "relations": load_featuring(self.viewer_id, accounts),
         }
-        found: Sequence[dict[str, Any]] = AccountSerializer(accounts, many=True, context=context).data
-        return found
+        entities: Sequence[dict[str, Any]] = AccountSerializer(accounts, many=True, context=context).data
+        return entities
 
     def identity_proofs(self, request: Request, id: int) -> HttpResponse:
         """Return an empty list: proofs by a third party ended with version 3.5 of the API (contract, endpoints)."""

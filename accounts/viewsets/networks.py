@@ -143,9 +143,9 @@ class NetworksViewSet(ApiViewSet):
     def familiar_followers(self, request: Request) -> HttpResponse:
         """Followers of each of these accounts (at most 40) among the accounts that the caller follows."""
         ids = FamiliarInput.read(request).id[:FAMILIAR_IDS_LIMIT]
-        found = networks.load_familiar_followers(self.account_id, ids)
-        accounts = present_accounts([number for people in found.values() for number in people], self.viewer_id)
-        shown = [(number, found[number]) for number in ids if number in found]
+        followers = networks.load_familiar_followers(self.account_id, ids)
+        accounts = present_accounts([number for people in followers.values() for number in people], self.viewer_id)
+        shown = [(number, followers[number]) for number in ids if number in followers]
         return reply(relationship.FamiliarFollowersSerializer(shown, many=True, context={"accounts": accounts}).data)
 
     def _own_account(self) -> Account:
@@ -221,14 +221,14 @@ class DiscoveryViewSet(ApiViewSet):
     def suggestions(self, request: Request) -> HttpResponse:
         """Suggestions of accounts to follow, with their reasons."""
         page = self.paginate(load_suggestions(self.account_id))
-        accounts = present_accounts([found.account_id for found in page.items], self.viewer_id)
-        shown = [found for found in page.items if found.account_id in accounts]
+        accounts = present_accounts([suggestion.account_id for suggestion in page.items], self.viewer_id)
+        shown = [suggestion for suggestion in page.items if suggestion.account_id in accounts]
         return page.respond(relationship.SuggestionSerializer(shown, many=True, context={"accounts": accounts}).data)
 
     def suggested_accounts(self, request: Request) -> HttpResponse:
         """Suggestions of accounts to follow."""
         page = self.paginate(load_suggestions(self.account_id))
-        accounts = present_accounts([found.account_id for found in page.items], self.viewer_id)
+        accounts = present_accounts([suggestion.account_id for suggestion in page.items], self.viewer_id)
         return page.respond(list(accounts.values()))
 
     def dismiss(self, request: Request, account: str) -> Any:

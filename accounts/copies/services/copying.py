@@ -159,18 +159,18 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
         if failed.failure != CopyFailure.UNREACHABLE:
             count_refusals(copy.host, {failed.reason: 1})
         return
-    kept = False
+    is_stored = False
     try:
         with transaction.atomic():
-            kept = bool(
+            is_stored = bool(
                 RemoteCopy.objects.filter(id=copy.id, state=CopyState.WAITING).update(
                     state=CopyState.READY, attempts=0, retry_at=None, served_at=clock.now(), **stored.__dict__
                 )
             )
-            if kept and stored.measured:
+            if is_stored and stored.measured:
                 publish(RemoteCopyStored(copy_id=copy.id))
     finally:
-        if not kept:
+        if not is_stored:
             storage.remove(stored.file, stored.preview)
 
 
@@ -246,16 +246,16 @@ def _store(copy: RemoteCopy, file: IO[bytes]) -> _Stored:
     purpose = CopyPurpose(copy.purpose)
     size = file.tell()
     file.seek(0)
-    found = types.media_type(file.read(types.HEAD)) or "nothing that is known"
+    media_type = types.media_type(file.read(types.HEAD)) or "nothing that is known"
     file.seek(0)
     try:
-        if _is_accepted(purpose, found) and found in recordings.READABLE:
-            return _store_recording(purpose, file, found, size)
-        if _is_accepted(purpose, found) and size <= policies.PICTURE_BYTES:
+        if _is_accepted(purpose, media_type) and media_type in recordings.READABLE:
+            return _store_recording(purpose, file, media_type, size)
+        if _is_accepted(purpose, media_type) and size <= policies.PICTURE_BYTES:
             return _store_picture(purpose, file)
     except Invalid as error:
         raise _Failed(CopyFailure.REFUSED, FileReason.FILE_UNREADABLE, error.message) from None
-    raise _Failed(CopyFailure.REFUSED, FileReason.FILE_NOT_SHOWN, f"{size} bytes of {found}")
+    raise _Failed(CopyFailure.REFUSED, FileReason.FILE_NOT_SHOWN, f"{size} bytes of {media_type}")
 
 
 def _store_recording(purpose: CopyPurpose, file: IO[bytes], content_type: str, size: int) -> _Stored:

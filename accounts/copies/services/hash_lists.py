@@ -61,9 +61,9 @@ def create_list(*, by: Staff, draft: policies.HashListDraft) -> HashList:
             )
         if HashList.objects.filter(name=draft.name.strip()).exists():
             raise Invalid.of([FieldError.taken("name")], details=True)
-        made = HashList.objects.create(name=draft.name.strip(), kind=draft.kind, **_values(draft))
-        _record(by, "create", made, after=_audited_values(made))
-    return made
+        hash_list = HashList.objects.create(name=draft.name.strip(), kind=draft.kind, **_values(draft))
+        _record(by, "create", hash_list, after=_audited_values(hash_list))
+    return hash_list
 
 
 def change_list(*, by: Staff, hash_list: HashList, draft: policies.HashListDraft) -> None:
@@ -127,9 +127,9 @@ def import_hashes(*, by: Staff, hash_list: HashList, file: IO[bytes], replace: b
         if size > limit:
             raise _too_many(limit)
         HashList.objects.filter(id=current.id).update(size=size)
-        found = Imported(size - before, good - (size - before), wrong, tuple(first_wrong))
-        _record(by, "import", current, added=found.added, known=found.known, wrong=wrong, replaced=replace)
-    return found
+        result = Imported(size - before, good - (size - before), wrong, tuple(first_wrong))
+        _record(by, "import", current, added=result.added, known=result.known, wrong=wrong, replaced=replace)
+    return result
 
 
 def _entry(hash_list: HashList, value: bytes) -> HashEntry:

@@ -165,8 +165,8 @@ def opened(file: QuarantinedFile) -> Iterator[IO[bytes]]:
     path = rows.values_list("path", flat=True).first()
     if path is None:
         raise FileNotFoundError(file.sha256)
-    with _store().open(path) as found:
-        yield found
+    with _store().open(path) as stored:
+        yield stored
 
 
 def release_file(*, by: Staff, file: QuarantinedFile) -> None:

@@ -122,9 +122,9 @@ def _read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
             if number >= PACK_LIMIT:
                 break
             if entry.isfile() and _is_picture(entry.name):
-                found = pack.extractfile(entry)
-                if found is not None:
-                    yield entry.name, found.read(PICTURE_LIMIT + 1)
+                file = pack.extractfile(entry)
+                if file is not None:
+                    yield entry.name, file.read(PICTURE_LIMIT + 1)
 
 
 def _unpacked(data: bytes) -> bytes:
@@ -263,18 +263,18 @@ def change_emoji(
     Raises Forbidden, NotFound; Invalid for a category that is too long, and for other values of a remote emoji.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
-    wanted: dict[str, Any] = {"disabled": disabled, "visible_in_picker": listed, "category": category}
-    wanted = {name: value for name, value in wanted.items() if value is not None}
-    if len(wanted.get("category", "")) > NAME_LIMIT:
+    values: dict[str, Any] = {"disabled": disabled, "visible_in_picker": listed, "category": category}
+    values = {name: value for name, value in values.items() if value is not None}
+    if len(values.get("category", "")) > NAME_LIMIT:
         raise Invalid.of([FieldError("category", "ERR_TOO_LONG", _("is too long"))])
     with transaction.atomic():
         row = require_found(CustomEmoji.objects.select_for_update().filter(pk=emoji.pk).first())
-        if row.domain is not None and wanted.keys() - {"disabled"}:
+        if row.domain is not None and values.keys() - {"disabled"}:
             raise Invalid.sentence(_("This emoji belongs to another server: copy it first."))
-        before = {name: getattr(row, name) for name, value in wanted.items() if getattr(row, name) != value}
+        before = {name: getattr(row, name) for name, value in values.items() if getattr(row, name) != value}
         if not before:
             return
-        after = {name: wanted[name] for name in before}
+        after = {name: values[name] for name in before}
         CustomEmoji.objects.filter(pk=row.pk).update(**after)
         name = str(row) if row.domain is None else f"{row}@{row.domain}"
         record(

@@ -99,10 +99,10 @@ class NetworkForm(RowForm):
 
     def values(self) -> dict[str, Any]:
         sent = self.cleaned_data
-        found = {name: sent[name] for name in ("network", "comment")} | {"severity": Severity(sent["severity"])}
+        values = {name: sent[name] for name in ("network", "comment")} | {"severity": Severity(sent["severity"])}
         if sent["lasts"] != "stays":
-            found["expires_at"] = clock.now() + timedelta(days=int(sent["lasts"])) if sent["lasts"] else None
-        return found
+            values["expires_at"] = clock.now() + timedelta(days=int(sent["lasts"])) if sent["lasts"] else None
+        return values
 
 
 InForceFilter = condition_filter(
@@ -163,8 +163,8 @@ class IpBlockAdmin(FiledBlockListAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the fields of the form; `meant` (the confirmation) only for a block that is probably a mistake."""
-        asked = ["network", "severity", "lasts", "comment"]
-        return [*asked, "meant"] if _warning_for(request.POST, client_ip(request)) else asked
+        fields = ["network", "severity", "lasts", "comment"]
+        return [*fields, "meant"] if _warning_for(request.POST, client_ip(request)) else fields
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         form: Any = super().get_form(request, obj, change, **kwargs)

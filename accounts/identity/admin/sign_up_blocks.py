@@ -167,12 +167,12 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin):
         sent = self.ask_for(request, EmailTestForm, _("Is this address blocked?"), yes=gettext("Check"))
         if isinstance(sent, TemplateResponse):
             return sent
-        found = CanonicalEmailBlock.objects.select_related("account").filter(digest=email_digest(sent["email"])).first()
-        if found is None:
+        block = CanonicalEmailBlock.objects.select_related("account").filter(digest=email_digest(sent["email"])).first()
+        if block is None:
             self.message_user(request, gettext("%(email)s is not blocked.") % sent, messages.INFO)
             return redirect("admin:accounts_canonicalemailblock_changelist")
         self.message_user(request, gettext("%(email)s is blocked.") % sent, messages.WARNING)
-        return redirect("admin:accounts_canonicalemailblock_change", found.pk)
+        return redirect("admin:accounts_canonicalemailblock_change", block.pk)
 
 
 class UsernameForm(RowForm):

@@ -117,8 +117,10 @@ def _kind(scope: str) -> Kind:
 
 def permission_groups(scopes: Sequence[str]) -> list[Group]:
     """Group the permissions of these scopes for the page, in the order of the scope tree; implied scopes are left out."""
-    asked = frozenset(scopes)
-    shown = [scope for scope in tree.SCOPES if scope in asked and not (tree.sufficient_scopes(scope) - {scope}) & asked]
+    granted = frozenset(scopes)
+    shown = [
+        scope for scope in tree.SCOPES if scope in granted and not (tree.sufficient_scopes(scope) - {scope}) & granted
+    ]
     groups = [
         Group(kind, title, [Permission(_WORDS[scope], scope) for scope in shown if _kind(scope) == kind])
         for kind, title in _TITLES.items()
@@ -168,17 +170,17 @@ class AuthorizeView(OAuthLibMixin, View):
             return self._handle_error(request, refused.oauthlib_error)
 
     def _handle_request(self, request: HttpRequest) -> HttpResponse:
-        asked = OAuthRequest(self.sent, user=self.user)
-        wanted, credentials = self.validate_authorization_request(asked)
+        oauth_request = OAuthRequest(self.sent, user=self.user)
+        requested_scopes, credentials = self.validate_authorization_request(oauth_request)
         application = credentials["request"].client
-        scopes = granted_scopes(wanted, staff=self.user.is_staff)
+        scopes = granted_scopes(requested_scopes, staff=self.user.is_staff)
         if not scopes:
             return self._handle_error(request, errors.InvalidScopeError())
         if request.method in ("GET", "HEAD") and not self._has_consent(application, scopes):
-            return self._show_consent_page(request, application, scopes, narrowed=len(scopes) < len(wanted))
+            return self._show_consent_page(request, application, scopes, narrowed=len(scopes) < len(requested_scopes))
         allow = not _denied(request)
         _uri, _headers, answer, _status = self.create_authorization_response(
-            asked, " ".join(scopes), credentials, allow
+            oauth_request, " ".join(scopes), credentials, allow
         )
         if self.redirect_uri == OUT_OF_BAND:
             return redirect(with_query(reverse("oauth_native"), code=answer["code"], lang=request.GET.get("lang")))

@@ -47,12 +47,12 @@ class _CredentialField(forms.Field):
 
     def to_python(self, value: Any) -> Any:
         try:
-            found = json.loads(value) if value and len(value) <= _CREDENTIAL_LIMIT else None
+            credential = json.loads(value) if value and len(value) <= _CREDENTIAL_LIMIT else None
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+            credential = None
+        if not isinstance(credential, dict):
             raise _wrong_passkey()
-        return found
+        return credential
 
     def bound_data(self, data: Any, initial: Any) -> str:
         """Return an empty value, because each attempt has a challenge of its own."""
@@ -172,21 +172,21 @@ class NewPasskeyForm(webauthn.AddWebAuthnForm):
             sent = cleaned.get("credential")
             if sent is None:
                 return cleaned
-            made = RegistrationResponse.from_dict(sent).response
+            response = RegistrationResponse.from_dict(sent).response
         except _MALFORMED:
             raise _wrong_passkey() from None
         except forms.ValidationError:
             raise _wrong_passkey() from None
-        attested = made.attestation_object.auth_data.credential_data
+        attested = response.attestation_object.auth_data.credential_data
         # WebAuthn Level 2, section 7.1, step 22: an id can be registered only once, whoever the user is.
         if attested is None or sent.get("rawId") != websafe_encode(attested.credential_id):
             raise _wrong_passkey()
-        if not is_own_origin(made.client_data.origin) or is_registered_passkey(sent["rawId"]):
+        if not is_own_origin(response.client_data.origin) or is_registered_passkey(sent["rawId"]):
             raise _wrong_passkey()
         if len(load_second_factors(self.user).passkeys) >= PASSKEYS_LIMIT:
             raise forms.ValidationError(_("You have reached the maximum number of passkeys."))
-        self.count = made.attestation_object.auth_data.counter
-        self.verified = made.attestation_object.auth_data.is_user_verified()
+        self.count = response.attestation_object.auth_data.counter
+        self.verified = response.attestation_object.auth_data.is_user_verified()
         return cleaned
 
 

@@ -247,10 +247,10 @@ def _show_new_codes(request: HttpRequest) -> HttpResponse | None:
 
 def _wanted_page(request: HttpRequest, has_factor: bool) -> str:
     """Return the admin page that redirected the user here; the session stores it until the user has a second factor."""
-    wanted: str = request.session.get(WANTED_PAGE, "")
-    if wanted and has_factor:
+    page: str = request.session.get(WANTED_PAGE, "")
+    if page and has_factor:
         del request.session[WANTED_PAGE]
-    return wanted
+    return page
 
 
 def _show_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:

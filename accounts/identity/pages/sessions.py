@@ -52,10 +52,10 @@ def authorized_applications(request: HttpRequest) -> HttpResponse:
     """`GET /oauth/authorized_applications`: a page, or the list as JSON for clients that accept JSON."""
     if not isinstance(request.user, User):
         return to_sign_in(request)
-    found = list_authorizations(request.user)
+    authorizations = list_authorizations(request.user)
     if "application/json" in request.headers.get("Accept", ""):
-        return reply(AuthorizationSerializer(found, many=True).data)
-    return show(request, "oauth/applications.html", {"applications": found})
+        return reply(AuthorizationSerializer(authorizations, many=True).data)
+    return show(request, "oauth/applications.html", {"applications": authorizations})
 
 
 class AuthorizedApplicationView(View):

@@ -72,8 +72,8 @@ def step(view: View) -> View:
 
 def registrations() -> dict[str, bool]:
     """Return whether registrations are open, and whether they need approval, for pages that link to the sign-up."""
-    found = find_registrations()
-    return {"registrations_open": found != "closed", "approval_required": found == "approval"}
+    state = find_registrations()
+    return {"registrations_open": state != "closed", "approval_required": state == "approval"}
 
 
 def _links(request: HttpRequest, application: Application | None) -> dict[str, Any]:
@@ -88,12 +88,12 @@ def _links(request: HttpRequest, application: Application | None) -> dict[str, A
 
 def _next_path(request: HttpRequest) -> str:
     """Return the path of the page to open after signing in, if it is a local one; else empty."""
-    wanted = request.POST.get("next") or request.GET.get("next") or ""
-    if not wanted:
+    path = request.POST.get("next") or request.GET.get("next") or ""
+    if not path:
         # Between password and second factor, the session stores this page.
         pending = request.session.get(LOGIN_SESSION_KEY)
-        wanted = (pending.get("redirect_url") or "") if isinstance(pending, dict) else ""
-    return wanted if is_local_path(wanted) else ""
+        path = (pending.get("redirect_url") or "") if isinstance(pending, dict) else ""
+    return path if is_local_path(path) else ""
 
 
 def _waiting_application(request: HttpRequest) -> tuple[Application | None, str]:

@@ -70,10 +70,10 @@ def remember_browser(request: HttpRequest, response: HttpResponse, email: str) -
     """Set the cookie of a browser in which somebody has just signed in; browsers send it only to the sign-in page."""
     known = _read(request)
     name = known.pop(_email_hash(email), None) or token_urlsafe(16)
-    kept = [*known.items()][1 - _PEOPLE :]
+    others = [*known.items()][1 - _PEOPLE :]
     response.set_cookie(
         settings.KNOWN_BROWSER_COOKIE_NAME,
-        signing.dumps([*kept, (_email_hash(email), name)], salt=_SALT),
+        signing.dumps([*others, (_email_hash(email), name)], salt=_SALT),
         max_age=_COOKIE_SECONDS,
         path=reverse("account_login"),
         secure=settings.SESSION_COOKIE_SECURE,
@@ -84,12 +84,12 @@ def remember_browser(request: HttpRequest, response: HttpResponse, email: str) -
 
 def _read(request: HttpRequest) -> dict[str, str]:
     try:
-        found = signing.loads(
+        browsers = signing.loads(
             request.COOKIES.get(settings.KNOWN_BROWSER_COOKIE_NAME, ""), salt=_SALT, max_age=_COOKIE_SECONDS
         )
     except signing.BadSignature:
         return {}
-    return {str(mark): str(name) for mark, name in found}
+    return {str(mark): str(name) for mark, name in browsers}
 
 
 def _email_hash(email: str) -> str:

@@ -56,8 +56,8 @@ def _brand(brands: str) -> str:
 
 
 def _name(user_agent: str) -> str:
-    found = next((name for name, pattern in _BROWSERS if pattern.search(user_agent)), "")
-    if found or user_agent.startswith("Mozilla/"):
-        return found
+    browser = next((name for name, pattern in _BROWSERS if pattern.search(user_agent)), "")
+    if browser or user_agent.startswith("Mozilla/"):
+        return browser
     program = _PROGRAM.match(user_agent)
     return program[0] if program else ""

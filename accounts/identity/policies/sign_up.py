@@ -121,14 +121,14 @@ _ORDER = {
 
 def in_order(errors: Iterable[FieldError]) -> list[FieldError]:
     """Return the errors in the order in which clients get them (contract, parameters section 2 "POST /api/v1/accounts")."""
-    found = sorted(errors, key=lambda error: _ORDER[error.field])
-    blank = next((error for error in found if error.field == "email" and error.code == "ERR_BLANK"), None)
+    ordered = sorted(errors, key=lambda error: _ORDER[error.field])
+    blank = next((error for error in ordered if error.field == "email" and error.code == "ERR_BLANK"), None)
     if blank is None:
-        return found
+        return ordered
     # Clients get "is invalid" for a blank address only after the errors of the username.
-    others = [error for error in found if error.field not in ("email", "password", "username")]
-    invalid = [error for error in found if error.field == "email" and error is not blank]
-    return [blank, *(error for error in found if error.field in ("password", "username")), *invalid, *others]
+    others = [error for error in ordered if error.field not in ("email", "password", "username")]
+    invalid = [error for error in ordered if error.field == "email" and error is not blank]
+    return [blank, *(error for error in ordered if error.field in ("password", "username")), *invalid, *others]
 
 
 def draft_errors(draft: SignUpDraft, *, reason_required: bool, has_password: bool = True) -> list[FieldError]:

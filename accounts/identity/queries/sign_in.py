@@ -42,8 +42,8 @@ class BrowserSession:
 def all_live_sessions() -> QuerySet[UserSession]:
     """List the sessions of all users that have neither ended nor expired."""
     stored = Session.objects.filter(session_key=OuterRef("session_key"), expire_date__gt=clock.now())
-    found: QuerySet[UserSession] = UserSession.objects.filter(Exists(stored))
-    return found
+    sessions: QuerySet[UserSession] = UserSession.objects.filter(Exists(stored))
+    return sessions
 
 
 def live_sessions(user: User) -> QuerySet[UserSession]:
@@ -76,7 +76,7 @@ def find_session_identity(session_key: str) -> Identity | None:
 
 def list_sessions(user: User, current_key: str | None) -> list[BrowserSession]:
     """List the browsers used last, the one with `current_key` first; at most SESSIONS_SHOWN, in one query."""
-    found = live_sessions(user).order_by("-last_seen_at", "-id")[:SESSIONS_SHOWN]
+    latest = live_sessions(user).order_by("-last_seen_at", "-id")[:SESSIONS_SHOWN]
     sessions = [
         BrowserSession(
             id=session.pk,
@@ -86,7 +86,7 @@ def list_sessions(user: User, current_key: str | None) -> list[BrowserSession]:
             address=session.ip,
             current=session.session_key == current_key,
         )
-        for session in found
+        for session in latest
     ]
     return sorted(sessions, key=lambda session: not session.current)
 
@@ -118,10 +118,10 @@ class SecondFactors:
 
 def load_second_factors(user: User) -> SecondFactors:
     """Load the user's second factors, in two queries."""
-    found = list(Authenticator.objects.filter(user=user).order_by("created_at", "pk"))
+    authenticators = list(Authenticator.objects.filter(user=user).order_by("created_at", "pk"))
     return SecondFactors(
-        app=any(one.type == Authenticator.Type.TOTP for one in found),
-        passkeys=tuple(_passkey(one) for one in found if one.type == Authenticator.Type.WEBAUTHN),
+        app=any(one.type == Authenticator.Type.TOTP for one in authenticators),
+        passkeys=tuple(_passkey(one) for one in authenticators if one.type == Authenticator.Type.WEBAUTHN),
         codes=RecoveryCode.objects.filter(user=user).count(),
     )
 

@@ -83,8 +83,8 @@ def find_email_domain_blocks(email: str, mail_hosts: Iterable[str]) -> QuerySet[
     if domain is None:
         return EmailDomainBlock.objects.none()
     # Because `mail_hosts` are checked as well, a block of a mail provider covers all domains that it serves.
-    named = {name for host in (domain, *mail_hosts) for name in domain_and_parents(host)}
-    return EmailDomainBlock.objects.filter(domain__one_of=named)
+    domains = {name for host in (domain, *mail_hosts) for name in domain_and_parents(host)}
+    return EmailDomainBlock.objects.filter(domain__one_of=domains)
 
 
 def _decide_email_domain(email: str, mail_hosts: Iterable[str]) -> Decision:
@@ -96,8 +96,8 @@ def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
     ids = list(block_ids)
     today = clock.now().astimezone(UTC).date()
     days = [today - timedelta(days=number) for number in range(HISTORY_DAYS)]
-    found = EmailDomainRefusal.objects.filter(block_id__one_of=ids, day__gte=days[-1])
-    rows = found.values("block_id", "day").annotate(accounts=Count("id"), total=Sum("uses")) if ids else ()
+    refusals = EmailDomainRefusal.objects.filter(block_id__one_of=ids, day__gte=days[-1])
+    rows = refusals.values("block_id", "day").annotate(accounts=Count("id"), total=Sum("uses")) if ids else ()
     known = {(row["block_id"], row["day"]): DayOfUse(row["day"], row["accounts"], row["total"]) for row in rows}
     return {number: [known.get((number, day), DayOfUse(day)) for day in days] for number in ids}
 
@@ -105,8 +105,8 @@ def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
 def with_refusals(blocks: QuerySet[EmailDomainBlock]) -> QuerySet[EmailDomainBlock]:
     """Annotate the blocks with `refused`: the number of sign-ups refused in the last HISTORY_DAYS days, or None."""
     oldest = clock.now().astimezone(UTC).date() - timedelta(days=HISTORY_DAYS - 1)
-    found = EmailDomainRefusal.objects.filter(block_id=OuterRef("pk"), day__gte=oldest).order_by().values("block_id")
-    return blocks.annotate(refused=Subquery(found.annotate(total=Sum("uses")).values("total")))
+    refusals = EmailDomainRefusal.objects.filter(block_id=OuterRef("pk"), day__gte=oldest).order_by().values("block_id")
+    return blocks.annotate(refused=Subquery(refusals.annotate(total=Sum("uses")).values("total")))
 
 
 def _decide_username(username: str) -> Decision:
@@ -120,8 +120,8 @@ def _decide_username(username: str) -> Decision:
 def _decide_network(address: str | None) -> Decision:
     if address is None:
         return Decision.ALLOWED
-    found = list_ip_blocks().filter(first__lte=address, last__gte=address).values_list("severity", flat=True)
-    return _strictest(severity == Severity.SIGN_UP_REQUIRES_APPROVAL for severity in found)
+    severities = list_ip_blocks().filter(first__lte=address, last__gte=address).values_list("severity", flat=True)
+    return _strictest(severity == Severity.SIGN_UP_REQUIRES_APPROVAL for severity in severities)
 
 
 def _strictest(allowed_with_approval: Iterable[bool]) -> Decision:

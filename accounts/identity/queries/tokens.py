@@ -33,23 +33,23 @@ class Authorization:
 
 def find_application(application_id: int | None) -> Application:
     """Return the application with this id. Raises NotFound."""
-    found: Application | None = Application.objects.filter(pk=application_id).first()
-    return require_found(found)
+    application: Application | None = Application.objects.filter(pk=application_id).first()
+    return require_found(application)
 
 
 def find_by_client_id(client_id: str) -> Application | None:
     """Return the application with this client id, if there is one."""
     # A URL may contain NUL, which PostgreSQL refuses in text.
-    found: Application | None = None
+    application: Application | None = None
     if client_id:
-        found = Application.objects.filter(client_id=client_id.replace("\0", "")).first()
-    return found
+        application = Application.objects.filter(client_id=client_id.replace("\0", "")).first()
+    return application
 
 
 def find_token(token_id: int) -> AccessToken:
     """Return the token with its application and user, in one query. Raises NotFound."""
-    found: AccessToken | None = AccessToken.objects.select_related("application", "user").filter(pk=token_id).first()
-    return require_found(found)
+    token: AccessToken | None = AccessToken.objects.select_related("application", "user").filter(pk=token_id).first()
+    return require_found(token)
 
 
 def has_token(*, user: User, application: Application, scopes: tuple[str, ...]) -> bool:

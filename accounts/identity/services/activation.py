@@ -79,10 +79,10 @@ def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
 def end_invite(*, by: Staff, invite: Invite) -> None:
     """Expire any inviter's invitation, as staff with MANAGE_INVITES and a higher rank. Raises Forbidden, NotFound."""
     with transaction.atomic():
-        found = (
+        locked = (
             Invite.objects.select_for_update(of=("self",)).select_related("inviter__role").filter(pk=invite.pk).first()
         )
-        current = require_found(found)
+        current = require_found(locked)
         inviter = current.inviter
         own = inviter is not None and inviter.account_id == by.account_id
         require(by, Permission.MANAGE_INVITES, over=inviter.role if inviter is not None and not own else None)

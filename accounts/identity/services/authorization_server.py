@@ -122,11 +122,11 @@ class Validator(OAuth2Validator):
 
     def introspect_token(self, token: str, token_type_hint: str | None, request: Request) -> dict[str, Any] | None:
         """Return the properties of the client's own token; None for any other token (RFC 7662 section 4)."""
-        found = _find_token(token)
-        if found is None or found.application_id != request.client.pk or found.is_expired():
+        row = _find_token(token)
+        if row is None or row.application_id != request.client.pk or row.is_expired():
             return None
-        issued = int(found.created.timestamp())
-        return {"scope": found.scope, "client_id": request.client.client_id, "token_type": "Bearer", "iat": issued}
+        issued = int(row.created.timestamp())
+        return {"scope": row.scope, "client_id": request.client.client_id, "token_type": "Bearer", "iat": issued}
 
 
 class CodeGrant(oauth2.AuthorizationCodeGrant):
@@ -170,12 +170,12 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
 
     def validate_revocation_request(self, request: Request) -> None:
         """Let an application revoke only its own tokens; an unknown token is not an error, for any client."""
-        found = request.access_token = _find_token(request.token)
-        if found is None:
+        access_token = request.access_token = _find_token(request.token)
+        if access_token is None:
             return
         with suppress(errors.InvalidClientError):
             self._raise_on_invalid_client(request)
-            if request.client.pk == found.application_id:
+            if request.client.pk == access_token.application_id:
                 return
         description = _("You are not authorized to revoke this token")
         raise errors.CustomOAuth2Error("unauthorized_client", description=description, status_code=403)

@@ -189,9 +189,9 @@ def request_email_change(*, user: User, email: str, address: str) -> None:
     `request_confirmation` does.
     """
     _count_request(user, rate_key(address))
-    wanted = checked_email(email)
+    new_email = checked_email(email)
     with transaction.atomic():
-        User.objects.filter(pk=user.pk).update(new_email=wanted)
+        User.objects.filter(pk=user.pk).update(new_email=new_email)
         publish(EmailChangeRequested(user_id=user.pk))
         report_security_change(user=user, kind=EMAIL_CHANGE_REQUESTED, address=address)
 
@@ -210,10 +210,10 @@ def change_email(*, user: User, key: str, session_key: str | None, address: str)
     """
     with transaction.atomic():
         locked = User.objects.select_for_update(of=("self",)).get(pk=user.pk)
-        wanted = address_in(key, user=locked)
-        if User.objects.exclude(pk=user.pk).filter(email__lower=wanted.lower()).exists():
+        new_email = address_in(key, user=locked)
+        if User.objects.exclude(pk=user.pk).filter(email__lower=new_email.lower()).exists():
             raise Invalid.of([FieldError.taken("email")], details=True)
-        replace_email(locked, wanted)
+        replace_email(locked, new_email)
         end_sessions(user=user, except_key=session_key)
         publish(EmailChanged(user_id=user.pk, old_email=user.email, address=address))
 
@@ -261,11 +261,11 @@ def _link(user: User) -> str:
 
 def checked_email(email: str) -> str:
     """Return a new address in lower case. Raises Invalid with `details`. It may query the DNS: not in transactions."""
-    wanted = email.strip().lower()
+    address = email.strip().lower()
     require_valid(
-        email_errors(wanted) or load_email_findings(wanted, look_up_mail_hosts(wanted)).errors(), details=True
+        email_errors(address) or load_email_findings(address, look_up_mail_hosts(address)).errors(), details=True
     )
-    return wanted
+    return address
 
 
 def replace_email(user: User, email: str) -> None:

@@ -196,6 +196,6 @@ def _count_mail(counter: str) -> None:
 
 
 def _users(user_ids: Iterable[int]) -> dict[int, User]:
-    wanted = set(user_ids)
-    found = User.objects.select_related("account").filter(pk__one_of=wanted)
-    return {user.pk: user for user in found.order_by("pk")}
+    ids = set(user_ids)
+    users = User.objects.select_related("account").filter(pk__one_of=ids)
+    return {user.pk: user for user in users.order_by("pk")}

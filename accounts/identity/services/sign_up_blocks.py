@@ -50,8 +50,8 @@ def block_email_domains(*, by: Staff, domains: Mapping[str, bool]) -> set[str]:
     else blocks one of the domains at the same moment.
     """
     require(by, Permission.MANAGE_BLOCKS)
-    found = EmailDomainBlock.objects.filter(domain__one_of=list(domains))
-    known = set(found.values_list("domain", flat=True))
+    known_blocks = EmailDomainBlock.objects.filter(domain__one_of=list(domains))
+    known = set(known_blocks.values_list("domain", flat=True))
     blocks = [
         EmailDomainBlock(domain=domain, allow_with_approval=allow)
         for domain, allow in domains.items()
@@ -105,29 +105,29 @@ def write_network_blocks(
     """
     require(by, Permission.MANAGE_BLOCKS)
     with _blocking():
-        found = IpBlock.objects.select_for_update().filter(network__one_of=list(blocks)).order_by("id")
-        known = {block.network: block for block in found}
-        made, changes = [], []
-        kept = known.keys() - set(changing)
+        known_blocks = IpBlock.objects.select_for_update().filter(network__one_of=list(blocks)).order_by("id")
+        known = {block.network: block for block in known_blocks}
+        new_blocks, changes = [], []
+        unchanged = known.keys() - set(changing)
         for network, values in blocks.items():
-            if network in kept:
+            if network in unchanged:
                 continue
             block = known.get(network)
             if block is None:
                 block = _network_block(network, Severity(values["severity"]))
-                made.append(block)
+                new_blocks.append(block)
             else:
                 changes.append((block, _state(block)))
             for name, value in values.items():
                 setattr(block, name, value)
-        IpBlock.objects.bulk_create(made, batch_size=_ROWS)
+        IpBlock.objects.bulk_create(new_blocks, batch_size=_ROWS)
         changed = [block for block, _before in changes]
         IpBlock.objects.bulk_update(changed, ("severity", "comment", "expires_at"), batch_size=_ROWS)
         kind = IpBlock.__name__
-        record_each(by=by, action="create", target_type=kind, targets=[(block.pk, str(block)) for block in made])
+        record_each(by=by, action="create", target_type=kind, targets=[(block.pk, str(block)) for block in new_blocks])
         details = [(block.pk, str(block), {"before": before, "after": _state(block)}) for block, before in changes]
         record_changes(by=by, action="update", target_type=kind, changes=details)
-    return kept
+    return unchanged
 
 
 def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_approval: bool = False) -> UsernameBlock:
@@ -169,12 +169,12 @@ def count_refusals(*, email: str, mail_hosts: Collection[str], address: str | No
     digest = hashlib.sha256((address or "").encode()).hexdigest()
     today = clock.now().astimezone(UTC).date()
     with transaction.atomic():
-        found = find_email_domain_blocks(email, mail_hosts)
-        for block_id in sorted(keep_rows(EmailDomainBlock, [block.pk for block in found])):
-            refusal, made = EmailDomainRefusal.objects.get_or_create(
+        blocks = find_email_domain_blocks(email, mail_hosts)
+        for block_id in sorted(keep_rows(EmailDomainBlock, [block.pk for block in blocks])):
+            refusal, is_new = EmailDomainRefusal.objects.get_or_create(
                 block_id=block_id, day=today, address_digest=digest
             )
-            if not made:
+            if not is_new:
                 EmailDomainRefusal.objects.filter(pk=refusal.pk).update(uses=F("uses") + 1)
 
 

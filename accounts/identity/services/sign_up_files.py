@@ -46,8 +46,8 @@ class EmailDomainFile(BlockFile[bool]):
         return domain, bool(is_true(values.get("allow_with_approval")))
 
     def plan(self, entries: Sequence[Entry[bool]], *, replace: bool) -> Iterator[Planned[bool]]:
-        found = EmailDomainBlock.objects.filter(domain__one_of=[entry.name for entry in entries])
-        known = dict(found.values_list("domain", "allow_with_approval"))
+        blocks = EmailDomainBlock.objects.filter(domain__one_of=[entry.name for entry in entries])
+        known = dict(blocks.values_list("domain", "allow_with_approval"))
         for entry in entries:
             if entry.name not in known:
                 yield Planned(entry, "add")
@@ -94,12 +94,12 @@ class NetworkDraft:
 
     def values(self) -> dict[str, Any]:
         """Return the given values, by the names of the columns of IpBlock."""
-        found: dict[str, Any] = {"severity": self.severity}
+        values: dict[str, Any] = {"severity": self.severity}
         if self.comment is not None:
-            found["comment"] = self.comment
+            values["comment"] = self.comment
         if self.ends:
-            found["expires_at"] = self.expires_at
-        return found
+            values["expires_at"] = self.expires_at
+        return values
 
 
 class NetworkFile(BlockFile[NetworkDraft]):
@@ -138,8 +138,8 @@ class NetworkFile(BlockFile[NetworkDraft]):
         return str(network), NetworkDraft(Severity(severity), comment, ends, _moment(values.get("expires_at", "")))
 
     def plan(self, entries: Sequence[Entry[NetworkDraft]], *, replace: bool) -> Iterator[Planned[NetworkDraft]]:
-        found = IpBlock.objects.filter(network__one_of=[entry.name for entry in entries])
-        known = {block.network: block for block in found}
+        blocks = IpBlock.objects.filter(network__one_of=[entry.name for entry in entries])
+        known = {block.network: block for block in blocks}
         for entry in entries:
             action, reason = _decide(entry.draft, known.get(entry.name), replace=replace)
             yield Planned(entry, action, reason)

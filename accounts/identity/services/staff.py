@@ -69,11 +69,11 @@ def set_role(*, by: Staff, user: User, role: Role | None) -> None:
     Raises Forbidden, also if `by` does not outrank the role; NotFound for a deleted role; Conflict for the last
     administrator.
     """
-    given = role if role is not None else Role.objects.get(id=EVERYONE_ROLE_ID)
+    new_role = role if role is not None else Role.objects.get(id=EVERYONE_ROLE_ID)
     with transaction.atomic():
         lock("staff:administrators")
-        keep_row(given)
-        _give_role(by, user, given)
+        keep_row(new_role)
+        _give_role(by, user, new_role)
 
 
 def _give_role(by: Staff, user: User, given: Role) -> None:
@@ -141,10 +141,10 @@ def set_email(*, by: Staff, user: User, email: str) -> None:
     Browser sessions end, and the old address gets a mail (security row 24). Publishes EmailChanged. Raises Forbidden;
     Invalid for an address that is malformed, blocked or in use.
     """
-    wanted = checked_email(email)
+    new_email = checked_email(email)
     with _acting(by, user, "change_email", Permission.MANAGE_USER_ACCESS) as locked:
         old = locked.email
-        replace_email(locked, wanted)
+        replace_email(locked, new_email)
         end_sessions(user=user)
         publish(EmailChanged(user_id=user.pk, old_email=old, address=""))
         activate_if_ready(user_id=user.pk)

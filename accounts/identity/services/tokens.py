@@ -51,24 +51,24 @@ def issue_token(*, application: Application, user: User | None, scopes: Sequence
     The same application, user and scopes get the same token again. Any user's token may have staff scopes, because the
     role is checked at every call; on the consent page only staff can grant them (security row 45).
     """
-    wanted = tuple(dict.fromkeys(scopes))
+    scope_names = tuple(dict.fromkeys(scopes))
     with transaction.atomic():
         lock(f"token:{application.pk}:{user.pk if user is not None else 'application'}")
         token: AccessToken
         for token in AccessToken.objects.filter(application=application, user=user).order_by("id"):
-            if set(token.scope.split()) == set(wanted) and not token.is_expired():
+            if set(token.scope.split()) == set(scope_names) and not token.is_expired():
                 return token
         token = AccessToken.objects.create(
             application=application,
             user=user,
             token=secrets.token_urlsafe(32),
-            scope=" ".join(wanted),
+            scope=" ".join(scope_names),
             expires=NO_EXPIRY,
         )
-        kept = AccessToken.objects.filter(application=application, user=user).order_by("-id")[:TOKENS_LIMIT]
+        latest = AccessToken.objects.filter(application=application, user=user).order_by("-id")[:TOKENS_LIMIT]
         revoke_tokens(
             AccessToken.objects.filter(application=application, user=user).exclude(
-                id__one_of=[each.pk for each in kept]
+                id__one_of=[each.pk for each in latest]
             )
         )
         return token
@@ -191,12 +191,13 @@ def register_application(
     1).
     """
     name, website = name.strip(), (website or "").strip() or None
-    addresses, wanted = split_redirect_uris(redirect_uris), (tree.DEFAULT,) if scopes is None else tree.parse(scopes)
-    require_valid(_errors(name, addresses, wanted, website))
-    made: Application = Application.objects.create(
+    addresses = split_redirect_uris(redirect_uris)
+    scope_names = (tree.DEFAULT,) if scopes is None else tree.parse(scopes)
+    require_valid(_errors(name, addresses, scope_names, website))
+    application: Application = Application.objects.create(
         name=name,
         website=website,
-        scopes=" ".join(wanted),
+        scopes=" ".join(scope_names),
         redirect_uris=" ".join(addresses),
         client_id=secrets.token_urlsafe(32),
         client_secret=secrets.token_urlsafe(32),
@@ -204,7 +205,7 @@ def register_application(
         client_type=Application.CLIENT_CONFIDENTIAL,
         authorization_grant_type=Application.GRANT_AUTHORIZATION_CODE,
     )
-    return made
+    return application
 
 
 def command_line_application() -> Application:
@@ -234,10 +235,10 @@ class TokenIdentities:
 
     def find_identity(self, token: str) -> Identity | None:
         """Return the identity of a token, in one query; once a day, a write records its use."""
-        found = find_holder(token)
-        if found is None:
+        holder = find_holder(token)
+        if holder is None:
             return None
         now = clock.now()
-        if found.last_used_at is None or found.last_used_at <= now - USE_NOTE_INTERVAL:
-            AccessToken.objects.filter(pk=found.identity.token_id).update(last_used_at=now)
-        return found.identity
+        if holder.last_used_at is None or holder.last_used_at <= now - USE_NOTE_INTERVAL:
+            AccessToken.objects.filter(pk=holder.identity.token_id).update(last_used_at=now)
+        return holder.identity

@@ -74,11 +74,11 @@ class Command(OperatorCommand):
         elif value is None:
             raise CommandError(_("Say what to block."))
         elif remove:
-            if (found := _FIND[kind](value)) is None:
+            if (block := _FIND[kind](value)) is None:
                 raise CommandError(_("There is no such block."))
             with undone_if(dry_run):
-                sign_up_blocks.remove_block(by=OPERATOR, block=found)
-            self.stdout.write(f"{type(found).__name__} {found}: {would(dry_run)}removed.")
+                sign_up_blocks.remove_block(by=OPERATOR, block=block)
+            self.stdout.write(f"{type(block).__name__} {block}: {would(dry_run)}removed.")
         else:
             if kind == "network":
                 self.confirm(warning_about_network(value), yes=yes, dry_run=dry_run)

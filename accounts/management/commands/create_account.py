@@ -31,7 +31,7 @@ class Command(OperatorCommand):
         self, username: str, *, email: str, password: str | None = None, role: str | None = None, confirmed: bool,
         token: Annotated[str, ("metavar", "SCOPES")] = "",
     ) -> None:  # fmt: skip
-        given = staff.find_role(role) if role else None
+        new_role = staff.find_role(role) if role else None
         if unknown := tree.unknown(scopes := token.split()):
             values = {"names": " ".join(unknown), "known": " ".join(tree.SCOPES)}
             raise CommandError(_("There is no scope %(names)s. Scopes are %(known)s.") % values)
@@ -58,8 +58,8 @@ class Command(OperatorCommand):
             )
             if confirmed:
                 staff.confirm(by=OPERATOR, user=user)
-        if given is not None:
-            staff.set_role(by=OPERATOR, user=user, role=given)
+        if new_role is not None:
+            staff.set_role(by=OPERATOR, user=user, role=new_role)
         if scopes:
             answer["access_token"] = staff.issue_user_token(by=OPERATOR, user=user, scopes=scopes).token
         self.stdout.write(

@@ -44,11 +44,11 @@ class Command(OperatorCommand):
         terms = Terms(category=category, prefix=prefix, suffix=suffix, overwrite=overwrite, listed=not not_in_picker)
         counts: Counter[str] = Counter()
         with progress_bar("Pictures", None) as advance:
-            for found in import_emojis(by=OPERATOR, files=read_pack(pack), terms=terms, dry_run=dry_run):
-                counts[found.result] += 1
+            for outcome in import_emojis(by=OPERATOR, files=read_pack(pack), terms=terms, dry_run=dry_run):
+                counts[outcome.result] += 1
                 advance(1)
-                if found.reason:
-                    self.stderr.write(f"{found.name}: {found.reason}")
+                if outcome.reason:
+                    self.stderr.write(f"{outcome.name}: {outcome.reason}")
         if not counts:
             raise CommandError("There are no pictures in it.")
         prefix = "would be: " if dry_run else ""

@@ -15,12 +15,12 @@ class Command(OperatorCommand):
     """
 
     def run(self, *, days: Days = UNCONFIRMED_RETENTION.days, dry_run: bool) -> None:
-        kept = timedelta(days=days)
+        age = timedelta(days=days)
         if dry_run:
-            found = list_unconfirmed(before=clock.now() - kept)
-            for address in found.iterator():
+            addresses = list_unconfirmed(before=clock.now() - age)
+            for address in addresses.iterator():
                 self.stdout.write(f"@{address.user.account.username} {address.user.created_at.date()}")
-            if not found.exists():
+            if not addresses.exists():
                 self.stdout.write("nobody")
             return
-        self.stdout.write(_("%(count)d removed.") % {"count": remove_unconfirmed(kept=kept)})
+        self.stdout.write(_("%(count)d removed.") % {"count": remove_unconfirmed(kept=age)})

@@ -34,12 +34,12 @@ def record_matches(
     of `reported`, which leads to a report.
     """
     # The rules come from a cache: staff may have deleted some meanwhile.
-    kept = keep_rows(SpamRule, [rule.id for rule in rules]) if rules else set()
+    existing = keep_rows(SpamRule, [rule.id for rule in rules]) if rules else set()
     SpamRuleMatch.objects.bulk_create(
         (
             SpamRuleMatch(rule=rule, account_id=account_id, outcome=rule.outcome, status_id=status_id)
             for rule in rules
-            if rule.id in kept
+            if rule.id in existing
         ),
         batch_size=RULES_LIMIT,
     )

@@ -85,9 +85,9 @@ def ask_for_archive(request: HttpRequest) -> HttpResponse:
 def archive(request: HttpRequest, archive_id: int) -> HttpResponseBase:
     """The finished archive, for its owner only. Raises NotFound for other archives."""
     account = signed_in(request).account
-    found = require_found(Archive.objects.filter(id=archive_id, account=account).first())
+    stored = require_found(Archive.objects.filter(id=archive_id, account=account).first())
     path = find_archive_file(account=account, archive_id=archive_id)
-    name = f"archive-{account.username}-{found.created_at:%Y%m%d}.tar.gz"
+    name = f"archive-{account.username}-{stored.created_at:%Y%m%d}.tar.gz"
     try:
         file = path.open("rb")
     except FileNotFoundError:
@@ -128,7 +128,7 @@ def imports(request: HttpRequest) -> HttpResponse:
         if form.is_valid():
             sent = form.cleaned_data
             try:
-                made = read_import(
+                batch = read_import(
                     account=user.account,
                     portable=portable_lists.find_list(sent["kind"]),
                     # One byte beyond the limit is enough to refuse the file.
@@ -139,9 +139,9 @@ def imports(request: HttpRequest) -> HttpResponse:
             except Unreadable as refusal:
                 form.add_error("file", _sentence(refusal))
             else:
-                return redirect("settings_import", made.id)
-    found = [_described(each) for each in list_imports(user.account_id)]
-    context = {"form": form, "imports": found, "busy": any(each["running"] for each in found)}
+                return redirect("settings_import", batch.id)
+    described = [_described(each) for each in list_imports(user.account_id)]
+    context = {"form": form, "imports": described, "busy": any(each["running"] for each in described)}
     return show(request, "accounts/settings/imports.html", context, status=422 if form.errors else 200)
 
 

@@ -38,18 +38,18 @@ def past_imports(request: HttpRequest) -> HttpResponse:
         if form.is_valid():
             file = form.cleaned_data["file"]
             try:
-                made = take_archive(account=user.account, file=file, file_name=file.name)
+                new_import = take_archive(account=user.account, file=file, file_name=file.name)
             except (Conflict, Invalid) as refusal:
                 form.add_error("file", refusal.message)
             else:
-                return redirect("settings_past_import", made.id)
-    found = [
+                return redirect("settings_past_import", new_import.id)
+    described = [
         _described(each) for each in queries.list_past_imports(user.account_id).order_by("-id")[: queries.LIST_SIZE]
     ]
     context = {
         "form": form,
-        "imports": found,
-        "busy": any(each["busy"] for each in found),
+        "imports": described,
+        "busy": any(each["busy"] for each in described),
         "allowance": queries.load_allowance(user.account_id),
         "moved_here": [shown_person(each) for each in queries.list_moved_here(user.account)],
     }
@@ -59,13 +59,13 @@ def past_imports(request: HttpRequest) -> HttpResponse:
 @require_safe
 def one_past_import(request: HttpRequest, import_id: int) -> HttpResponse:
     """Show an import of old posts: its planned changes, its progress, and the entries that were left out. Raises NotFound."""
-    found = queries.find_past_import(signed_in(request).account_id, import_id)
+    past = queries.find_past_import(signed_in(request).account_id, import_id)
     lines = [
         {"line": row.line, "uri": row.uri, "reason": sentence_of(row.reason)}
-        for row in queries.list_left_out(found)[: queries.LIST_SIZE]
+        for row in queries.list_left_out(past)[: queries.LIST_SIZE]
     ]
-    reasons = [{"number": number, "reason": sentence_of(reason)} for reason, number in sorted(found.reasons.items())]
-    context = {**_described(found), "lines": lines, "reasons": reasons, "form": PastStartForm()}
+    reasons = [{"number": number, "reason": sentence_of(reason)} for reason, number in sorted(past.reasons.items())]
+    context = {**_described(past), "lines": lines, "reasons": reasons, "form": PastStartForm()}
     return show(request, "accounts/settings/past_import.html", context)
 
 
@@ -94,8 +94,8 @@ def left_out(request: HttpRequest, import_id: int) -> HttpResponseBase:
     """Download of a table of the entries that were left out. Raises NotFound."""
     user = signed_in(request)
     counted(limits.EXPORTS, user)
-    found = queries.find_past_import(user.account_id, import_id)
-    lines = ((str(row.line), row.uri, sentence_of(row.reason)) for row in queries.list_left_out(found).iterator())
+    past = queries.find_past_import(user.account_id, import_id)
+    lines = ((str(row.line), row.uri, sentence_of(row.reason)) for row in queries.list_left_out(past).iterator())
     return table("left_out.csv", [("Entry", "Address", "Reason"), *lines])
 
 

@@ -156,10 +156,10 @@ def remove_strays(root: Path, used: Callable[[], Iterable[int]]) -> int:
     oldest = time.time() - _STRAY_SECONDS
     # The folders are listed before the ids, so that folders made meanwhile are not taken for strays.
     old = [folder for folder in root.glob("*") if folder.name.isdecimal() and _changed_at(folder) < oldest]
-    kept = set(map(str, used())) if old else set()
+    used_ids = set(map(str, used())) if old else set()
     count = 0
     for folder in old:
-        if folder.name in kept:
+        if folder.name in used_ids:
             continue
         try:
             with locked(folder):

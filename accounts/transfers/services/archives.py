@@ -94,9 +94,9 @@ def request_archive(*, account: Account) -> Archive:
 
 def find_archive_file(*, account: Account, archive_id: int) -> Path:
     """Return the file of an account's finished archive. Raises NotFound, also for another account's or an expired one."""
-    found = Archive.objects.filter(id=archive_id, account=account, state=ArchiveState.READY)
+    archives = Archive.objects.filter(id=archive_id, account=account, state=ArchiveState.READY)
     path = archive_files.folder_of(archive_id) / archive_files.ARCHIVE
-    if not found.filter(expires_at__gt=clock.now()).exists() or not path.exists():
+    if not archives.filter(expires_at__gt=clock.now()).exists() or not path.exists():
         raise NotFound
     return path
 

@@ -66,7 +66,7 @@ def read_import(*, account: Account, portable: PortableList, data: bytes, file_n
         raise Unreadable(Problem.NO_USABLE_LINE, rows[0].line)
     with transaction.atomic():
         Import.objects.filter(account=account, kind=portable.name, state=ImportState.WAITING).delete()
-        made = Import.objects.create(
+        batch = Import.objects.create(
             account=account,
             kind=portable.name,
             overwrite=overwrite,
@@ -75,9 +75,9 @@ def read_import(*, account: Account, portable: PortableList, data: bytes, file_n
             failed=sum(row.state == ImportRowState.FAILED for row in rows),
         )
         for row in rows:
-            row.batch = made
+            row.batch = batch
         ImportRow.objects.bulk_create(rows, batch_size=BATCH)
-    return made
+    return batch
 
 
 def _read(row: ImportRow, portable: PortableList) -> None:
@@ -91,13 +91,13 @@ def start_import(*, account: Account, import_id: int) -> None:
     """Start an import, unless it has started. Raises NotFound; Conflict while another runs. Publishes ImportDue."""
     try:
         with transaction.atomic():
-            found = require_found(Import.objects.select_for_update().filter(id=import_id, account=account).first())
-            if found.state != ImportState.WAITING:
+            batch = require_found(Import.objects.select_for_update().filter(id=import_id, account=account).first())
+            if batch.state != ImportState.WAITING:
                 return
-            found.state = ImportState.RUNNING
-            found.removed_up_to = 0 if found.overwrite else None
-            found.save(update_fields=["state", "removed_up_to"])
-            publish(ImportDue(import_id=found.id))
+            batch.state = ImportState.RUNNING
+            batch.removed_up_to = 0 if batch.overwrite else None
+            batch.save(update_fields=["state", "removed_up_to"])
+            publish(ImportDue(import_id=batch.id))
     except IntegrityError:
         raise Conflict(_("Another file of this kind is being imported. Wait until it is done.")) from None
 
@@ -105,8 +105,8 @@ def start_import(*, account: Account, import_id: int) -> None:
 def drop_import(*, account: Account, import_id: int) -> None:
     """Stop and delete an import; entries it has added stay. Raises NotFound, also for another account's import."""
     with transaction.atomic():
-        found = require_found(Import.objects.select_for_update().filter(id=import_id, account=account).first())
-        found.delete()
+        batch = require_found(Import.objects.select_for_update().filter(id=import_id, account=account).first())
+        batch.delete()
 
 
 def work_off_imports(events: Sequence[ImportDue]) -> None:
@@ -119,11 +119,11 @@ def process_import(import_id: int) -> None:
     """Process an import for TURN_SECONDS, while its owner can use their account. Publishes ImportDue if lines are left."""
     end = time.monotonic() + TURN_SECONDS
     while True:
-        found = Import.objects.select_related("account__user").filter(id=import_id, state=ImportState.RUNNING).first()
-        if found is None:
+        batch = Import.objects.select_related("account__user").filter(id=import_id, state=ImportState.RUNNING).first()
+        if batch is None:
             return
-        work = _Work(found, find_list(found.kind))
-        if found.account.suspended or not found.account.user.is_active:
+        work = _Work(batch, find_list(batch.kind))
+        if batch.account.suspended or not batch.account.user.is_active:
             work.finish()
             return
         moved = work.step()

@@ -84,15 +84,15 @@ def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[t
 
 def load_extent(source: Account) -> list[tuple[str, int]]:
     """Return the numbers of rows that refer to the account, by table and column, without zeros."""
-    found = []
+    extent = []
     for relation in references_to(Account):
         model, column = relation.related_model, relation.field.name
         if model in (AccountStat, KeyPair, User):
             continue
         count = model._base_manager.filter(**{column: source.id}).count()
         if count:
-            found.append((f"{model._meta.verbose_name} ({column})", count))
-    return found
+            extent.append((f"{model._meta.verbose_name} ({column})", count))
+    return extent
 
 
 def _plain_columns() -> list[tuple[type[Model], str]]:

@@ -177,14 +177,14 @@ def carry_over(events: Sequence[CarryOverDue]) -> None:
             continue
         list_rows, carry = _TRANSFERS[event.what]
         rows = list_rows(event.account_id).select_related("account", "target").exclude(account_id=target.id)
-        some = list(rows.filter(account__domain=None, id__gt=event.after).order_by("id")[:BATCH_SIZE])
-        for row in some:
+        batch = list(rows.filter(account__domain=None, id__gt=event.after).order_by("id")[:BATCH_SIZE])
+        for row in batch:
             if not row.account.suspended:
                 with contextlib.suppress(KernelError):
                     carry(row, target)
-        if len(some) == BATCH_SIZE:
+        if len(batch) == BATCH_SIZE:
             with transaction.atomic():
-                publish(replace(event, after=some[-1].id))
+                publish(replace(event, after=batch[-1].id))
 
 
 def _carry_block(row: Any, target: Account) -> None:

@@ -52,29 +52,29 @@ def take_archive(*, account: Account, file: IO[bytes], file_name: str, unlimited
         drop_past(account=account, import_id=earlier.id)
     try:
         with transaction.atomic():
-            made = PastImport.objects.create(
+            past_import = PastImport.objects.create(
                 account=account, file_name=visible_text(file_name)[:_FILE_NAME_LENGTH], unlimited=unlimited
             )
     except IntegrityError:
         raise Conflict(_("Another archive is being imported. Wait until it is done.")) from None
     try:
-        folder = folder_of(made.id)
+        folder = folder_of(past_import.id)
         folder.mkdir(parents=True, mode=0o700)
         with (folder / ARCHIVE).open("wb") as target:
             shutil.copyfileobj(file, target, _CHUNK)
             target.flush()
             os.fsync(target.fileno())
-            made.size = target.tell()
-        if limit is not None and made.size > limit:
+            past_import.size = target.tell()
+        if limit is not None and past_import.size > limit:
             raise Invalid.sentence(sentence_of(Reason.OVER_BYTES))
     except BaseException:
-        remove_files(made.id)
-        made.delete()
+        remove_files(past_import.id)
+        past_import.delete()
         raise
     with transaction.atomic():
-        made.save(update_fields=["size"])
-        publish(PastImportDue(import_id=made.id))
-    return made
+        past_import.save(update_fields=["size"])
+        publish(PastImportDue(import_id=past_import.id))
+    return past_import
 
 
 def start_past(*, account: Account, import_id: int, visibility: str = "") -> None:
@@ -86,28 +86,28 @@ def start_past(*, account: Account, import_id: int, visibility: str = "") -> Non
     if visibility and visibility not in LOWERED_VISIBILITIES:
         raise Invalid(_("Record invalid"))
     with transaction.atomic():
-        found = _find(account, import_id)
-        if found.state in (PastState.RUNNING, PastState.FINISHED):
+        past_import = _find(account, import_id)
+        if past_import.state in (PastState.RUNNING, PastState.FINISHED):
             return
-        if found.state != PastState.READY:
+        if past_import.state != PastState.READY:
             raise Conflict(_("This archive cannot be imported."))
-        found.state, found.visibility = PastState.RUNNING, visibility
-        found.save(update_fields=["state", "visibility"])
-        publish(PastImportDue(import_id=found.id))
+        past_import.state, past_import.visibility = PastState.RUNNING, visibility
+        past_import.save(update_fields=["state", "visibility"])
+        publish(PastImportDue(import_id=past_import.id))
 
 
 def undo_past(*, account: Account, import_id: int) -> None:
     """Remove all posts of an import in the background. Raises NotFound; Conflict if too late. Publishes PastImportDue."""
     try:
         with transaction.atomic():
-            found = _find(account, import_id)
-            if found.state == PastState.UNDOING:
+            past_import = _find(account, import_id)
+            if past_import.state == PastState.UNDOING:
                 return
-            if undo_end(found) is None:
+            if undo_end(past_import) is None:
                 raise Conflict(_("This import cannot be undone any more."))
-            found.state = PastState.UNDOING
-            found.save(update_fields=["state"])
-            publish(PastImportDue(import_id=found.id))
+            past_import.state = PastState.UNDOING
+            past_import.save(update_fields=["state"])
+            publish(PastImportDue(import_id=past_import.id))
     except IntegrityError:
         raise Conflict(_("Another archive is being imported. Wait until it is done.")) from None
 
@@ -115,11 +115,11 @@ def undo_past(*, account: Account, import_id: int) -> None:
 def drop_past(*, account: Account, import_id: int) -> None:
     """Stop a running import, whose posts stay, or remove one that is not imported. Raises NotFound."""
     with transaction.atomic():
-        found = _find(account, import_id)
-        if found.state == PastState.RUNNING:
-            PastImport.objects.filter(id=found.id).update(state=PastState.FINISHED, finished_at=clock.now())
-        elif found.state in (PastState.READING, PastState.READY, PastState.UNREADABLE):
-            _remove(found)
+        past_import = _find(account, import_id)
+        if past_import.state == PastState.RUNNING:
+            PastImport.objects.filter(id=past_import.id).update(state=PastState.FINISHED, finished_at=clock.now())
+        elif past_import.state in (PastState.READING, PastState.READY, PastState.UNREADABLE):
+            _remove(past_import)
         else:
             return
         transaction.on_commit(lambda: remove_files(import_id), robust=True)  # A deleted row has no id any more.
@@ -137,10 +137,10 @@ def _remove(found: PastImport) -> None:
 def remove_files_of(account_id: int) -> int:
     """Remove the files of an erased account's unfinished import; return 1 if there were any. Rows are erased elsewhere."""
     unfinished = PastImport.objects.filter(account_id=account_id).exclude(state__in=_ENDED)
-    found = [import_id for import_id in unfinished.values_list("id", flat=True) if folder_of(import_id).exists()]
-    for import_id in found:
+    import_ids = [import_id for import_id in unfinished.values_list("id", flat=True) if folder_of(import_id).exists()]
+    for import_id in import_ids:
         remove_files(import_id)
-    return len(found)
+    return len(import_ids)
 
 
 def forget_past_imports() -> int:
@@ -152,8 +152,8 @@ def forget_past_imports() -> int:
         state__in=(PastState.READING, PastState.READY, PastState.UNREADABLE), created_at__lt=now - UNCONFIRMED_RETENTION
     )
     chosen = list(unconfirmed[:100])
-    for found in chosen:
-        drop_past(account=found.account, import_id=found.id)
+    for past_import in chosen:
+        drop_past(account=past_import.account, import_id=past_import.id)
     ended = PastImport.objects.filter(state__in=_ENDED, finished_at__lt=now - UNDO_PERIOD)
     old = list(ended.filter(lines__isnull=False).values_list("id", flat=True).distinct()[:100])
     PastLine.objects.filter(batch_id__one_of=old).delete()

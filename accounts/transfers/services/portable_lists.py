@@ -110,8 +110,8 @@ def full_address(account: Account) -> str:
 def read_address(cell: str) -> tuple[str, str | None]:
     """Parse an address, in lower case and Punycode. Raises BadLine, also without a domain, which would be ambiguous."""
     pair = split_address(cell)
-    named = cell.strip().removeprefix("@").partition("@")[2]
-    if pair is None or not named or not pair[0].isprintable():
+    domain = cell.strip().removeprefix("@").partition("@")[2]
+    if pair is None or not domain or not pair[0].isprintable():
         raise BadLine(Problem.NO_ADDRESS)
     return pair[0].lower(), pair[1]
 
