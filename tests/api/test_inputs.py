@@ -144,7 +144,7 @@ def test_an_error_inside_a_list_is_reported() -> None:
         ("20260301T120000Z", "2026-03-01T12:00:00+00:00"),
     ],
 )
-def test_dates_in_all_forms(value: str, moment: str) -> None:
+def test_dates_are_read_in_all_forms(value: str, moment: str) -> None:
     assert read(due=value).due.isoformat() == moment
 
 

@@ -83,7 +83,7 @@ def scene(elsewhere: RemoteServer, zoe: RemotePerson) -> Scene:
     return Scene(elsewhere, zoe)
 
 
-def test_follows_and_their_answers(scene: Scene) -> None:
+def test_follows_and_their_answers_are_sent_as_mastodon_sends_them(scene: Scene) -> None:
     ann, zoe, account = scene.ann, scene.zoe, scene.account
     scene.sent("follow", "Follow", scene.follows)
     scene.sent("undo_follow", "Undo", lambda: unfollow_account(account=ann, target=account))
@@ -117,7 +117,7 @@ def test_posts_and_what_becomes_of_them(scene: Scene) -> None:
     scene.sent("delete_note", "Delete", lambda: scene.api.delete(f"/api/v1/statuses/{status.id}"))
 
 
-def test_favourites_boosts_and_votes(scene: Scene) -> None:
+def test_favourites_boosts_and_votes_are_sent_as_mastodon_sends_them(scene: Scene) -> None:
     ann, status = scene.ann, scene.note()
     scene.sent("like", "Like", lambda: favourite_status(account_id=ann.id, status=status))
     scene.sent("undo_like", "Undo", lambda: unfavourite_status(account_id=ann.id, status_id=status.id))

@@ -27,7 +27,7 @@ print(written.id)
 """
 
 
-def test_people_and_their_relationships(community: Community) -> None:
+def test_the_client_library_shows_and_changes_accounts_and_their_relationships(community: Community) -> None:
     alice, bob, carol, dora = (community[name] for name in ("alice", "bob", "carol", "dora"))
     a, b, c, d = (community.id(name) for name in ("alice", "bob", "carol", "dora"))
     client_id, secret = community.app

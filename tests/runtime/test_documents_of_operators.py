@@ -153,7 +153,7 @@ def test_nginx_takes_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd")
-def test_systemd_takes_its_units(tmp_path: Path) -> None:
+def test_systemd_accepts_our_units(tmp_path: Path) -> None:
     for unit in (DEPLOY / "systemd").iterdir():
         name = unit.name.replace("worker@", "worker@local")
         # systemd-analyze checks that the program exists, and its path differs in tests.

@@ -66,17 +66,17 @@ def test_run_refuses_a_port_that_is_in_use(data_dir: Path, option: str) -> None:
     assert not (data_dir / "postgres").exists()
 
 
-def test_an_address_that_is_not_ours(data_dir: Path) -> None:
+def test_run_refuses_an_address_that_this_machine_does_not_have(data_dir: Path) -> None:
     assert "Cannot listen on 192.0.2.1" in refusal(run(data_dir, BIND="192.0.2.1"))
 
 
-def test_a_data_directory_that_cannot_be_made() -> None:
+def test_run_refuses_a_data_directory_that_cannot_be_made() -> None:
     line = refusal(run(Path("/proc/social")))
     assert re.search(r"The data directory /proc/social cannot be used .*set DATA_DIR", line)
 
 
 @as_root
-def test_a_data_directory_of_somebody_else(data_dir: Path) -> None:
+def test_a_data_directory_of_another_user_is_refused_with_the_remedy(data_dir: Path) -> None:
     data_dir.chmod(0o700)
     code = f"""
 import os, sys
@@ -108,7 +108,7 @@ def test_run_refuses_a_full_disk(data_dir: Path) -> None:
         subprocess.run(["umount", str(small)], check=True)
 
 
-def test_a_data_directory_where_nothing_is_set_up(data_dir: Path) -> None:
+def test_commands_refuse_a_data_directory_where_nothing_is_set_up(data_dir: Path) -> None:
     environment = clean_environment(DATA_DIR=str(data_dir))
     line = refusal(manage("create_account", "bob", "--email", "bob@example.com", environment=environment))
     assert line.startswith(f"manage.py create_account: Nothing is set up in {data_dir}. Is DATA_DIR the one")
@@ -157,7 +157,7 @@ def test_an_unreachable_database_is_reported_without_its_password(data_dir: Path
     assert "Check DATABASE_URL" in line
 
 
-def test_a_redis_that_does_not_answer(data_dir: Path) -> None:
+def test_run_refuses_a_redis_that_does_not_answer(data_dir: Path) -> None:
     generate_secrets(data_dir)
     done = run(data_dir, DATABASE_URL="postgres://x/x", REDIS_URL=f"redis://:geheim@127.0.0.1:{free_port()}/0")
     line = refusal(done)
@@ -205,12 +205,12 @@ def test_a_wrong_setting_is_refused_in_one_line_without_secrets(
     assert "geheim" not in line
 
 
-def test_loopback_federation_under_a_public_domain(data_dir: Path) -> None:
+def test_run_refuses_loopback_federation_under_a_public_domain(data_dir: Path) -> None:
     line = refusal(run(data_dir, "--domain", "social.example", FEDERATION_LOOPBACK="yes"))
     assert "FEDERATION_LOOPBACK=yes is only for local trials" in line
 
 
-def test_secrets_that_cannot_be_read(data_dir: Path) -> None:
+def test_damaged_secrets_are_refused_with_the_remedy(data_dir: Path) -> None:
     (data_dir / "secrets.json").write_text("{")
     environment = clean_environment(DATA_DIR=str(data_dir), DATABASE_URL="postgres://x/x", REDIS_URL="redis://x")
     line = refusal(manage("check", environment=environment))
@@ -267,7 +267,7 @@ def test_all_settings_are_checked_before_anything_starts(data_dir: Path) -> None
     assert not (data_dir / "new").exists()
 
 
-def test_a_redis_that_refuses_the_password(data_dir: Path) -> None:
+def test_run_refuses_a_redis_that_refuses_the_password(data_dir: Path) -> None:
     generate_secrets(data_dir)
     servers = Embedded(data_dir, durable=False, postgres_wanted=False)
     servers.start()
@@ -303,7 +303,7 @@ def test_addresses_with_colons_have_brackets(given: dict[str, str], names: str, 
     assert done.stdout.strip() == shown, done.stderr
 
 
-def test_an_unknown_option_of_run(data_dir: Path) -> None:
+def test_run_refuses_an_unknown_option(data_dir: Path) -> None:
     done = run(data_dir, "--prot", "8000")
     assert done.returncode == 2
     assert "unrecognized arguments: --prot" in done.stderr

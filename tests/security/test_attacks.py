@@ -83,7 +83,7 @@ def test_row_49_half_requests_in_http_2(server: Instance, token: str, attack: An
     nobody_waits(server, token)
 
 
-def test_row_50_dripping_bodies(server: Instance, token: str, attack: Any) -> None:
+def test_row_50_dripping_bodies_keep_nobody_waiting(server: Instance, token: str, attack: Any) -> None:
     head = "POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Length: 500\r\n"
     head += "Content-Type: application/json\r\n\r\n{{"
     clients = [attack(head.format(PATHS[number % 6], token).encode()) for number in range(40)]
@@ -93,7 +93,7 @@ def test_row_50_dripping_bodies(server: Instance, token: str, attack: Any) -> No
         nobody_waits(server, token, 8)
 
 
-def test_row_51_slow_readers(server: Instance, token: str, attack: Any) -> None:
+def test_row_51_slow_readers_keep_nobody_waiting(server: Instance, token: str, attack: Any) -> None:
     for _number in range(40):
         attack(b"GET /system/ab/large.png HTTP/1.1\r\nHost: localhost\r\n\r\n", receive=2048)
     nobody_waits(server, token)
@@ -101,13 +101,13 @@ def test_row_51_slow_readers(server: Instance, token: str, attack: Any) -> None:
         assert len(answer.read()) == 7 * 2**20
 
 
-def test_row_52_idle_connections(server: Instance, token: str, attack: Any) -> None:
+def test_row_52_idle_connections_keep_nobody_waiting(server: Instance, token: str, attack: Any) -> None:
     for number in range(1100):
         attack(b"GET / HT" if number % 2 else b"")
     nobody_waits(server, token)
 
 
-def test_row_56_costly_pictures(server: Instance, token: str) -> None:
+def test_row_56_costly_pictures_keep_nobody_waiting(server: Instance, token: str) -> None:
     def saved(size: tuple[int, int]) -> bytes:
         file = io.BytesIO()
         Image.new("RGB", size, (9, 200, 3)).save(file, "PNG")
@@ -127,7 +127,7 @@ def test_row_56_costly_pictures(server: Instance, token: str) -> None:
             assert {each.result() for each in uploads} == {expected}
 
 
-def test_row_57_long_biographies(server: Instance, token: str) -> None:
+def test_row_57_long_biographies_keep_nobody_waiting(server: Instance, token: str) -> None:
     def change() -> None:
         with pytest.raises(ApiError, match="422"):
             Client(server.base_url, token).call(

@@ -340,7 +340,7 @@ def test_an_invitation_is_made_used_and_ended(browser: Client, person: User) -> 
     assert list(AuditEntry.objects.values_list("action", flat=True)) == ["create", "expire"]
 
 
-def test_an_invitation_without_limits(browser: Client) -> None:
+def test_an_invitation_has_no_limits_by_default(browser: Client) -> None:
     browser.post(INVITES, {})
     invite = Invite.objects.get()
     assert (invite.max_uses, invite.expires_at, invite.autofollow) == (None, None, False)

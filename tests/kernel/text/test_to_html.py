@@ -48,7 +48,7 @@ def tag_url(name: str) -> str:
         ("http://www\\.google\\.com", "<p>http://www\\.google\\.com</p>"),
     ],
 )
-def test_paragraphs_lines_and_escapes(text: str, expected: str) -> None:
+def test_text_becomes_paragraphs_and_lines_of_escaped_html(text: str, expected: str) -> None:
     assert html(text) == expected
 
 

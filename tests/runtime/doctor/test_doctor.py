@@ -80,7 +80,7 @@ def test_a_limit_of_open_files_below_what_the_connections_need_is_named(  # secu
     assert "LimitNOFILE" in found.remedy
 
 
-def test_json_and_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_prints_json_and_exits_with_1_for_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     output = io.StringIO()
     call_command("doctor", json=True, stdout=output)
     assert json.loads(output.getvalue())["ok"] is True
@@ -94,7 +94,7 @@ def test_json_and_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert env.manage_command("run") in failed["remedy"]
 
 
-def test_the_table_has_the_remedy_under_the_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_prints_each_remedy_under_its_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("social.runtime.launch.answers", lambda name: False)
     output = io.StringIO()
     with pytest.raises(SystemExit):
@@ -117,7 +117,9 @@ def test_the_doctor_names_the_process_that_is_starting_the_server(
     assert "Start everything with" in examine()["web"].remedy
 
 
-def test_files_that_cannot_be_decoded(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_reports_that_uploaded_files_cannot_be_decoded(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     broken = Decoder("no.such.program")
     monkeypatch.setattr(machine_checks, "decoder", broken)
     assert examine()["decoding"].state == "failed"
@@ -153,7 +155,9 @@ def test_the_doctor_says_to_run_setup_where_no_domain_is_stored(examine: Examine
     assert examine()["domain"].remedy == f"Run {env.manage_command('setup')}"
 
 
-def test_ids_of_people_here_that_lie_elsewhere(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_reports_local_accounts_whose_ids_have_another_address(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Such ids come from commands with another environment, or from a server whose pages were moved."""
     assert examine()["ids"].state == "ok"
     Account.objects.create(username="alice", uri="http://elsewhere.localhost:8000/users/alice")
@@ -165,14 +169,16 @@ def test_ids_of_people_here_that_lie_elsewhere(examine: Examine, monkeypatch: py
     assert "http://elsewhere.localhost:8000/users/alice" in check.detail
 
 
-def test_a_clock_that_is_off(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_reports_a_clock_that_is_off(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "CLOCK_SKEW_LIMIT", -1.0)
     check = examine()["clock"]
     assert check.state == "failed"
     assert "NTP" in check.remedy
 
 
-def test_a_database_that_does_not_answer_is_said_at_once(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_reports_at_once_a_database_that_does_not_answer(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://x:geheim@127.0.0.1:1/x")
     found = examine()
     assert found["database"].state == "failed"
@@ -181,7 +187,7 @@ def test_a_database_that_does_not_answer_is_said_at_once(examine: Examine, monke
     assert found["redis cache"].state == "ok"
 
 
-def test_a_redis_role_that_does_not_answer(examine: Examine, settings: Any) -> None:
+def test_the_doctor_names_the_redis_role_that_does_not_answer(examine: Examine, settings: Any) -> None:
     urls = settings.REDIS_URLS | {"streams": "redis://:geheim@127.0.0.1:1/0"}
     settings.REDIS_URLS = urls
     found = examine()
@@ -192,20 +198,20 @@ def test_a_redis_role_that_does_not_answer(examine: Examine, settings: Any) -> N
 
 
 @pytest.mark.parametrize("role", ["worker", "scheduler"])
-def test_a_process_without_a_heartbeat(examine: Examine, role: str) -> None:
+def test_the_doctor_reports_a_process_without_a_heartbeat(examine: Examine, role: str) -> None:
     redis.client("cache").delete(redis.key("cache", "heartbeat", role))
     check = examine()[role]
     assert check.state == "failed"
     assert check.remedy.endswith(f"social.runtime.serve {role}")
 
 
-def test_a_process_that_sends_no_heartbeats_any_more(examine: Examine) -> None:
+def test_the_doctor_reports_how_long_ago_the_last_heartbeat_of_a_process_was(examine: Examine) -> None:
     written = int(time.time()) - 40
     redis.client("cache").set(redis.key("cache", "heartbeat", "worker"), written)
     assert examine()["worker"].detail.startswith("no sign of life for 4")
 
 
-def test_an_outbox_that_nobody_empties(examine: Examine) -> None:
+def test_the_doctor_reports_an_outbox_that_nobody_empties(examine: Examine) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO social_outbox (queue, key, subscriber, event, payload, due_at, attempts, last_error, dead_at) "
@@ -218,7 +224,9 @@ def test_an_outbox_that_nobody_empties(examine: Examine) -> None:
     assert found["dead letters"].state == "failed"
 
 
-def test_a_public_domain_without_a_trusted_proxy_or_mail(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_reports_a_public_domain_without_a_trusted_proxy_or_mail(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(env, "SCHEME", "https")
     monkeypatch.setattr(env, "LOOPBACK", False)
     found = examine()
@@ -256,7 +264,7 @@ def test_loopback_federation_is_reported(examine: Examine, settings: Any) -> Non
     assert examine()["federation"].state == "warning"
 
 
-def test_other_secrets_than_the_stored_ones(examine: Examine, settings: Any) -> None:
+def test_the_doctor_reports_other_secrets_than_the_stored_ones(examine: Examine, settings: Any) -> None:
     settings.SECRETS = replace(settings.SECRETS, secret_key="x" * 40)
     check = examine()["fingerprints"]
     assert (check.state, check.detail) == ("failed", "SECRET_KEY is not what this installation began with")
@@ -264,7 +272,9 @@ def test_other_secrets_than_the_stored_ones(examine: Examine, settings: Any) -> 
     assert "everybody is signed out" in check.remedy
 
 
-def test_a_mail_server_that_does_not_answer(examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_the_doctor_reports_a_mail_server_that_does_not_answer(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     monkeypatch.setattr(env, "EMAIL_URL", "smtp://me:geheim@127.0.0.1:1")
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST = "127.0.0.1"

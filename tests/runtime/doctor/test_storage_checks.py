@@ -33,13 +33,15 @@ def test_the_doctor_reports_secrets_that_others_can_read(
     assert "chmod 600" in check.remedy
 
 
-def test_storage_that_cannot_be_written(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_reports_a_data_directory_that_cannot_be_written(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(env, "DATA_DIR", Path("/proc/social"))
     monkeypatch.setattr(machine_checks, "shutil", usage(1 << 40))
     assert examine()["storage"].state == "failed"
 
 
-def test_an_object_storage_that_does_not_answer(
+def test_the_doctor_reports_an_object_storage_that_does_not_answer(
     examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     with object_server() as server:
@@ -53,7 +55,9 @@ def test_an_object_storage_that_does_not_answer(
     assert "MEDIA_STORAGE" in check.remedy
 
 
-def test_a_bucket_that_is_missing(examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_the_doctor_reports_a_bucket_that_is_missing(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     with object_server() as server:
         entry = server.entry()
         entry["OPTIONS"]["bucket_name"] = "missing"
@@ -65,7 +69,7 @@ def test_a_bucket_that_is_missing(examine: Examine, monkeypatch: pytest.MonkeyPa
     assert "that it exists" in check.remedy
 
 
-def test_a_folder_of_files_that_cannot_be_written(examine: Examine, settings: Any) -> None:
+def test_the_doctor_reports_a_media_folder_that_cannot_be_written(examine: Examine, settings: Any) -> None:
     settings.MEDIA_ROOT, settings.MEDIA_URL = "/proc/social", "http://127.0.0.1:1/"
     check = examine()["storage"]
     assert check.state == "failed"
@@ -91,7 +95,7 @@ def test_a_storage_whose_files_cannot_be_fetched_is_reported(
         assert server.keys() == []
 
 
-def test_a_dead_address_of_files_in_a_folder(examine: Examine, settings: Any) -> None:
+def test_the_doctor_reports_that_media_cannot_be_fetched_at_their_address(examine: Examine, settings: Any) -> None:
     settings.MEDIA_URL = "http://127.0.0.1:1/"
     found = [check for check in machine_checks.storage() if check.state == "failed"]
     assert [check.remedy for check in found] == ["Check MEDIA_BASE_URL."]

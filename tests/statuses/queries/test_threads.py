@@ -141,7 +141,7 @@ def test_anybody_sees_the_sixty_oldest_descendants(alice: Account, bob: Account)
     assert len(_context(root, bob)[1]) == 65
 
 
-def test_users_are_shown_4096() -> None:
+def test_users_are_shown_4096_posts_of_a_thread_in_each_direction() -> None:
     assert (threads.USER_REACH.ancestors, threads.USER_REACH.descendants) == (4096, 4096)
 
 
