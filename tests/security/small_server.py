@@ -41,6 +41,8 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
         return wrap(file)
     if path == "/raise":
         raise ValueError("unforeseen")
+    if path == "/exit":
+        raise SystemExit(1)
     if path == "/full":
         raise OSError(28, "No space left on device")
     if path == "/sleep":

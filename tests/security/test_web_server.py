@@ -285,6 +285,14 @@ def test_what_the_application_lets_pass_is_logged_and_a_500_and_a_full_disk_is_5
     assert small.serves_others(1)
 
 
+def test_an_application_that_exits_ends_neither_its_thread_nor_the_process(start: Any) -> None:
+    small = start(threads=1)
+    before = descendants(small.process.pid)
+    assert [small.get("/exit").status for _number in range(3)] == [500, 500, 500]
+    assert small.serves_others(1)
+    assert descendants(small.process.pid) == before
+
+
 @pytest.mark.verify
 def test_row_56_answers_that_are_put_off_hold_no_thread(start: Any) -> None:
     small = start(threads=2)

@@ -155,8 +155,9 @@ class _Threads:
             result, error = None, None
             try:
                 result = work(*args)
-            except Exception as raised:
-                error = raised
+            except BaseException as raised:
+                # A SystemExit must end neither this thread nor the event loop.
+                error = raised if isinstance(raised, Exception) else RuntimeError(repr(raised))
             future.get_loop().call_soon_threadsafe(_end, future, result, error)
 
     @property
