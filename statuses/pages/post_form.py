@@ -152,7 +152,7 @@ class PostForm(ServiceForm):
             del self.fields["visibility"], self.fields["scheduled_at"], self.fields["allowed_mentions"]
 
     def restore(self, values: Mapping[str, str]) -> None:
-        """Put values that this form had before into its hidden fields, except the key, and offer those of its choices."""
+        """Put earlier values of this form into its hidden fields, except the key, and offer earlier choices again."""
         for name, field in self.fields.items():
             if name in values and self[name].is_hidden and name != "key":
                 self.initial[name] = field.to_python(values[name])

@@ -62,9 +62,9 @@ _LOST_DRAFT: Final = gettext_lazy(
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def write(request: HttpRequest) -> HttpResponse:
-    """`/write`: the form, also for a reply (`reply_to`), a quote (`quote`) or a saved draft (`draft`). Raises NotFound for
-    these. The button `draft` saves a draft, `attach` uploads the chosen files. After an error (422) the form keeps text and
-    files.
+    """`/write`: the form, also for a reply (`reply_to`), a quote (`quote`) or a saved draft (`draft`). Raises NotFound if one
+    of these is gone or unreadable. The button `draft` saves a draft, `attach` uploads the chosen files. After an error (422)
+    the form keeps text and files.
     """
     user = signed_in(request)
     values = request.POST if request.method == "POST" else values_of(request)

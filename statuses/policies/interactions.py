@@ -99,7 +99,7 @@ def rule_of(policy: int, kind: Interaction) -> int:
 
 
 def is_rule(number: int, kind: Interaction) -> bool:
-    """Tell whether a number is the part of a policy about one kind of interaction, of groups that have words."""
+    """Tell whether a number is a valid part of a policy about this kind of interaction, with groups that have names."""
     groups = groups_of(number, kind)
     words = ~Group.OTHERS
     return number == (UNLIMITED if groups is None else encode_rule(kind, groups[0], groups[1] & words))

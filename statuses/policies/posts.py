@@ -119,7 +119,7 @@ class Post:
 
     @property
     def is_reply(self) -> bool:
-        """Tell whether the post is a reply, whether its parent is known, unknown or was deleted."""
+        """Tell whether the post is a reply, even if its parent is unknown or was deleted."""
         return self.in_reply_to_id is not None or self.is_orphan or self.in_reply_to_account_id is not None
 
     def count_favourite(self, change: int) -> None:

@@ -66,7 +66,7 @@ class FilterDraft:
 
 @contextmanager
 def _changing(account_id: int, *rows: Filter | FilterKeyword) -> Iterator[None]:
-    """Lock the account's filters and these rows for the block, and publish FiltersChanged. Raises NotFound for a lost row."""
+    """Lock the account's filters and these rows during the block, and publish FiltersChanged. Raises NotFound."""
     with transaction.atomic():
         lock(f"filters:{account_id}")
         for row in rows:

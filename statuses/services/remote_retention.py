@@ -221,8 +221,8 @@ def _remove_surplus(status_ids: Sequence[int]) -> None:
 
 
 def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequence[int] | None = None) -> list[int]:
-    """Return the ids, in order, of the remote posts in `window` that are unneeded and whose replies and quotes are all unneeded
-    as well. Replies and quotes in `gone`, negated ids in order, are ignored.
+    """Return the ids, in order, of the remote posts in `window` that are unneeded, as are all their replies and quotes. Replies
+    and quotes whose negated ids are in `gone`, which is sorted, do not count.
     """
     itself, thread = OuterRef("id"), OuterRef("thread_id")
     written_id = Cast(itself, TextField())

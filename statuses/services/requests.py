@@ -67,7 +67,7 @@ def record_accepted(
     answer: Status | None = None,
 ) -> None:
     """Store an accepted request for a remote account's interaction that the policy of a local post allows, so that its server
-    gets an authorization, also again. Publishes InteractionSettled. Runs in the caller's transaction.
+    gets an authorization; a repeated request gets it again. Publishes InteractionSettled. Runs in the caller's transaction.
     """
     if not lock_status(post.id):
         return

@@ -20,7 +20,6 @@ from social.kernel.events import publish
 from social.kernel.locks import delete_rows
 from statuses import models
 from statuses.events import StatusEdited
-from statuses.models import MediaAttachment, Status
 from statuses.policies.interactions import is_pending, merged
 from statuses.policies.posts import VERSION_COLUMNS, Post
 from statuses.policies.publishing import check_tags
@@ -215,7 +214,9 @@ def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Calla
             for media, change in _changed_files(author, new.media_ids, draft)
         }
         with transaction.atomic():
-            locked = require_found(Status.objects.select_for_update().filter(id=status.id, deleted_at=None).first())
+            locked = require_found(
+                models.Status.objects.select_for_update().filter(id=status.id, deleted_at=None).first()
+            )
             media = lock_media(author, new.media_ids, of_status_id=locked.id)
             if approve is not None:
                 approve()
@@ -232,7 +233,7 @@ def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Calla
     raise EditHeldForReview
 
 
-def _compose(author: Account, draft: Draft, status: Status, post: Post) -> Composed:
+def _compose(author: Account, draft: Draft, status: models.Status, post: Post) -> Composed:
     # In a post without a quote, a content warning without a text becomes the text, and the previous warning stays.
     is_quote = post.quote_state is not None
     quoted = post.quoted if post.quoted is not None and not post.quoted.is_deleted else None
@@ -261,10 +262,10 @@ def _compose(author: Account, draft: Draft, status: Status, post: Post) -> Compo
 
 def _changed_files(
     author: Account, media_ids: Sequence[int], draft: Draft
-) -> list[tuple[MediaAttachment, MediaChange]]:
+) -> list[tuple[models.MediaAttachment, MediaChange]]:
     # Whether the files may be attached is checked later.
     changes_by_id = {number: change for number, change in draft.media_changes if number in media_ids}
     if not changes_by_id:
         return []
-    found = MediaAttachment.objects.filter(id__one_of=list(changes_by_id), account_id=author.id)
+    found = models.MediaAttachment.objects.filter(id__one_of=list(changes_by_id), account_id=author.id)
     return [(media, changes_by_id[media.id]) for media in found]

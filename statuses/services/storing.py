@@ -136,7 +136,7 @@ class Composed(AuthorColumns):
 
     @property
     def written(self) -> dict[str, Any]:
-        """Columns that an edit writes as well, by name."""
+        """Columns that new posts and edits write, by name."""
         return {name: getattr(self, name) for name in _WRITTEN_COLUMNS}
 
 

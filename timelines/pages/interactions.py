@@ -46,7 +46,7 @@ _LOOKS: Final = 5
 @require_http_methods(["GET", "HEAD", "POST"])
 def interact(request: HttpRequest) -> HttpResponse:
     """`/authorize_interaction?uri=`: follow an account or interact with a post of any server. `uri` (`acct` in older links) is
-    an address, or the id or page of an account or post. Raises NotFound for anything else or unreadable.
+    an address, or the id or page of an account or post. Raises NotFound for any other value, and for an unreadable post.
     """
     user = find_user(signed_in(request).pk)
     counted(limits.INTERACTIONS, user)

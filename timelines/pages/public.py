@@ -40,7 +40,7 @@ _ORIGINS: Final = {"": (True, True), "local": (True, False), "remote": (False, T
 @require_safe
 def tag(request: HttpRequest, name: str) -> HttpResponse:
     """`/tags/:name`: public posts with the hashtag, newest first, for everyone; signed-in people follow and feature it here.
-    Raises NotFound for an invalid hashtag. Without posts for visitors if these timelines require signing in.
+    Visitors get no posts if these timelines require signing in. Raises NotFound for an invalid hashtag.
     """
     hashtag, viewer = named_tag(name), viewer_of(request)
     viewer_id = viewer.account_id if viewer is not None else None

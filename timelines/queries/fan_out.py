@@ -104,8 +104,8 @@ def load_readers(
     tagged: Collection[int] = (),
 ) -> Readers:
     """Return the readers of these authors, and the followers of hashtags of the posts `tagged`, with their relations to
-    `people`, all accounts involved in the posts: three queries, four with `tagged`. It matters of `followable` (replied-to or
-    boosted authors) whether a reader follows them, of `answered_ids` whether a list contains them.
+    `people`, all accounts involved in the posts: three queries, four with `tagged`. Follows are read of `followable`
+    (replied-to or boosted authors), memberships in lists of `answered_ids`.
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     by_hashtag: Mapping[int, Collection[int]] = {}
@@ -160,7 +160,7 @@ def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
 
 
 def load_mentioned_readers(posts: Sequence[Post]) -> dict[int, list[int]]:
-    """Return the local accounts that each post mentions, without blocks or mutes between them and its author. Two queries."""
+    """Return, by post, the mentioned local accounts without a block or mute between them and the author. Two queries."""
     mentions = Mention.objects.filter(status_id__one_of=[post.id for post in posts], silent=False, account__domain=None)
     found = list(mentions.values_list("status_id", "account_id"))
     authors = {post.id: post.account_id for post in posts}

@@ -167,7 +167,7 @@ def list_public_ids(viewer_id: int | None, cursor: Cursor, public_filter: Public
 
 
 def list_tagged_ids(viewer_id: int | None, cursor: Cursor, public_filter: PublicFilter, tags: TagFilter) -> list[int]:
-    """Return posts of a hashtag's timeline, newest first; none for an unused hashtag, such as, here, one without an open post.
+    """Return posts of a hashtag's timeline, newest first; none for an unused hashtag, or one without a public or unlisted post.
     Unused hashtags in `all` and `none` are ignored (contract, parameters).
 
     The query uses the index (tag, status) for each wanted hashtag, or for the rarest one that all posts must have, and reads at

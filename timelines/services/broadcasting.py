@@ -1,4 +1,4 @@
-"""Publishes posts, deletions and control messages to streams, best effort: who is not connected reads the timeline instead."""
+"""Publishes posts, deletions and control messages to streams. A client that is not connected reads the timeline instead."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def review_user(user_id: int) -> None:
 
 def withdraw_hidden_posts(reader_id: int, status_ids: Collection[int], *, list_id: int | None = None) -> None:
     """Publish deletions on the reader's home stream, or that of the list `list_id`, for posts just removed from its feed that
-    involve an account which the reader blocks or mutes, or the reverse. Without a subscriber, nothing is read.
+    involve an account which the reader blocks or mutes, or which blocks the reader. Without a subscriber, nothing is read.
     """
     channel = channels.home(reader_id) if list_id is None else channels.of_list(list_id)
     if not status_ids or not subscribed_channels([channel]):

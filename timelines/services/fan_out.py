@@ -88,8 +88,9 @@ def fan_out_joined(events: Sequence[status_events.StatusJoinedThread]) -> None:
 def fan_out_edits(
     events: Sequence[status_events.StatusEdited | status_events.QuotePolicyChanged | status_events.QuoteSettled],
 ) -> None:
-    """Publish changed posts to streams as `status.update`: of their readers, lists, the public, hashtags and the mentioned.
-    Only posts with new hashtags or mentions are added to feeds. Idempotent, and raises RedisError, like `fan_out_posts`.
+    """Publish changed posts as `status.update` to home, list, public and hashtag streams, and to the notification streams of
+    mentioned accounts. Only posts with new hashtags or mentions are added to feeds. Idempotent, and raises RedisError, like
+    `fan_out_posts`.
     """
     posts = _load_posts(events)
     recipients = find_recipients(posts)

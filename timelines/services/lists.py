@@ -67,7 +67,7 @@ def delete_list(*, found: List) -> None:
 
 
 def add_members(*, found: List, account_ids: Sequence[int]) -> None:
-    """Add all of these accounts to a list, or none. Raises NotFound; Invalid for an unfollowed account or a present one."""
+    """Add all of these accounts to a list, or none. Raises NotFound; Invalid for one not followed or already in the list."""
     ids = list(account_ids)
     if not ids:
         return

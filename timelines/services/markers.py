@@ -18,7 +18,7 @@ _LOCK_SECONDS: Final = 1.0
 
 def save_markers(*, account_id: int, positions: Mapping[str, int | None]) -> list[Marker]:
     """Store the id of the last read item of each timeline, even a lower one, increase the markers' versions, and return the
-    markers in the order of `positions`; None keeps the position, 0 at first.
+    markers in the order of `positions`; None keeps the position (0 in a new marker).
 
     A write that had to wait only moves a marker forwards, because the order is unknown. Raises Conflict, and writes nothing,
     when another write does not end in time.
