@@ -257,18 +257,18 @@ class NewExclusionInput(Form):
 
 
 class AcceptInput(Form):
-    """Whether an existing rule is changed."""
+    """Acceptance of an entry; with `overwrite`, it changes an existing rule."""
 
     overwrite: bool = False
 
 
 class RemoveDraftInput(Form):
-    """Whether no list may block the server from now on."""
+    """Removal of a draft; with `exclude_target`, no list may block the server from now on."""
 
     exclude_target: bool = False
 
 
 class RemoveInput(Form):
-    """Whether the rules that came only from the list are removed as well."""
+    """Removal of a list; with `remove_children`, the rules that came only from it are removed as well."""
 
     remove_children: bool = True
