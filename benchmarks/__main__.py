@@ -1,8 +1,9 @@
-"""`make bench`: starts the server on a data directory of its own with two web workers and measures it.
+"""`make bench`: measures a new server with two web workers and a data directory of its own.
 
-CPU milliseconds per request, of all processes together (web, worker, scheduler, streaming, PostgreSQL, Valkey), are the
-figure to compare: requests per second suffer from whatever else the machine does. The same order and rounds as the harness
-whose figures we compare ours with: reads before writes, each after a warm-up, the whole list once per round; medians.
+Compare the CPU milliseconds per request, summed over all processes (web, worker, scheduler, streaming, PostgreSQL, Valkey): the
+requests per second also depend on the load of the machine. Order and rounds are those of the harness that measures other
+servers: reads come before writes, each workload runs after a warm-up, the whole list runs once per round, and medians are
+printed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ WARM_UP = 2.0
 def measure(
     names: Sequence[str], seeded: Seeded, tree: Tree, *, rounds: int, seconds: float
 ) -> dict[tuple[str, int], list[Figures]]:
-    """What was found of each workload at each concurrency, once per round."""
+    """Return the figures of each workload at each concurrency, one per round."""
     found: dict[tuple[str, int], list[Figures]] = {(name, at_once): [] for name in names for at_once in CONCURRENCIES}
     for _round in range(rounds):
         for name in names:
@@ -38,7 +39,7 @@ def measure(
 
 
 def show(found: dict[tuple[str, int], list[Figures]]) -> None:
-    """Print the medians, and the least and the most CPU of the rounds."""
+    """Print the medians, and the lowest and highest CPU time of the rounds."""
     for (name, at_once), rounds in found.items():
         row = [
             statistics.median(column) for column in zip(*((f.cpu, f.p50, f.p95, f.rate) for f in rounds), strict=True)
@@ -49,7 +50,7 @@ def show(found: dict[tuple[str, int], list[Figures]]) -> None:
 
 
 def others() -> str:
-    """The other measurements of this package, and what each measures."""
+    """Return the other benchmarks of this package, with the first line of each docstring, as text."""
     lines = []
     for path in sorted(Path(__file__).parent.glob("[!_]*.py")):
         text = path.read_text()

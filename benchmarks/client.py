@@ -1,4 +1,4 @@
-"""Client of a server for one thread: a connection that stays open, JSON in and out."""
+"""A client of the JSON API for one thread, with one persistent connection."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 
 class ApiError(Exception):
-    """An answer that is no success."""
+    """A response with an error status or a redirect."""
 
 
 class Client:
-    """One connection, one token."""
+    """A persistent connection, with an optional token."""
 
     def __init__(self, base: str, token: str | None = None) -> None:
         parts = urlsplit(base)

@@ -1,21 +1,21 @@
-"""Measures what is received from other servers and what is sent to them, in a running server with one worker.
+"""Measures the cost of receiving and delivering activities, on a running server with one worker.
 
     python -m benchmarks.federation [--activities 2000] [--actors 20] [--inboxes 2000] [--hosts 200] [--posts 5] [--latency 0]
 
-It starts the server on a data directory of its own. The CPU milliseconds are those of all processes of the server
-together (web, worker, scheduler, streaming, PostgreSQL, Valkey).
+It starts a server with a data directory of its own. CPU milliseconds are summed over all processes of the server (web, worker,
+scheduler, streaming, PostgreSQL, Valkey).
 
-Received: so many people elsewhere, whose keys are known and who are followed here, each sign posts as Mastodon sends them.
-They are sent from eight connections while the worker is halted, which is what accepting costs; then it goes on, and what
-is used until nothing is left to do is what processing costs, with the home timeline of the follower, the search index and
-so on.
+Receiving: `--activities` posts of `--actors` remote users, whose keys are known and whom a local user follows, are signed as
+Mastodon signs them. They are sent over eight connections while the worker is stopped, which measures the cost of accepting
+them. Then the worker continues, and the CPU time until it is idle is the cost of processing them, including the home timeline
+of the follower and the search index.
 
-Sent: a post of somebody who is followed from so many inboxes, each at one of so many addresses of this machine. The first
-post finds servers of which nothing is known, to which deliveries go one after the other, and is shown by itself. The rate
-is that between the first and the last delivery; `--latency` has the other servers answer after so many milliseconds.
+Delivering: a local user with followers at `--inboxes` inboxes, spread over `--hosts` loopback addresses, publishes posts. The
+first post is left out of the medians, because deliveries to unknown servers are sent one after the other. The rate is measured
+between the first and the last delivery; with `--latency` the remote servers respond after this many milliseconds.
 
-The exit code is 1 when an activity was not accepted or not done, when an inbox was missed or reached twice, or when the
-worker has grown by more than a tenth while it delivered.
+The exit code is 1 if an activity was not accepted or not processed, if an inbox got no post or one post twice, or if the memory
+of the worker grew by more than a tenth during the deliveries.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ Sending = tuple[bytes, dict[str, str]]
 
 @dataclass(frozen=True)
 class Figures:
-    """A rate, and CPU milliseconds of one."""
+    """Activities per second, and CPU milliseconds per activity."""
 
     per_second: float
     cpu: float
@@ -74,7 +74,7 @@ class Figures:
 
 
 def create(actor: str, number: int) -> dict[str, Any]:
-    """A Create of a public post, as Mastodon writes it."""
+    """Return the Create activity of a public post, as Mastodon writes it."""
     from social.kernel import clock
 
     uri, published = f"{actor}/statuses/{number}", clock.iso(clock.now())
@@ -116,7 +116,7 @@ def create(actor: str, number: int) -> dict[str, Any]:
 
 
 def sign(actors: Sequence[Any], count: int, inbox: str) -> list[Sending]:
-    """So many posts, of each actor in turn, with their headers."""
+    """Return the bodies and signed headers of `count` posts, written by each actor in turn."""
     from federation.signatures import cavage
     from social.kernel import clock
     from tests.factories.accounts import rsa_pair
@@ -139,7 +139,7 @@ def sign(actors: Sequence[Any], count: int, inbox: str) -> list[Sending]:
 
 
 def send_all(inbox: str, sendings: Sequence[Sending]) -> Counter[int]:
-    """The statuses of the answers, of what is sent from CONNECTIONS connections at once."""
+    """Send the requests over CONNECTIONS parallel connections, and return how many responses had each status."""
     parts = urlsplit(inbox)
     answers: Counter[int] = Counter()
 
@@ -159,7 +159,7 @@ def send_all(inbox: str, sendings: Sequence[Sending]) -> Counter[int]:
 
 
 def receive(server: Instance, tree: Tree, count: int, actors: int) -> int:
-    """Print what accepting and processing cost; how many activities were not accepted or are not done."""
+    """Print the cost of accepting and of processing activities; return how many were not accepted or not processed."""
     from federation.models import InboundActivity
     from tests.factories.accounts import make_remote, make_user
     from tests.factories.statuses import follow
@@ -194,7 +194,7 @@ def receive(server: Instance, tree: Tree, count: int, actors: int) -> int:
 
 
 def follow_from(account_id: int, inboxes: Sequence[str]) -> None:
-    """The account is followed by somebody at each of these inboxes."""
+    """Create a remote follower of the account for each of these inboxes."""
     from accounts.models import Account, Follow
 
     people = (
@@ -211,7 +211,7 @@ def follow_from(account_id: int, inboxes: Sequence[str]) -> None:
 
 
 def deliver(server: Instance, tree: Tree, receiver: Receiver, inboxes: Sequence[str], posts: int) -> int:
-    """Print what deliveries cost; how many inboxes were missed or reached more than once, and 1 more if memory has grown."""
+    """Print the cost of deliveries; return how many were missing or repeated, plus 1 if the worker's memory has grown."""
     from tests.factories.accounts import make_token, make_user
 
     author = make_user("author")
@@ -239,12 +239,12 @@ def deliver(server: Instance, tree: Tree, receiver: Receiver, inboxes: Sequence[
         )
     rate, cpu = (statistics.median(column) for column in zip(*((f.per_second, f.cpu) for f in found[1:]), strict=True))
     print(f"delivered: {Figures(rate, cpu)} (medians without the first post)")
-    # The first posts fill pools of connections and threads.
+    # The first posts fill the pools of connections and threads, so the growth is measured from the third post on.
     return faults + (memory[-1] > memory[min(2, posts)] * GROWTH)
 
 
 def main() -> int:
-    """Receive, deliver, and count; 1 when anything is wrong."""
+    """Measure receiving and delivering; return 1 if there was any fault."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--activities", type=int, default=2000)
     parser.add_argument("--actors", type=int, default=20)

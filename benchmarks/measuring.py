@@ -1,4 +1,4 @@
-"""Parts that several measurements share: a running server's database, rows written by SQL, and waiting for idleness."""
+"""Helpers of several benchmarks: a running server's database, repeated requests, inserted rows, waiting for an idle server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.processes import Tree
 
 
 def attach(server: Any) -> None:
-    """Set this process up for the PostgreSQL and Valkey of a running `tests.support.instance.Instance`."""
+    """Configure Django in this process for the PostgreSQL and Valkey of a running `tests.support.instance.Instance`."""
     from social.runtime.embedded import Embedded
 
     os.environ |= {"DATA_DIR": str(server.data_dir), "DJANGO_SETTINGS_MODULE": "social.settings.base"}
@@ -23,8 +23,8 @@ def attach(server: Any) -> None:
 
 
 class Repeated(threading.Thread):
-    """A request that is repeated from the moment that this is made, twenty times a second at most, and the largest memory
-    of the server's worker meanwhile.
+    """A thread that repeats a request at most twenty times a second from its creation on, and records the maximum memory of the
+    server's worker.
     """
 
     def __init__(self, name: str, request: Callable[[], object], server: Any) -> None:
@@ -44,7 +44,7 @@ class Repeated(threading.Thread):
                 self.memory = max(self.memory, self._tree.memory().own.get("worker", 0))
 
     def stop(self) -> None:
-        """End, and print the times of the answers and the memory."""
+        """Stop the thread, and print the response times and the memory."""
         self._ended.set()
         self.join()
         found = sorted(self.times)
@@ -65,14 +65,14 @@ def wait_until_idle(tree: Tree) -> float:
 
 
 def literal(value: Any) -> str:
-    """A column's default as SQL."""
+    """Return the default value of a column as SQL."""
     if isinstance(value, int):
         return str(value).lower()
     return "'[]'" if value == [] else f"'{value}'"
 
 
 def columns(model: Any, own: Mapping[str, str]) -> dict[str, str]:
-    """Every column of a model that must have a value: its own as SQL expressions, the others from their defaults."""
+    """Return an SQL expression for every column that must have a value: those in `own`, and the defaults of the others."""
     from django.db.models.expressions import DatabaseDefault
 
     defaults = {
@@ -84,7 +84,7 @@ def columns(model: Any, own: Mapping[str, str]) -> dict[str, str]:
 
 
 def insert(model: Any, own: Mapping[str, str], source: str, parameters: Sequence[Any] = ()) -> None:
-    """Insert rows that are made of the columns of `source`, what stands behind FROM."""
+    """Insert a row for each row of `source`, which is the FROM clause of a query; `own` are expressions over its columns."""
     from django.db import connection
 
     values = columns(model, own)

@@ -1,7 +1,7 @@
-"""`make bench-media`: what uploaded files are, and what becomes of them: a table of facts before and after.
+"""`make bench-media`: prints the properties of files before and after an upload as a table.
 
-The files are made by the encoders that telephones, cameras and browsers use, each with a place written into it; files that
-are named on the command line are added.
+The files are encoded as phones, cameras and browsers encode them, each with a location in its metadata; files named on the
+command line are added.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _COLUMNS: Final = "{:26} {:>10}  {:34} {:>10}  {:34} {:>5} {:>7}"
 
 
 def samples() -> Iterator[tuple[str, bytes]]:
-    """The files, by what they stand for."""
+    """Yield the files with their descriptions."""
     from tests.factories.recordings import drawn, moving_gif, photograph, recording, sample, saved
 
     yield "iPhone, HEIC, turned", photograph(3024, 2268, "HEIF")
@@ -60,7 +60,7 @@ def samples() -> Iterator[tuple[str, bytes]]:
 
 
 def facts(data: bytes) -> str:
-    """The format, size, encodings and length of a file, by libraries that know nothing of what this server does."""
+    """Return the format, dimensions, codecs and duration of a file, as read by Pillow and PyAV without this server's code."""
     try:
         with Image.open(io.BytesIO(data)) as image:
             turned = image.getexif().get(0x0112, 1) != 1
@@ -82,7 +82,7 @@ def facts(data: bytes) -> str:
 
 
 def processed(data: bytes) -> bytes:
-    """What is served in place of a file, as an upload of it would be."""
+    """Return the file that the server would store and serve after an upload of this file."""
     from social.kernel.media import images, recordings, types
 
     source: IO[bytes] = io.BytesIO(data)

@@ -1,9 +1,10 @@
-"""`python -m benchmarks.pages`: bytes, statements, layout shift and processor time of pages for visitors, members and staff.
+"""`python -m benchmarks.pages`: bytes, queries, layout shift and CPU time of pages for visitors, members and staff.
 
-A server of its own is seeded through its API; then a visitor, a member with a full home and the owner open their pages. For
-each page: bytes of the HTML and of everything that is loaded with it for the first time but for pictures of people (styles,
-script, icons), statements, layout shift on a phone and on a desktop in Chromium (if there is one); then the CPU time of home
-as a page beside the same posts as JSON, which is what a client asks for, of all processes together.
+It starts a server with a data directory of its own and fills it through the API. Then a visitor, a member with a full home
+timeline and the owner open their pages. For each page it prints the bytes of the HTML, the bytes of a first visit (HTML,
+styles, script and icons, but no pictures of users), the number of queries, and the layout shift on a phone and on a desktop, if
+Chromium is installed. At the end it prints the CPU time, summed over all processes, of a request for the home page and of a
+client's request for the same posts as JSON.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from tests.support.instance import Instance
 
 _MEMBER: Final = "bench001"
 _OWNER: Final = "bench002"
-#: The pages of each reader; a visitor is nobody.
+#: The pages by username; the empty name stands for a visitor.
 _PATHS: Final = {
     "": """/ /about /explore /explore/tags /explore/people /public /tags/music /@bench000 /@bench000/media {thread}
         /auth/sign_in /auth/sign_up /privacy-policy""",
@@ -42,20 +43,20 @@ _PATHS: Final = {
         /admin/moderation/domainrule/ /admin/moderation/blocklist/ /admin/accounts/hashlist/ /admin/accounts/spamrule/
         /admin/timelines/trend/ /admin/moderation/webhook/ /admin/accounts/role/""",
 }
-#: The most bytes that the HTML of a page of visitors and members may have; the theme of the administration needs more.
+#: The maximum size in bytes of the HTML of a page for visitors and members; the theme of the admin needs more.
 LIMIT: Final = 60_000
 _NAMES: Final = {"": "visitor", _MEMBER: "member", _OWNER: "owner"}
 _SHIFTS: Final = """window.shifted = 0; new PerformanceObserver(list => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
 }).observe({type: 'layout-shift', buffered: true});"""
-# Headers are left out, and what is loaded is counted as it comes: static files are sent compressed.
+# The sizes do not include headers, and static files count with their compressed size.
 _LOADED: Final = """performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
   .filter(each => each.entryType === 'navigation' || new URL(each.name).pathname.startsWith('/static/'))
   .filter(each => each.initiatorType !== 'img').reduce((sum, each) => sum + each.encodedBodySize, 0)"""
 
 
 def look(tab: Tab, url: str, width: int) -> tuple[int, float]:
-    """The bytes that a first visit to a page loads without pictures, and by how much what it shows has moved."""
+    """Return the bytes that a first visit to a page loads, without pictures, and its cumulative layout shift."""
     tab.call("Network.clearBrowserCache")
     tab.call("Emulation.setDeviceMetricsOverride", width=width, height=844, deviceScaleFactor=1, mobile=width < 500)
     tab.go(url)
@@ -64,7 +65,7 @@ def look(tab: Tab, url: str, width: int) -> tuple[int, float]:
 
 
 def statements(paths: list[str], username: str) -> list[tuple[int, int]]:
-    """The status of each page, and how many statements it takes on a second visit of somebody, or of a visitor."""
+    """Return the status of each page and its number of queries on a second visit; an empty username stands for a visitor."""
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
@@ -86,7 +87,7 @@ def statements(paths: list[str], username: str) -> list[tuple[int, int]]:
 
 
 def processor_time(ask: Callable[[], Any], tree: Tree, requests_made: int) -> float:
-    """CPU milliseconds of one request, of all processes of the server together: the median of five runs."""
+    """Return the CPU milliseconds per request, summed over all processes of the server: the median of five runs."""
     ask()
     runs = []
     for _run in range(5):
@@ -98,7 +99,7 @@ def processor_time(ask: Callable[[], Any], tree: Tree, requests_made: int) -> fl
 
 
 def signed_in(server: Instance, login: str) -> requests.Session:
-    """A browser's session of one of the seeded people, or of a visitor."""
+    """Return the session of a browser in which this user has signed in, or that of a visitor if `login` is empty."""
     browser = requests.Session()
     if not login:
         return browser
@@ -111,7 +112,7 @@ def signed_in(server: Instance, login: str) -> requests.Session:
 
 
 def paths_of(server: Instance, seeded: Seeded) -> dict[str, list[str]]:
-    """The paths of the pages of each reader; the author of a thread has been reported, and one member is made the owner."""
+    """Return the paths of the pages by username, after reporting the author of a thread and making one user the owner."""
     from accounts.models import Role, User
 
     thread = random.Random(1).choice(seeded.threads)
@@ -133,7 +134,7 @@ def _bearer(seeded: Seeded) -> dict[str, str]:
 
 
 def measure(server: Instance, seeded: Seeded, made: int) -> bool:
-    """Print the tables; return whether the HTML of every page of visitors and members keeps the limit."""
+    """Print the tables; return whether the HTML of every page for visitors and members is below LIMIT."""
     attach(server)
     kept = True
     for reader, paths in paths_of(server, seeded).items():
@@ -167,7 +168,7 @@ def measure(server: Instance, seeded: Seeded, made: int) -> bool:
 
 
 def main() -> None:
-    """Seed, measure, print. The exit code is 1 when the HTML of a page of visitors or members has more than LIMIT bytes."""
+    """Fill a server, measure its pages, and exit with 1 if the HTML of a page for visitors or members reaches LIMIT bytes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--statuses", type=int, default=200)
     parser.add_argument("--requests", type=int, default=100, help="requests of one run for CPU time")

@@ -1,8 +1,9 @@
-"""`python -m benchmarks.past`: time, memory and pace of an import of old posts.
+"""`python -m benchmarks.past`: the duration and memory of an import of old posts, and its effect on other users.
 
-A server of its own is seeded through its API. Then one person imports an archive as Mastodon writes it, with a picture at every
-`--pictures`th post, and undoes the import, while another one reads their home all the time. Printed are the seconds of reading,
-importing and undoing, the most memory that the worker had, and the times of the home's answers before and meanwhile.
+It starts a server with a data directory of its own and fills it through the API. Then one user imports an archive in Mastodon's
+format, in which every `--pictures`th post has a picture, and undoes the import, while another user reads the home timeline
+continuously. It prints the seconds for reading, importing and undoing, the maximum memory of the worker, and the response times
+of the home timeline before and during the import.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from tests.support.instance import ROOT, Instance
 from tests.support.past import create, mastodon, note
 
 MOST_UPLOADED = 256 << 20
-"""Bytes of an archive that the API takes (docs/operating.md); larger ones are handed over by a command."""
+"""The maximum size in bytes of an archive that the API accepts (docs/operating.md); larger ones are imported by a command."""
 
 
 def photographs(side: int) -> Iterator[bytes]:
-    """Return JPEGs as large as photographs, each with other bytes.
+    """Yield JPEGs of the size of photographs, no two with the same bytes.
 
     side: pixels of the longer side
     """
@@ -47,12 +48,12 @@ def photographs(side: int) -> Iterator[bytes]:
         bases.append(target.getvalue())
     for number in itertools.count():
         base = bases[number % len(bases)]
-        # A comment segment after the start of the image makes each file another one at no cost.
+        # A comment segment after the start marker makes each file unique without encoding it again.
         yield base[:2] + b"\xff\xfe\x00\x0a" + b"%08d" % number + base[2:]
 
 
 def write_archive(place: Path, posts: int, pictures: int, side: int) -> None:
-    """Write an archive with posts of about 200 letters, a fifth of them answers to the one before."""
+    """Write an archive with posts of about 200 letters; every fifth one is a reply to the post before it."""
     chance = random.Random(1)
     with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in mastodon().items():
@@ -80,7 +81,7 @@ def write_archive(place: Path, posts: int, pictures: int, side: int) -> None:
 
 
 def reader(server: Instance, token: str) -> Repeated:
-    """Begin to read the home of somebody, twenty times a second at most."""
+    """Start reading the home timeline of a user at most twenty times a second."""
     client = Client(server.base_url, token)
     return Repeated("home", lambda: client.raw("GET", "/api/v1/timelines/home?limit=20"), server)
 

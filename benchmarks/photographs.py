@@ -1,7 +1,8 @@
-"""Counts which photographs a PDQ list mistakes for each other, and which copies of a listed one it finds.
+"""Counts false matches of a list of PDQ hashes among photographs, and the copies of listed photographs that it finds.
 
-Every picture in the folders counts as one, and a large one also as ten parts that do not overlap. Half of them, by chance,
-are the list; each of the others that it finds is a mistake, unless both are one picture. Copies are made of the listed ones.
+Each picture in the folders is used as a whole, and a large one also as ten parts that do not overlap. A random half of these is
+the list. A match of one of the others is a false match, unless both show the same picture. The copies are made from listed
+pictures.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ COPIES: Final[dict[str, Callable[[Image.Image], bytes]]] = {
 
 
 def pictures(folders: list[Path]) -> Iterator[tuple[str, Image.Image]]:
-    """Return the pictures and parts of pictures in the folders, each with its name."""
+    """Yield the pictures in the folders and the parts of large ones, with their names."""
     for folder in folders:
         for path in sorted(found for found in folder.rglob("*") if found.suffix.lower() in _SUFFIXES):
             with Image.open(path) as opened:
@@ -89,7 +90,7 @@ def hash_of(data: bytes) -> int | None:
 
 
 def count_mistakes(listed: dict[str, int], others: dict[str, int]) -> tuple[list[tuple[str, str, int]], Counter[int]]:
-    """Return the pairs that a list would take for one picture, and how many pictures have which least distance to the list."""
+    """Return the false matches, and the number of pictures by their distance to the nearest listed one, in steps of 16."""
     mistakes, nearest = [], Counter[int]()
     for name, value in others.items():
         distance, which = min(((value ^ known).bit_count(), known_name) for known_name, known in listed.items())
@@ -100,7 +101,7 @@ def count_mistakes(listed: dict[str, int], others: dict[str, int]) -> tuple[list
 
 
 def count_copies(listed: dict[str, int], kept: dict[str, bytes]) -> None:
-    """Print how many copies of each kind are found."""
+    """Print how many copies of each kind the list finds."""
     for kind, make in COPIES.items():
         distances = []
         for name, data in kept.items():
@@ -115,7 +116,7 @@ def count_copies(listed: dict[str, int], kept: dict[str, bytes]) -> None:
 
 
 def main() -> None:
-    """Print the figures."""
+    """Count false matches and found copies, and print the numbers."""
     parser = argparse.ArgumentParser(prog="benchmarks.photographs", description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument(
@@ -123,7 +124,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     settings.configure(BASE_DIR=ROOT, DATA_DIR=tempfile.gettempdir(), IMAGE_WORKERS=2, USE_I18N=False)
-    chance = random.Random(1)  # The same halves in every run.
+    chance = random.Random(1)  # a fixed seed, so that every run has the same halves
     listed: dict[str, int] = {}
     others: dict[str, int] = {}
     kept: dict[str, bytes] = {}

@@ -1,4 +1,4 @@
-"""The two workloads that are about time and not about work: fan-out to followers, and the public stream."""
+"""The two workloads that measure latency instead of CPU time: fan-out to followers, and the public stream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from benchmarks.seeding import Seeded
 
 @dataclass(frozen=True)
 class Latencies:
-    """Milliseconds; `lost` is what should have arrived and did not."""
+    """Latencies in milliseconds; `lost` is the number of messages that did not arrive."""
 
     p50: float
     p99: float
@@ -33,7 +33,7 @@ class Latencies:
 
 
 def fan_out(seeded: Seeded, times: int = 20) -> Latencies:
-    """W2: from the request of user 0, whom everybody follows, until the newest or oldest follower reads the post."""
+    """W2: return how long it takes until a follower, alternately the first and the last one, sees a new post of user 0."""
     author = Client(seeded.base, seeded.tokens[0])
     followers = [Client(seeded.base, token) for token in (seeded.tokens[1], seeded.tokens[-1])]
     found = []
@@ -91,5 +91,5 @@ async def _listen(url: str, seeded: Seeded, sockets: int, posts: int, gap: float
 
 
 def stream(seeded: Seeded, streaming_url: str, *, sockets: int = 200, posts: int = 20, gap: float = 0.5) -> Latencies:
-    """S1: from a post's request until each of so many sockets on the public stream has it."""
+    """S1: return the time from the request that publishes a post until each socket on the public stream has received it."""
     return asyncio.run(_listen(f"{streaming_url}/api/v1/streaming", seeded, sockets, posts, gap))

@@ -1,4 +1,4 @@
-"""The CPU time and the memory of a running server with all its processes."""
+"""The CPU time and the memory of all processes of a running server."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Final
 
 import psutil
 
-#: What stands in the command line of a kind of process; the first that does decides, and whoever has none is `run`.
+#: Words in the command lines of the kinds of processes: the first match decides, and a process without a match is `run`.
 _MARKS: Final = {
-    "Valkey": "valkey-server",  # before the other, in whose folder its socket is
+    "Valkey": "valkey-server",  # before PostgreSQL, because the path of the socket contains its name
     "PostgreSQL": "postgres",
     "decoder": "media.decoding",
     **{name: f"social.runtime.serve {name}" for name in ("web", "streaming", "worker", "scheduler")},
@@ -22,10 +22,10 @@ _MARKS: Final = {
 
 @dataclass(frozen=True)
 class Memory:
-    """MiB by kind of process; shared pages are divided among the processes that share them (PSS).
+    """Memory in MiB by kind of process; shared pages are divided among the processes that share them (PSS).
 
-    `own` is memory that the processes have written themselves, `files` is memory mapped from programs and libraries, `shared`
-    is memory that PostgreSQL's processes share.
+    `own` is anonymous memory, `files` is memory mapped from programs and libraries, and `shared` is shared memory, which
+    PostgreSQL uses.
     """
 
     processes: Mapping[str, int]
@@ -47,7 +47,7 @@ class Memory:
 
 
 class Tree:
-    """A process and everything under it, named by kind: web, worker, PostgreSQL, Valkey and so on together."""
+    """A process and all its descendants, grouped by kind: web, worker, PostgreSQL, Valkey and so on."""
 
     def __init__(self, pid: int) -> None:
         self.root = psutil.Process(pid)
@@ -56,7 +56,7 @@ class Tree:
         return [self.root, *self.root.children(recursive=True)]
 
     def cpu(self) -> float:
-        """CPU seconds used so far, ended children that were waited for included."""
+        """Return the CPU seconds used so far, including those of child processes that have ended."""
         total = 0.0
         for process in self.processes():
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -65,7 +65,7 @@ class Tree:
         return total
 
     def memory(self) -> Memory:
-        """What each kind of process has now."""
+        """Return the current memory of each kind of process."""
         counts: Counter[str] = Counter()
         found: dict[str, Counter[str]] = {"Pss_Anon": Counter(), "Pss_File": Counter(), "Pss_Shmem": Counter()}
         for process in self.processes():

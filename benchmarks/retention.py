@@ -1,8 +1,9 @@
-"""`python -m benchmarks.retention`: what `remove_statuses` does to a database of a million posts, and to those who use it.
+"""`python -m benchmarks.retention`: the effect of `remove_statuses` on a database of a million posts, and on other users.
 
-The folder is one that `benchmarks.scale` has filled; a copy of it is used. While old posts of other servers are removed,
-somebody publishes posts and somebody reads their home. Printed are the numbers of posts, the bytes of the database before and
-after, and after `VACUUM FULL`, and the times of the answers before and meanwhile: the longest is the longest stall of a writer.
+It uses a copy of a folder that `benchmarks.scale` has filled. While old remote posts are removed, one client publishes posts
+and another reads the home timeline. It prints the number of posts and the size of the database before and after the removal and
+after `VACUUM FULL`, and the response times before and during the removal. The longest one of "publishing" is the longest delay
+of a write.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def size() -> str:
 
 
 def watched(server: Instance, token: str, arguments: list[str]) -> None:
-    """Run a command on the server, or wait 20 seconds, while somebody writes and somebody reads."""
+    """Run a command on the server, or wait 20 seconds without one, while one client publishes posts and another reads."""
     writer, reader = Client(server.base_url, token), Client(server.base_url, token)
     form = {"status": "A post of this server", "visibility": "public"}
     requests = [
@@ -51,7 +52,7 @@ def watched(server: Instance, token: str, arguments: list[str]) -> None:
 
 
 def main() -> None:
-    """Copy, remove, print."""
+    """Copy the folder, remove posts, and print the measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True, help="where `benchmarks.scale` has filled its servers")
     parser.add_argument("--days", type=int, default=90)
@@ -59,7 +60,7 @@ def main() -> None:
     arguments = parser.parse_args()
     server = Instance(LOCAL_DOMAIN="bench.localhost")
     for name in ("postgres", "valkey", "secrets.json"):
-        # `cp` keeps the owner, who is another one than root for PostgreSQL.
+        # `cp -a` preserves the owner, because PostgreSQL does not run as root.
         subprocess.run(["cp", "-a", arguments.folder / name, server.data_dir], check=True)
     with server:
         attach(server)

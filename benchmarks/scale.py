@@ -1,12 +1,14 @@
-"""`python -m benchmarks.scale`: time of the database for each GET of the API and each list of the admin, with many posts.
+"""`python -m benchmarks.scale`: the database time of each GET endpoint and each list of the admin, with many posts.
 
-It starts its own PostgreSQL and Valkey and fills them once (`benchmarks.scale_data`; `--folder` keeps them for the next run)
-with `--posts` posts, an eleventh as many accounts on 2,000 servers, and 2,000 local people. The first person has far more
-posts, follows and other rows than the others. The GETs of the OpenAPI document (alone, with a limit of 80, from the middle of
-the list), the lists of the admin and public pages are requested in this process by the first person. The slowest are printed
-with the median of the processor time that PostgreSQL took for the request; the exit code is 1 when one is above the limit.
+It starts its own PostgreSQL and Valkey and fills them once by `benchmarks.scale_data`: with `--posts` posts, one account for
+every eleven posts, on 2,000 servers, and 2,000 local users. `--folder` is where they are stored for the next run. The first
+local user has far more posts, follows and other rows than the others. As this user, and inside this process, it requests the
+GET endpoints of the OpenAPI document (plain, with a limit of 80, and from the middle of the list), the lists of the admin, and
+public pages. It prints the slowest requests with the median CPU time of PostgreSQL; the exit code is 1 if one of them is above
+`--limit` or fails with a server error.
 
-PostgreSQL may keep one plan of a statement for all values from the sixth time on: `--generic-plans` measures with those.
+From the sixth execution on, PostgreSQL may use one generic plan of a prepared statement for all values: `--generic-plans`
+measures with these plans.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ _NEEDED: Final = {"q": "garden", "acct": "author0", "url": "https://news.example
 
 
 def start(folder: Path, *, generic_plans: bool) -> Any:
-    """Start PostgreSQL and Valkey with their files in this folder, and set this process up for them."""
+    """Start PostgreSQL and Valkey with their files in this folder, and configure Django in this process for them."""
     import psycopg
 
     from social.runtime.embedded import Embedded
@@ -57,13 +59,13 @@ def start(folder: Path, *, generic_plans: bool) -> Any:
 
 
 def processor_seconds(postmaster: int) -> float:
-    """Processor time that PostgreSQL's processes have used: what a quiet machine takes, whatever else this one does."""
+    """Return the CPU seconds that PostgreSQL's processes have used, which hardly depend on the load of the machine."""
     children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
     return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in children) / 1e9
 
 
 def addresses(scale: Scale) -> list[str]:
-    """The GETs of the OpenAPI document, public pages, and the admin's lists with and without a search."""
+    """Return the addresses of the GET endpoints, of public pages, and of the admin's lists with and without a search."""
     from django.contrib import admin
     from django.db import connection
     from django.urls import reverse
@@ -93,8 +95,8 @@ def addresses(scale: Scale) -> list[str]:
 
 
 def callers() -> tuple[Callable[[str], Any], Callable[[str], Any]]:
-    """Return a function that requests an address of the API, and one that requests a page, both as the first person, the owner
-    of the server.
+    """Return a function that requests an address of the API and one that requests a page, both as the first local user, who
+    becomes the owner of the server.
     """
     from allauth.account.models import EmailAddress
     from django.test import Client
@@ -105,7 +107,7 @@ def callers() -> tuple[Callable[[str], Any], Callable[[str], Any]]:
     user = User.objects.get(account_id=FIRST_PERSON)
     User.objects.filter(id=user.id).update(role=Role.objects.get(name__iexact="owner"))
     EmailAddress.objects.get_or_create(user=user, email=user.email, defaults={"verified": True, "primary": True})
-    AccessToken.objects.all().delete()  # of an earlier run
+    AccessToken.objects.all().delete()  # tokens of an earlier run
     token = make_token(user, "read write follow push admin:read admin:write crypto profile")
     client, browser = Client(raise_request_exception=False), Client(raise_request_exception=False)
     browser.force_login(User.objects.get(id=user.id))
@@ -113,7 +115,9 @@ def callers() -> tuple[Callable[[str], Any], Callable[[str], Any]]:
 
 
 def measure(call: Callable[[str], Any], path: str, postmaster: int, times: int) -> tuple[float, float, int, str]:
-    """Return the median milliseconds of PostgreSQL and of the whole, the status and the path; the first is a warm-up."""
+    """Return the median CPU milliseconds of PostgreSQL, the median duration, the status and the path; the first request is a
+    warm-up.
+    """
     database, whole = [], []
     status = call(path).status_code
     for _turn in range(times):

@@ -1,4 +1,4 @@
-"""The data of `benchmarks.scale`: a server that has run for years, written by SQL and the same every time."""
+"""The data of `benchmarks.scale`: that of a server which has run for years, inserted by SQL and the same in every run."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ FIRST_AUTHOR: Final = 1_000_000
 FIRST_PERSON: Final = 5_000_000
 FIRST_TAG: Final = 7_000_000
 _SPAN: Final = timedelta(days=900)
-#: A number between 0 and 1 that is the same for the same number, and unlike that of the next one.
+#: SQL for a pseudo-random number between 0 and 1, derived from an integer.
 _HASHED: Final = "((hashint4(({number})::int) + 2147483648::bigint) / 4294967296.0)"
 _WORDS: Final = "(ARRAY['coffee','garden','music','train','river','bread','poem','museum'])[1 + ({number}) % 8]"
 
 
 def skewed(number: str, of: int, power: int) -> str:
-    """Return SQL for an index below `of`, in which low indexes are far more likely; `number` is an integer expression."""
+    """Return SQL for a pseudo-random index below `of`, derived from the integer expression `number`; low ones are much more
+    frequent.
+    """
     return f"floor({of} * power({_HASHED.format(number=number)}, {power}))::int"
 
 
 class Scale:
-    """Ids, times and authors of posts by their number; number 0 is the newest."""
+    """SQL expressions for ids, times and authors of posts by their number; number 0 is the newest."""
 
     def __init__(self, posts: int) -> None:
         from social.kernel.ids import first_at
@@ -38,30 +40,30 @@ class Scale:
         self.step = max(1, int(_SPAN / timedelta(milliseconds=1)) // posts)
 
     def id(self, number: str) -> str:
-        """SQL of the id of a post."""
+        """Return SQL for the id of a post."""
         return f"({self.newest} - ((({number})::bigint * {self.step}) << 16))"
 
     def moment(self, number: str) -> str:
-        """SQL of the time of a post."""
+        """Return SQL for the time of a post."""
         return f"to_timestamp(({self.newest} >> 16) / 1000.0 - ({number})::bigint * {self.step / 1000})"
 
     def writer(self, number: str) -> str:
-        """SQL of an account elsewhere: a few write most posts."""
+        """Return SQL for the remote author of a post; a few accounts write most posts."""
         return f"({FIRST_AUTHOR} + {skewed(number, self.authors, 4)})"
 
     def author(self, number: str) -> str:
-        """SQL of the author of a post: the author of every 33rd has an account here."""
+        """Return SQL for the author of a post; every 33rd post has a local author."""
         here = f"{FIRST_PERSON} + {skewed(number, PEOPLE, 3)}"
         return f"(CASE WHEN ({number}) % 33 = 0 THEN {here} ELSE {self.writer(number)} END)"
 
 
 def fill(posts: int) -> None:
-    """Write everything into the empty tables of a new server, then ANALYZE."""
+    """Fill the empty tables of a new server, then run VACUUM ANALYZE."""
     from django.db import connection
 
     scale = Scale(posts)
     with connection.cursor() as cursor:
-        # The rows are consistent; checking each costs more than writing them.
+        # The rows are consistent, and checking foreign keys would take longer than inserting them.
         cursor.execute("SET session_replication_role = replica")
         for part in (_fill_accounts, _fill_relations, _fill_posts, _fill_parts_of_posts, _fill_acts):
             began = time.perf_counter()
@@ -124,7 +126,8 @@ def _fill_relations(scale: Scale) -> None:
     from accounts.models import Block, Follow, Mute
 
     person, author, people = FIRST_PERSON, FIRST_AUTHOR, f"generate_series(0, {PEOPLE - 1}) p"
-    # Everybody follows a hundred, mostly those whom many follow; the first person follows two thousand.
+    # Each local user follows a hundred remote and twenty local accounts, mostly popular ones; the first one follows two
+    # thousand more.
     follows = (
         f"SELECT {person} + p AS a, {author} + {skewed('p * 131 + k', scale.authors, 3)} AS b"
         f" FROM {people}, generate_series(1, 100) k"
@@ -143,7 +146,7 @@ def _fill_relations(scale: Scale) -> None:
 def _fill_posts(scale: Scale) -> None:
     from statuses.models import Status
 
-    # The newest posts are one thread: answers of many to the first person.
+    # The newest posts form one thread: replies of many accounts to a post of the first local user.
     long, root = f"n < {THREAD}", scale.id(str(THREAD))
     reply, boost = f"({long} OR n % 4 = 3)", f"(n > {THREAD} AND n % 20 IN (1, 13))"
     answered = f"CASE WHEN {long} THEN {root} WHEN {reply} THEN {scale.id('n + 1')} END"
@@ -184,7 +187,7 @@ def _fill_parts_of_posts(scale: Scale) -> None:
         {"id": f"{FIRST_TAG} + n", "name": "'tag' || n", "display_name": "'Tag' || n", "created_at": "now()"},
         f"generate_series(0, {TAGS - 1}) n",
     )
-    # A fifth of the posts has a hashtag, a third of these the first one.
+    # Every fifth post has a hashtag, and every fifteenth has the first hashtag.
     tag = f"CASE WHEN n % 15 = 0 THEN 0 ELSE {skewed('n + 2', TAGS, 4)} END"
     insert(
         StatusTag,

@@ -1,4 +1,4 @@
-"""Fills a server with the same people, follows and posts every time, through its public API."""
+"""Fills a server with users, follows and posts through its public API, the same in every run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TAGS = ("fediverse", "photography", "python", "django", "caturday", "music", "bo
 
 @dataclass
 class Seeded:
-    """What the workloads choose from. User 0 is followed by everybody."""
+    """The data from which the workloads choose. Everybody follows user 0."""
 
     base: str
     tokens: list[str] = field(default_factory=list)
@@ -30,7 +30,7 @@ class Seeded:
 
 
 def sign_up(base: str, count: int, prefix: str = "bench") -> list[str]:
-    """Tokens of new users, made as an app makes them."""
+    """Sign up users as an app does, and return their tokens."""
     scopes = "read write follow push"
     anybody = Client(base)
     form = {"client_name": "benchmark", "redirect_uris": "urn:ietf:wg:oauth:2.0:oob", "scopes": scopes}
@@ -55,7 +55,7 @@ def sign_up(base: str, count: int, prefix: str = "bench") -> list[str]:
 
 
 def seed(base: str, *, users: int, statuses: int, follows: int, favourites: int, reblogs: int) -> Seeded:
-    """People, follows with Zipf-like popularity, posts (a fifth replies), favourites and boosts."""
+    """Create users, follows with Zipf-like popularity, posts (a fifth of them replies), favourites and boosts."""
     chance = random.Random(1)
     seeded = Seeded(base, sign_up(base, users))
     clients = [Client(base, token) for token in seeded.tokens]
@@ -91,7 +91,7 @@ def _act(chance: random.Random, clients: Sequence[Client], status_ids: Sequence[
 
 
 def in_threads(concurrency: int, work: Callable[[int], None]) -> None:
-    """Run `work(number)` in so many threads and pass on what any of them raises."""
+    """Run `work(number)` in `concurrency` threads, and raise ApiError if any of them fails."""
     with ThreadPoolExecutor(concurrency) as pool:
         for future in [pool.submit(work, number) for number in range(concurrency)]:
             error = future.exception()

@@ -1,4 +1,4 @@
-"""The workloads, by the names under which figures of servers of this API are compared."""
+"""The workloads, with the names that the harness for other servers uses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Request = Callable[[Client, Seeded, random.Random], None]
 
 @dataclass(frozen=True)
 class Figures:
-    """One run: requests per second, latencies in milliseconds, CPU milliseconds per request of all processes."""
+    """Results of a run: requests per second, milliseconds per request, and CPU milliseconds per request of all processes."""
 
     rate: float
     p50: float
@@ -89,7 +89,7 @@ def _upload(client: Client, seeded: Seeded, chance: random.Random) -> None:
     assert answer["url"], "still processing"
 
 
-# name -> (what, request, how many API calls one round is)
+# name -> (description, request, API calls per request)
 WORKLOADS: dict[str, tuple[str, Request, int]] = {
     "R1": ("home, 20 posts", _get("/api/v1/timelines/home?limit=20"), 1),
     "R2": ("home, 40 posts", _get("/api/v1/timelines/home?limit=40"), 1),
@@ -110,7 +110,7 @@ WORKLOADS: dict[str, tuple[str, Request, int]] = {
 
 
 def run(name: str, seeded: Seeded, tree: Tree, *, concurrency: int, seconds: float) -> Figures:
-    """Repeat a workload from so many threads, wait until the background work is done, and count."""
+    """Repeat a workload in `concurrency` threads, wait until the background jobs are done, and return the figures."""
     _what, request, calls = WORKLOADS[name]
     took: list[float] = []
     began_cpu, began = tree.cpu(), time.monotonic()
@@ -140,7 +140,7 @@ def run(name: str, seeded: Seeded, tree: Tree, *, concurrency: int, seconds: flo
 
 
 def _drain(tree: Tree, longest: float = 120.0) -> float:
-    """Seconds until the server's processes have been idle for half a second."""
+    """Wait until the server has been idle for half a second, and return how many seconds that took without this half second."""
     began = time.monotonic()
     while time.monotonic() - began < longest:
         before = tree.cpu()
@@ -151,5 +151,5 @@ def _drain(tree: Tree, longest: float = 120.0) -> float:
 
 
 def describe(value: Any) -> str:
-    """Two significant places, as the tables show figures."""
+    """Return a figure as text, with two decimal places if it is below 10, and otherwise with none."""
     return f"{value:.2f}" if value < 10 else f"{value:.0f}"
