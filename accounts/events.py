@@ -28,7 +28,7 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """A block or suspension has ended all its follows, which are stored, if there were any, under this `cause`."""
+    """A block or suspension has finished ending follows; those that it ended, if any, are stored under this `cause`."""
 
     cause: str
 
@@ -40,7 +40,9 @@ class AccountUnsuspended(Event, key="account:{account_id}"):
 
 
 class AccountSanctioned(Event, key="account:{account_id}"):
-    """Staff have imposed or ended a limit, a hold or sensitive media; a suspension publishes ProfileUpdated."""
+    """Staff have limited an account, put it on hold or marked its media as sensitive, or undone that. Suspensions are
+    not published as this event but as ProfileUpdated.
+    """
 
     account_id: int
 
@@ -54,7 +56,9 @@ class AccountMoved(Event, key="account:{account_id}"):
 
 
 class CarryOverDue(Event, key="account:{account_id}"):
-    """Relations (`what`) of local accounts to an account that has moved, after row `after`, are to be transferred."""
+    """The relations (`what`) of local accounts to an account that has moved are to be transferred, from the row after
+    `after` on.
+    """
 
     account_id: int
     target_id: int
@@ -63,8 +67,8 @@ class CarryOverDue(Event, key="account:{account_id}"):
 
 
 class FollowsToRenew(Event, key="account:{account_id}"):
-    """The keys of a remote account were all replaced without a known key's signature, so that its server may have lost its
-    followers: Follows of local accounts with an id above `after` are to be sent again.
+    """The keys of a remote account were all replaced, and no known key has signed the change: its server may have lost
+    its followers. The Follow activities of local accounts with an id above `after` are to be sent again.
     """
 
     account_id: int
@@ -119,7 +123,7 @@ class UserApproved(Event, key="user:{user_id}"):
 
 
 class UserWaiting(Event, key="user:{user_id}"):
-    """A user has confirmed their e-mail address and waits for approval. Published once per user."""
+    """A user has confirmed their e-mail address and is waiting for approval. Published once per user."""
 
     user_id: int
 
@@ -345,7 +349,9 @@ class RemoteCopyStored(Event):
 
 
 class SpamRuleMet(Event, key="account:{account_id}"):
-    """An account's post (`status_id`) or sign-up has matched a rule, which has `limited` it or leads to a report."""
+    """An account's post (`status_id`) or sign-up has matched a rule. Either the rule has limited the account
+    (`limited`), or a report is to be created.
+    """
 
     rule_id: int
     account_id: int

@@ -44,7 +44,7 @@ def account_link(account: Account) -> SafeString:
 
 
 def account_column(name: str, label: Any, *, minor: bool = False) -> Any:
-    """Return the column with a link to the account in the attribute `name` of a row, empty without an account."""
+    """Return a column that links to the account in the attribute `name` of a row; it is empty if there is no account."""
 
     def read(row: Any) -> SafeString | None:
         account = getattr(row, name)
@@ -59,7 +59,9 @@ def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[A
 
 
 def find_addressed(term: str) -> list[int]:
-    """Return the ids of at most COUNT_LIMIT accounts, by an address, its beginning, or a part of server or username."""
+    """Return the ids of accounts that match an address, its beginning, or a part of a username or server name. Each of
+    the queries returns at most COUNT_LIMIT ids.
+    """
     username, at, domain = term.strip().removeprefix("@").partition("@")
     begun = filter_by_prefix(Account.objects.order_by(ADDRESS_ORDER), username)
     if not at:
@@ -75,7 +77,7 @@ def find_addressed(term: str) -> list[int]:
 
 
 def _of_servers(rows: Any, part: str) -> QuerySet[Account]:
-    """Return the accounts among the rows whose server has `part` in its name."""
+    """Return the accounts among the rows whose server's name contains `part`."""
     names = [*Domain.objects.filter(name__icontains=part).values_list("name", flat=True)[:SERVERS_FOUND], part.lower()]
     accounts: QuerySet[Account] = rows.alias(server=Lower("domain")).filter(server__one_of=names)
     return accounts

@@ -1,4 +1,4 @@
-"""The staff member who uses the admin, its title, and the buttons and menu entries of declared actions."""
+"""The staff member who uses the admin, the title of the admin, and the buttons and menu entries of declared actions."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class ActingAdmin(ReadOnlyAdmin):
     """Admin of a model with the staff actions in `acts`, as buttons on a row's page and entries in the menu of the
     list.
 
-    `actions` and `actions_detail` may name methods that come before them; `actions` may also name the acts that come
-    first.
+    A subclass may name methods in `actions` and `actions_detail`, which are listed before the acts. `actions` may also
+    name acts, which then come first.
     """
 
     acts: ClassVar[tuple[Act, ...]] = ()
@@ -57,7 +57,7 @@ class ActingAdmin(ReadOnlyAdmin):
         cls.actions_detail = (*own.get("actions_detail", ()), *_buttons(cls.acts))
 
     def outranks(self, by: Staff, row: Any) -> bool:
-        """Tell whether the staff member outranks the person whom the row is about; True for rows about nobody."""
+        """Tell whether the staff member outranks the person whom the row concerns; True if it concerns nobody."""
         return True
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
@@ -86,7 +86,9 @@ def _permission_check(act: Act) -> Callable[..., bool]:
 
 
 def _buttons(acts: tuple[Act, ...]) -> list[Any]:
-    """Return the names of the buttons, and each menu's description, in the theme's format, at its first button."""
+    """Return the buttons in the theme's format: their names, and the menus with the buttons in them. A menu takes the
+    place of its first button.
+    """
     buttons: list[Any] = []
     menus: dict[Any, list[str]] = {}
     for act in acts:
@@ -101,7 +103,9 @@ def _buttons(acts: tuple[Act, ...]) -> list[Any]:
 
 
 def bound(act: Act, request: HttpRequest, words: Words) -> BoundAct:
-    """Return the action as `ReadOnlyAdmin.one` and `ReadOnlyAdmin.each` run it for the staff member who sent this request."""
+    """Return the action for `ReadOnlyAdmin.one` and `ReadOnlyAdmin.each`, to be run for the staff member who sent this
+    request.
+    """
     by = acting(request)
     form = act.form if act.form is None or isinstance(act.form, type) else act.form(by)
     return BoundAct(partial(act.run, by), act.logged, words.done, words.question, form)

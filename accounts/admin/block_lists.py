@@ -62,7 +62,7 @@ class AddedOnlyAdmin(AddedOnly, BlockListAdmin):
     """A block list whose rows cannot be changed."""
 
 
-# Maximum number of lines of a file: all lines are imported in one request, after somebody has read the preview.
+# Maximum number of lines in a file: all lines are imported in one request, after somebody has read the preview.
 LINES_LIMIT: Final = 1000
 FILE_BYTES: Final = 512 * 1024
 # Forms up to this size are read to the end even if their file is too large, so that the form can show the error.

@@ -79,9 +79,10 @@ class PermittedAdmin(ActingAdmin):
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """The calls of services that write the rows of an `EditedAdmin`, with the member of staff first.
+    """Functions that call services to write the rows of an `EditedAdmin`; their first argument is the staff member.
 
-    `create` gets the row and the form, and returns the stored row; `change` gets both, `remove` the row.
+    `create` also gets the row and the form, and returns the stored row; `change` gets the row and the form, `remove`
+    only the row.
     """
 
     create: Callable[[Staff, Any, Any], Any] | None = None
@@ -90,10 +91,9 @@ class Writes:
 
 
 class EditedAdmin(PermittedAdmin):
-    """A model that staff can edit: `form` validates the fields, the services of `writes` write, as far as there are
-    any.
-
-    Other errors of the services are shown above the form, which keeps the submitted values.
+    """A model that staff can edit: `form` validates the fields, and the functions in `writes` store them. Staff can do
+    only what `writes` has a function for. Errors of the services are shown above the form, which keeps the submitted
+    values.
     """
 
     writes: ClassVar[Writes]
@@ -132,7 +132,9 @@ class EditedAdmin(PermittedAdmin):
         return actions
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
-        """Show or save the form, again with an error of the service. A form that is sent twice creates one row."""
+        """Show or save the form; if the service raises an error, show the form again with it. A form that is sent twice
+        creates only one row.
+        """
         view = super().changeform_view
         try:
             return (once(view) if object_id is None else view)(request, object_id, *args, **kwargs)

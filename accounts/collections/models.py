@@ -24,7 +24,8 @@ REMOTE_COLLECTIONS_LIMIT = 25
 class Collection(models.Model):
     """A named list of at most ITEMS_LIMIT accounts; unless it is discoverable, only people who know its id see it.
 
-    A remote collection has its `uri`, the `url` of its page there, and a description in HTML.
+    A remote collection has an ActivityPub id (`uri`), the `url` of its page on its own server, and a description in
+    HTML.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -65,7 +66,7 @@ class Collection(models.Model):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """The addresses of the page and of the ActivityPub object, also those that earlier releases used."""
+        """The addresses of the page and of the ActivityPub object, including those that earlier releases used."""
         known = (self.page_url, self.object_uri)
         if self.uri is not None:
             return known

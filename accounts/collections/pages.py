@@ -1,4 +1,4 @@
-"""Pages of collections, of which visitors may read a single collection, and the forms that change them."""
+"""Pages of collections, and the forms that change them. Visitors can read only the page of a single collection."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class CollectionForm(ServiceForm):
 
 @require_safe
 def collection(request: HttpRequest, id: str) -> HttpResponse:
-    """`/collections/:id`: a collection as its reader sees it, who may follow its people and leave it.
+    """`/collections/:id`: a collection as the reader sees it, with buttons to follow its people and to leave it.
 
     Raises NotFound; for visitors also for a remote collection, which has a page on its own server.
     """
@@ -115,7 +115,9 @@ def _rows(collections: Iterable[Collection], viewer_id: int) -> list[dict[str, A
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def collections(request: HttpRequest) -> HttpResponse:
-    """`/collections`: the reader's own collections, and those that the reader is in. A POST request creates a collection."""
+    """`/collections`: the reader's own collections, and the collections that include the reader. A POST request creates
+    a collection.
+    """
     user = signed_in(request)
     form = CollectionForm(request.POST or None, initial={"discoverable": True})
     if request.method == "POST" and form.is_valid():

@@ -54,7 +54,7 @@ def find_shown(collection_id: int, viewer_id: int | None) -> ShownCollection:
 
 
 def load_visible(collection_ids: Iterable[int], viewer_id: int | None) -> list[ShownCollection]:
-    """Return the collections with these ids that the viewer may see, in the given order; only for a few ids."""
+    """Return the collections with these ids that the viewer may see, in the given order. Every id takes several queries."""
     visible = []
     for number in collection_ids:
         with suppress(NotFound, Forbidden):
@@ -71,8 +71,8 @@ def load_shown(collection_ids: Iterable[int], viewer_id: int | None) -> dict[int
 
 
 def load_whole(collection_ids: Iterable[int]) -> dict[int, ShownCollection]:
-    """Load collections by id with all items in any state, for any viewer (`seen_by`), in two queries (none without
-    ids).
+    """Load collections by id with all their items, in any state; `seen_by` then selects what a viewer sees. Takes two
+    queries (none without ids).
 
     Collections of suspended owners, and suspended accounts, are left out.
     """
@@ -98,7 +98,9 @@ def find_item(collection_id: int, item_id: int) -> CollectionItem:
 
 
 def list_of_account(account: Account, viewer_id: int | None) -> QuerySet[Collection]:
-    """List an account's collections, newest first: all for itself, discoverable ones for others, none for blocked viewers."""
+    """List an account's collections, newest first: all if the viewer owns them, none if the owner blocks the viewer,
+    otherwise only discoverable ones.
+    """
     collections = _collections().filter(account=account).order_by("-id")
     if viewer_id == account.id:
         return collections

@@ -27,7 +27,7 @@ from social.kernel.lengths import (
 from social.kernel.runner import WaitingRow
 
 DISTANCE_LIMIT: Final = 31
-"""Greatest distance of perceptual hashes: with more, not every match has a word with at most one different bit."""
+"""Maximum distance between perceptual hashes: up to it, every match has a word that differs in at most one bit."""
 
 
 class QuarantineSource(models.TextChoices):

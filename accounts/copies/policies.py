@@ -37,7 +37,7 @@ the file decide.
 
 @dataclass(frozen=True)
 class Terms:
-    """Limits of a purpose: the size in bytes, and the time-out in seconds."""
+    """Limits for a purpose: the size in bytes, and the time-out in seconds."""
 
     max_bytes: int
     seconds: float
@@ -92,7 +92,7 @@ def host_of(url: str) -> str:
 
 
 def proxied_url(path: str, url: str) -> str:
-    """Return the address of a remote file here: `path`, and the key, which proves that this server made the address."""
+    """Return this server's address for a remote file: `path`, and a key that proves that this server generated the address."""
     return links.web_url(f"/{path}?key={_key(path, url, settings.SECRET_KEY)}")
 
 
@@ -113,13 +113,13 @@ def _secret(secret_key: str) -> bytes:
 
 
 LISTS_LIMIT: Final = 50
-"""Maximum number of hash lists of a server, enabled or not."""
+"""Maximum number of hash lists on a server, enabled or not."""
 
 HASHES_LIMIT: Final = {HashKind.SHA256: 1_000_000, HashKind.PDQ: 250_000}
-"""Maximum number of hashes of a list of each kind."""
+"""Maximum number of hashes on a list, by its kind."""
 
 LINES_LIMIT: Final = 2_000_000
-"""Maximum number of lines that are read of one file."""
+"""Maximum number of lines that are read from one file."""
 
 #: Longer lines are truncated, because a hash has only 64 digits.
 _LINE_LIMIT: Final = 1000
@@ -163,7 +163,8 @@ def words_of(value: bytes) -> list[int]:
 def near_words(value: bytes) -> list[int]:
     """Return the words of a PDQ hash, and all words that differ from one of them in one bit.
 
-    Every hash within DISTANCE_LIMIT has one of these words; with two different bits in each word it would be farther.
+    Every hash within DISTANCE_LIMIT has at least one of these words: if every word differed in two bits, the distance
+    would be greater.
     """
     return [word ^ flip for word in words_of(value) for flip in _FLIPS]
 
@@ -184,7 +185,7 @@ def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
         if not text or text.startswith("#"):
             continue
         values = [value.strip(" \"'") for value in _SEPARATOR.split(text)]
-        # Comments may stand above the names of the columns.
+        # Comments may precede the line with the names of the columns.
         columns, is_first = _COLUMNS.intersection(values) if is_first else (), False
         if columns:
             column = next(place for place, value in enumerate(values) if value in columns)
@@ -194,7 +195,9 @@ def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
 
 
 class FileReason(Reason):
-    """Reasons not to keep and show a file; those of fetching it are `social.kernel.http.errors.FetchReason`."""
+    """Reasons not to store and show a file that was fetched; `social.kernel.http.errors.FetchReason` has the reasons
+    why fetching a file fails.
+    """
 
     FILE_MISSING = "its server does not give the file", "HTTP status other than 200: there is nothing to show"
     FILE_NOT_SHOWN = (

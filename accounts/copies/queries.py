@@ -28,7 +28,7 @@ def find_copy(purpose: CopyPurpose, url: str) -> RemoteCopy | None:
 
 
 def find_copies(purpose: CopyPurpose, urls: Iterable[str]) -> dict[str, RemoteCopy]:
-    """Return the copies of these files that were ever requested, in any state, by their URLs; takes one query."""
+    """Return the existing copies of these files, in any state, by URL. One query."""
     digests = [digest_of(purpose, url) for url in set(urls)]
     return {copy.url: copy for copy in RemoteCopy.objects.filter(digest__one_of=digests)}
 
@@ -61,7 +61,7 @@ _recent: Final[Recent[tuple[HashList, ...]]] = Recent()
 
 @dataclass(frozen=True)
 class ListMatch:
-    """The hash list that has a file; `distance` is that of the perceptual hashes, None if the file is the same."""
+    """A hash list that has a file; `distance` is the distance between the perceptual hashes, None for the same file."""
 
     hash_list: HashList
     distance: int | None = None
@@ -73,7 +73,7 @@ class ListMatch:
 
 
 def listed_words(name: str, distance: int | None) -> str:
-    """Return a sentence that names the list on which a file is, and by how many bits the hashes differ."""
+    """Return a sentence that names the list that a file is on, and the number of bits in which the hashes differ."""
     if distance is None:
         return _("The same file is on the list %(list)s") % {"list": name}
     words = _("Looks like a file on the list %(list)s (distance %(distance)d)")
@@ -95,7 +95,9 @@ def needs_perceptual_hash() -> bool:
 
 
 def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
-    """Return the enabled list that has a file's hash, or the most similar perceptual hash. Each query uses an index."""
+    """Return the enabled list that has a file's SHA-256 hash, or else the most similar perceptual hash. Each query uses
+    an index.
+    """
     exact = _enabled_lists_of(HashKind.SHA256)
     if exact:
         rows = HashEntry.objects.filter(hash_list_id__one_of=list(exact), value=bytes.fromhex(sha256))
@@ -123,7 +125,7 @@ def _in_subquery(words: list[int]) -> Func:
 
 
 def _bits(value: Any) -> Func:
-    # Only bit strings can be compared in PostgreSQL, but bytes take less space.
+    # PostgreSQL can compare only bit strings bit by bit; hashes are stored as bytes, because they take less space.
     return Func(value, template="('x' || encode(%(expressions)s, 'hex'))::bit(256)")
 
 

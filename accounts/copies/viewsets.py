@@ -1,4 +1,6 @@
-"""Serves files of other servers: the stored copy, or a copy that is fetched while the request waits without a thread."""
+"""Serves files of other servers: the stored copy, or a copy that is fetched while the request waits, without occupying
+a thread.
+"""
 
 from __future__ import annotations
 

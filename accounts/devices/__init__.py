@@ -1,1 +1,1 @@
-"""Devices of end-to-end encryption, and the messages that wait for them."""
+"""End-to-end encryption devices, and the messages that are waiting for them."""

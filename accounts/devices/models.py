@@ -1,4 +1,4 @@
-"""Devices of end-to-end encryption, their one-time keys, and messages that wait for them."""
+"""End-to-end encryption devices, their one-time keys, and the messages that are waiting for them."""
 
 from __future__ import annotations
 

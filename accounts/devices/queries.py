@@ -18,7 +18,7 @@ def find_device(token_id: int) -> Device:
 
 
 def load_devices(viewer_id: int, account_ids: Sequence[int]) -> dict[int, list[Device]]:
-    """Load the devices of each of these accounts that are `reachable`, oldest first, possibly none. Two queries."""
+    """Load the devices, oldest first, of those of these accounts that are `reachable`; the lists may be empty. Two queries."""
     shown = reachable(viewer_id, account_ids)
     devices: dict[int, list[Device]] = {account_id: [] for account_id in account_ids if account_id in shown}
     for device in Device.objects.filter(account_id__one_of=devices).order_by("id"):
@@ -37,14 +37,16 @@ def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
 
 
 def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Return which of these accounts exist, are not suspended, and are not blocked (also by server) either way. One query."""
+    """Return the ids of accounts that exist, are not suspended, and neither block the viewer nor are blocked by the
+    viewer, not even by a block of their server. One query.
+    """
     known, relations = load_known_relations(viewer_id, account_ids, with_suspended=False)
     hidden = relations.domain_blocking | relations.domain_blocked_by
     return {number for number in known if not relations.blocked_either_way(number) and number not in hidden}
 
 
 def load_reachable_elsewhere(viewer_id: int, account_ids: Sequence[int]) -> dict[int, Account]:
-    """Load the `reachable` remote accounts that state an address for their devices. Two queries."""
+    """Load the `reachable` remote accounts whose server has an address for their devices. Two queries."""
     shown = reachable(viewer_id, account_ids)
     remote = Account.objects.filter(id__one_of=shown, domain__isnull=False).exclude(devices_url="")
     return remote.in_bulk()

@@ -82,7 +82,7 @@ class OneTimeKeyInput(Input[OneTimeKeyDraft]):
 
 
 class DeviceInput(Input[DeviceDraft]):
-    """The member `device`; the one-time keys are not inside it but beside it."""
+    """The member `device`; the one-time keys are next to it, not inside it."""
 
     fields = ("device_id", "name", "fingerprint_key", "identity_key")
 

@@ -25,7 +25,7 @@ from social.kernel.locks import keep_row, keep_rows, lock, lock_row
 AnyDevice = Device | policies.RemoteDevice
 ONE_TIME_KEYS_LIMIT = 200
 MESSAGES_LIMIT = 5000
-# Limits of stored messages for a device, so that nobody can fill it up (security row 75): messages from one other
+# Limits on the stored messages for a device, so that nobody can fill it up (security row 75): messages from one other
 # account, and messages from all accounts together that neither follow the device's owner nor are followed by the owner.
 MESSAGES_OF_ONE = 500
 MESSAGES_OF_STRANGERS = 2500
@@ -145,7 +145,7 @@ def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[policie
 
     Publishes EncryptedMessageStored for each stored message. Raises NotFound when the sender's token has no device, or
     a receiving device is unknown or not `reachable`; one whose server does not respond counts as known. Raises Invalid
-    for a body that is too long, too many devices, or MESSAGES_LIMIT.
+    for a body that is too long, for too many devices, and for more than MESSAGES_LIMIT messages.
     """
     sender = find_device(token_id)
     for draft in drafts:
@@ -188,7 +188,7 @@ def receive_message(
     """Store a message from a remote account for a local device. Publishes EncryptedMessageStored.
 
     `franking` is the statement of the sender's server, which this server's statement includes. Raises NotFound for an
-    unknown device and a blocked sender; Invalid as `deliver_messages`.
+    unknown device and a blocked sender; Invalid like `deliver_messages`.
     """
     require_valid(policies.message_errors(message))
     device = _find_devices(sender.id, [(recipient.id, message.device_id)]).get((recipient.id, message.device_id))

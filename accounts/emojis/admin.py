@@ -95,7 +95,7 @@ class EmojiChangeForm(RowForm):
 
 
 class PackForm(_CategoryForm):
-    """A pack of pictures, and the options for the emojis that are made of them."""
+    """A pack of pictures, and the options for the emojis that are made from them."""
 
     pack = forms.FileField(
         label=gettext_lazy("Pack"),
@@ -188,7 +188,7 @@ class CustomEmojiAdmin(EditedAdmin):
     )
     actions_list = ("import_pack", "export_pack")
     form = EmojiChangeForm
-    # `add_view` creates them.
+    # There is no `create`, because `add_view` creates emojis.
     writes = Writes(change=_save, remove=lambda by, row: packs.remove_local_emojis(by=by, emojis=[row]))
     fieldsets: ClassVar[Any] = (
         (None, {"fields": (SHORTCODE, PICTURE, SERVER, CHANGED, "category", "visible_in_picker", "disabled")}),

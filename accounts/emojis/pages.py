@@ -17,7 +17,7 @@ _TAG: Final = re.compile(r"""(<(?:"[^"]*"|'[^']*'|[^"'>])*>)""")
 
 
 def with_emojis(html: str, emojis: Iterable[Mapping[str, Any]]) -> SafeString:
-    """Return the safe HTML with the shortcodes of these entities "CustomEmoji" replaced by still pictures."""
+    """Return the safe HTML with the shortcodes of these CustomEmoji entities replaced by still pictures."""
     pictures = {
         emoji["shortcode"]: format_html(
             '<img class="emoji" src="{}" alt=":{}:" title=":{}:" width="20" height="20">',

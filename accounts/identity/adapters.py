@@ -46,7 +46,7 @@ def invite_code(request: HttpRequest) -> str:
 #: Name under which the session holds the issuer that signed the person in, and its ID token, with which the issuer's
 #: own session can be ended.
 ISSUER_SESSION = "issuer"
-#: Key in `signal_kwargs` that tells that somebody signs in with a recovery link, which an operator has made.
+#: Key in `signal_kwargs` that says that somebody signs in with a recovery link, which an operator has created.
 RECOVERY = "recovery"
 _WAYS = {
     "reauthenticate": gettext_lazy("Use your password"),
@@ -57,7 +57,7 @@ _WAYS = {
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """allauth's adapter for accounts. Links are made from BASE_URL, never from the Host header, which anybody can forge."""
+    """allauth's adapter for accounts. Links are built from BASE_URL, never from the Host header, which anybody can forge."""
 
     error_messages = {
         **DefaultAccountAdapter.error_messages,
@@ -77,7 +77,9 @@ class AccountAdapter(DefaultAccountAdapter):
         close_streams_of_sessions(UserSession.objects.filter(session_key=session_key))
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
-        """Raise Forbidden if people may only sign in by issuers; an operator's link is still accepted (security row 27)."""
+        """Raise Forbidden if people may sign in only through issuers; an operator's recovery link still works (security
+        row 27).
+        """
         if settings.ISSUERS_ONLY and not {"sociallogin", RECOVERY} & set(kwargs.get("signal_kwargs") or ()):
             raise Forbidden(gettext("On this server, people sign in with their organisation."))
         return super().pre_login(request, user, **kwargs)
@@ -167,7 +169,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return user.check_password(password)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Return True. Raises ReauthenticationRequired for a user who signs in only by an issuer and has not
+        """Return True. Raises ReauthenticationRequired for a user who signs in only through an issuer and has not
         reauthenticated there, because allauth requires nothing of such users.
         """
         user = self.request.user

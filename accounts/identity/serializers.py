@@ -37,7 +37,7 @@ class ApplicationSerializer(EntitySerializer):
 
 
 class CredentialApplicationSerializer(ApplicationSerializer):
-    """CredentialApplication: an application with its secret, which only the client that registers it is shown, once."""
+    """CredentialApplication: an application with its secret, which is shown only once, to the client that registers it."""
 
     def to_representation(self, instance: Application) -> dict[str, Any]:
         return super().to_representation(instance) | {

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from social.settings.issuers import Issuer
 
 logger = logging.getLogger(__name__)
-#: Longest ID token that a session keeps for the end of the issuer's session.
+#: Length of the longest ID token that a session stores, to end the issuer's session at sign-out.
 _KEPT_TOKEN_LIMIT: Final = 8192
-#: The process (beside those of allauth) in which a signed-in user reauthenticates with the issuer.
+#: A value of allauth's `process`, in addition to allauth's own: a signed-in user reauthenticates with the issuer.
 REAUTHENTICATE: Final = "again"
 
 
@@ -68,14 +68,14 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         raise NotImplementedError
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Complete what the user was sent to the issuer for: link the identity, record the reauthentication, or follow
-        the role.
+        """Complete what the user was sent to the issuer for: link the identity, record the reauthentication, or give
+        the user the role that the issuer states.
 
         Raises Forbidden, and ImmediateHttpResponse for the page to show next.
         """
         issuer, state, claims = find_issuer(sociallogin.account.provider), sociallogin.state, sociallogin.claims
-        # The session keeps the login while a form or a second factor is asked for. It must not contain a token with
-        # which data could be read from the issuer.
+        # The login is stored in the session while the person fills in a form or enters a second factor. It must not
+        # contain a token with which data could be read from the issuer.
         sociallogin.token = None
         if not policies.may_sign_in(claims, issuer):
             raise Forbidden(_("%(name)s does not allow you to use this server.") % {"name": issuer.name})
@@ -177,7 +177,7 @@ class IssuerOAuth2Adapter(OpenIDConnectOAuth2Adapter):
         return SocialToken()
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
-        """Return the login of the person whom the ID token describes. The session no longer has the state."""
+        """Return the login of the person whom the ID token describes. The state has already been removed from the session."""
         tokens, issuer = kwargs["response"], find_issuer(app.provider_id)
         claims = read_claims(issuer, tokens, policies.nonce_of(request.GET["state"]))
         login = self.get_provider().sociallogin_from_response(request, claims)

@@ -1,4 +1,4 @@
-"""Pages of the sign-in by issuers: redirects, the sign-up form for new people, linked identities, and the sign-out."""
+"""Pages for signing in through issuers: redirects, the sign-up form for new people, linked identities, and signing out."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _lead(request: HttpRequest, address: str, name: str) -> HttpResponse:
 def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """`GET /auth/with/:issuer/callback`: handle the issuer's answer. Raises NotFound, Forbidden, Unavailable.
 
-    It is not rate-limited, because only `begin` makes requests to the issuer possible.
+    It is not rate-limited, because it sends requests to an issuer only after a call of `begin`, which is.
     """
     issuer = find_issuer(provider_id)
     if request.GET.get("iss", issuer.issuer) != issuer.issuer:
@@ -182,7 +182,7 @@ def identities(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def again(request: HttpRequest) -> HttpResponse:
-    """`/auth/identities/again`: asks for a reauthentication by the issuer, then resumes the form or shows `next`."""
+    """`/auth/identities/again`: asks for a reauthentication with the issuer, then resumes the form or shows `next`."""
     user = signed_in(request)
     if has_reauthenticated_with_issuer(request, user):
         return resume_request(request) or redirect("front")

@@ -17,7 +17,7 @@ from accounts.identity.policies.sign_up import USERNAME_LIMIT
 if TYPE_CHECKING:
     from social.settings.issuers import Issuer
 
-#: Accepted algorithms, all asymmetric: only the issuer can make the signatures.
+#: Accepted algorithms, all asymmetric: only the issuer can create the signatures.
 ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "EdDSA"),
@@ -78,7 +78,7 @@ def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
 
 
 def text_of(claims: Mapping[str, Any], name: str) -> str:
-    """Return the claim `name` without non-printable characters; empty if it is no text or longer than _TEXT_LIMIT."""
+    """Return the claim `name` without non-printable characters; empty if it is not a text or is longer than _TEXT_LIMIT."""
     value = claims.get(name)
     if not isinstance(value, str) or len(value) > _TEXT_LIMIT:
         return ""
@@ -86,7 +86,9 @@ def text_of(claims: Mapping[str, Any], name: str) -> str:
 
 
 def confirmed_email(claims: Mapping[str, Any], issuer: Issuer) -> str:
-    """Return the person's e-mail address if the issuer has verified it and the settings trust the issuer; else empty."""
+    """Return the person's e-mail address if the issuer has verified it and the settings trust the issuer; otherwise an
+    empty text.
+    """
     verified = issuer.trusts_email and claims.get("email_verified") is True
     return text_of(claims, "email").lower() if verified else ""
 
@@ -98,7 +100,7 @@ def shown_name(claims: Mapping[str, Any], issuer: Issuer) -> str:
 
 
 def role_of(claims: Mapping[str, Any], issuer: Issuer) -> str:
-    """Return the name of the role here that the person's claims lead to; an empty string for none."""
+    """Return the name of the role that the settings assign to the person's claims; an empty string for none."""
     values = _values(claims, issuer.role_claim)
     return next((role for value, role in (issuer.roles or {}).items() if value in values), "")
 
@@ -115,7 +117,9 @@ def _values(claims: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def has_just_signed_in(claims: Mapping[str, Any], *, seconds: float, now: float) -> bool:
-    """Tell whether the person signed in at the issuer in these `seconds`, or the issuer does not say when (`auth_time`)."""
+    """Tell whether the person signed in at the issuer within the last `seconds`, or the issuer does not say when
+    (`auth_time`).
+    """
     at = claims.get("auth_time")
     return not isinstance(at, int | float) or at > now - seconds - CLOCK_SKEW
 

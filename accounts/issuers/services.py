@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 _ANSWER_BYTES: Final = 512 * 1024
 _DEADLINE_SECONDS: Final = 5.0
 _CACHE_SECONDS: Final = 3600
-#: Minimum age in seconds at which the keys are fetched again for a token that none of them has signed, because issuers
+#: Keys that are older than this number of seconds are fetched again if none of them has signed a token, because issuers
 #: replace their keys.
 _KEYS_AGE: Final = 60
 _BASIC: Final = "client_secret_basic"
@@ -101,7 +101,9 @@ def read_claims(issuer: Issuer, tokens: Mapping[str, Any], nonce: str) -> dict[s
 
 
 def sign_out_url(issuer_id: str, token: str, back: str) -> str:
-    """Return the URL that ends the issuer's session and redirects to `back` (OpenID RP-Initiated Logout); or empty."""
+    """Return the URL that ends the issuer's session and redirects to `back` (OpenID RP-Initiated Logout); empty if
+    there is none.
+    """
     try:
         issuer = find_issuer(issuer_id)
         address = find_configuration(issuer).get("end_session_endpoint")

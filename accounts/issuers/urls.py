@@ -1,4 +1,4 @@
-"""The URLs of the sign-in by issuers."""
+"""The URLs for signing in through issuers."""
 
 from __future__ import annotations
 

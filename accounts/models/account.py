@@ -239,8 +239,8 @@ def unicode_domain(domain: str) -> str:
 class AccountStat(models.Model):
     """Counters of an account, in a row of their own so that counting never rewrites the account's row.
 
-    The row does not exist before the first post or follow. The counts include only what this server knows, and rank
-    accounts; the totals, which a remote account's server states, are only shown (`SHOWN_COUNTS`).
+    The row does not exist before the first post or follow. The counts include only what this server knows, and are used
+    to rank accounts. The totals are those that a remote account's server states; they are only shown (`SHOWN_COUNTS`).
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="stat")

@@ -20,7 +20,7 @@ class FollowerState(models.TextChoices):
     ACTIVE = "active"
     """Local follower who may have a feed to which posts are added, or an open stream."""
     ABSENT = "absent"
-    """Local follower who was not active for days, whose feed is built at their next visit."""
+    """Local follower who has not been active for days; their feed is built at their next visit."""
 
 
 class _Following(models.Model):

@@ -1,6 +1,7 @@
 """Stores collections of other servers, and the consent of accounts to be in collections on another server (FEP-7aa9).
 
-The caller has limited the values (federation section 16). Remote accounts are shown after their consent was verified.
+The caller has already clamped the values (federation section 16). A remote account is shown only after its consent has
+been verified.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class RemoteItem:
 
 @dataclass(frozen=True)
 class RemoteCollection:
-    """Remote collection, typed, sanitised and clamped; `tag` is a hashtag without its #."""
+    """Remote collection, whose values are validated, sanitised and clamped; `tag` is a hashtag without its #."""
 
     uri: str
     url: str
@@ -62,9 +63,9 @@ class RemoteCollection:
 def store_collection(*, owner: Account, received: RemoteCollection) -> Collection:
     """Create or update the collection with this id and its listed items; an older version changes nothing.
 
-    A local account that has consented stays, even if the version does not list it yet. Publishes CollectionChanged and
-    CollectionItemRemoved. Raises Conflict for an id of another account's collection, and for more than
-    REMOTE_COLLECTIONS_LIMIT of an account.
+    A local account that has consented stays, even if the received version does not list it yet. Publishes
+    CollectionChanged and CollectionItemRemoved. Raises Conflict for the id of another account's collection, and for
+    more than REMOTE_COLLECTIONS_LIMIT collections per account.
     """
     with transaction.atomic():
         lock(f"collections:{owner.id}", f"object:{received.uri}")
@@ -99,14 +100,14 @@ def store_item(*, collection: Collection, received: RemoteItem) -> None:
 
 
 def end_item(*, item: CollectionItem) -> None:
-    """Remove an item of a remote collection, as its owner has done. Publishes CollectionItemRemoved."""
+    """Remove an item of a remote collection, because the collection's owner has removed it. Publishes CollectionItemRemoved."""
     with transaction.atomic():
         _delete_items(CollectionItem.objects.filter(id=item.id))
 
 
 def allow_item(*, collection: Collection, account: Account, request_uri: str) -> CollectionItem | None:
-    """Store that a local account consents to be in a remote collection; None if it has left before or the collection is
-    full.
+    """Store that a local account consents to be in a remote collection; return None if it has left the collection
+    before, or if the collection is full.
 
     A repeated request returns the same item. Publishes CollectionItemAdded for a new item. Raises Conflict for a
     request id of another owner.
@@ -168,7 +169,7 @@ def record_consent(*, item_id: int) -> None:
 
 
 def find_member(*, item: CollectionItem, account: Account) -> bool:
-    """Store the account of an item; if it has another item in the collection, delete this item and return False."""
+    """Store the account of an item; if the account has another item in the collection, delete this item and return False."""
     with transaction.atomic():
         lock(f"object:{item.collection.uri}")
         if (
@@ -208,7 +209,9 @@ def _delete_items(items: Iterable[CollectionItem]) -> None:
 
 
 def _store_items(collection: Collection, listed: Sequence[RemoteItem]) -> None:
-    """Create or change items. Those of local accounts need a consent; those of remote ones wait for its verification."""
+    """Create or change items. A local account must have consented already; a remote account's item is pending until its
+    consent is verified.
+    """
     people = {one.uri: one for one in Account.objects.filter(uri__one_of=[item.object_uri for item in listed])}
     items = list(CollectionItem.objects.filter(collection=collection).select_related("account"))
     by_uri = {item.uri: item for item in items if item.uri is not None}

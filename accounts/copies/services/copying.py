@@ -45,7 +45,7 @@ EXACTNESS: Final = timedelta(hours=1)
 """Precision of the time at which a copy was last served."""
 _MEMORY_BYTES: Final = 1024 * 1024
 _threads: Final = ThreadPoolExecutor(6, thread_name_prefix="copies")
-# An animated GIF stays animated, within the limits of animations.
+# An animated GIF stays animated, within the limits on animations.
 _PREVIEW_SHAPE: Final = Shape(3840, 2160, cropped=False)
 _SHAPES: Final = {**SHAPES, CopyPurpose.EMOJI: Shape(256, 256, cropped=False)}
 _EXTENSIONS: Final = {
@@ -138,7 +138,7 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
     """Fetch and store a file, or mark its copy as failed. Raises OSError.
 
     Publishes RemoteCopyStored for an attachment that was measured or cannot be shown. A file is stored only if it can
-    be decoded: pictures are redrawn, videos and sounds stay as they are.
+    be decoded: pictures are re-encoded, videos and sounds are stored unchanged.
     """
     if copy is None or copy.state != CopyState.WAITING:
         return
@@ -313,7 +313,7 @@ def _store_renditions(
 
 @contextmanager
 def _stored_until_error(purpose: CopyPurpose, rendition: Rendition | None) -> Iterator[str]:
-    """Store a picture and yield its path, "" for none. An exception removes the file."""
+    """Store a picture and yield its path, or "" if there is none. If the block raises an exception, the file is removed."""
     path = ""
     try:
         if rendition is not None:

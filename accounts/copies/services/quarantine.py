@@ -118,8 +118,8 @@ def is_clean(
     seconds: float = scanning.SCAN_SECONDS,
     scanned: bool = True,
 ) -> bool:
-    """Tell whether a file may be shown; a refused file is put into quarantine. Unless `scanned`, only hash lists are
-    asked.
+    """Tell whether a file may be shown; a refused file is put into quarantine. If `scanned` is False, only the hash
+    lists are checked.
 
     Call it outside of transactions. Raises Unavailable when the scanner does not respond, Invalid for a file on which
     its decoder fails, and OSError.
@@ -170,7 +170,7 @@ def opened(file: QuarantinedFile) -> Iterator[IO[bytes]]:
 
 
 def release_file(*, by: Staff, file: QuarantinedFile) -> None:
-    """Release a file and every other file with its digest, which are processed or fetched again. Publishes
+    """Release a file and every other file with its digest; they are processed or fetched again. Publishes
     FileReleased.
 
     Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict if staff have decided before.

@@ -24,8 +24,8 @@ _FAILURE_RETENTION: Final = timedelta(days=7)
 
 
 def trim_copies() -> int:
-    """Remove the least recently served copies beyond the budget, and failures older than a week; return how many
-    copies.
+    """Remove the least recently served copies beyond the budget, and failures older than a week; return the number of
+    removed copies.
 
     One call removes a bounded number. Run by the scheduler, once a minute.
     """

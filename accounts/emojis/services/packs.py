@@ -1,6 +1,7 @@
 """Imports local custom emojis from packs of pictures, exports, changes and removes them, and copies remote ones.
 
-A pack is a set of pictures named by their shortcodes. Changes take effect at once; cached posts show them within ten minutes.
+A pack is a set of pictures named by their shortcodes. Changes take effect immediately; cached posts show them within
+ten minutes.
 """
 
 from __future__ import annotations
@@ -258,7 +259,7 @@ def change_emoji(
     listed: bool | None = None,
     category: str | None = None,
 ) -> None:
-    """Change an emoji's values, of a remote emoji only `disabled`; None leaves a value as it is.
+    """Change an emoji's values (for a remote emoji only `disabled`); None leaves a value unchanged.
 
     Raises Forbidden, NotFound; Invalid for a category that is too long, and for other values of a remote emoji.
     """
@@ -291,8 +292,8 @@ def change_emoji(
 def copy_emoji(*, by: Staff, emoji: CustomEmoji) -> None:
     """Copy a remote emoji to this server, under the same name.
 
-    Raises Forbidden; Conflict for a known name, and while the picture is being fetched; Invalid for a picture or name
-    that is not accepted here.
+    Raises Forbidden; Conflict for a name that exists already, and while the picture is being fetched; Invalid for a
+    picture or name that is not accepted here.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     if emoji.domain is None or CustomEmoji.objects.filter(domain=None, shortcode=emoji.shortcode).exists():

@@ -1,4 +1,6 @@
-"""Admin page of invitations, with their inviters and numbers of uses; staff can create and end invitations."""
+"""Admin page of invitations, which shows who invited people and how often each invitation was used. Staff can create
+and end invitations.
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def _from_now(days: int) -> str:
 
 
 def _warning_for(sent: Mapping[str, Any], own_address: str) -> str:
-    """Return why a block is probably a mistake (it covers the sender or very many addresses); else an empty text."""
+    """Return why a block is probably a mistake (it covers the sender or very many addresses), or an empty text."""
     try:
         network = network_of(sent.get("network", ""))
         if sent.get("severity") == Severity.NO_ACCESS and ipaddress.ip_address(own_address) in network:

@@ -51,7 +51,7 @@ PERMISSION_NAMES = {
 
 
 def role_name(role: Role) -> str:
-    """Return the role's name; for the role of everybody, which has no name, a translated text."""
+    """Return the role's name; for the default role, which has no name, a translated text."""
     return role.name or gettext("Everyone")
 
 

@@ -283,7 +283,7 @@ def _denied(request: HttpRequest) -> bool:
 
 
 def _host(uri: str) -> str:
-    """Return the host of the URI, without a user name, and with other scripts in Punycode (security row 62)."""
+    """Return the host of the URI, without a user name, and with non-ASCII characters in Punycode (security row 62)."""
     if not uri.lower().startswith(("http://", "https://")):
         return ""
     return unambiguous_domain(urlsplit(uri).netloc.rpartition("@")[2])

@@ -146,8 +146,9 @@ class ConfirmView(ConfirmEmailView):
 
 
 def address_of(application: Application) -> str:
-    """Return the address that opens an application: a redirect URI with a scheme of its own, else the website, else the
-    origin of the first redirect URI, which itself would show an error; empty if there is none.
+    """Return the address that opens an application: a redirect URI with a scheme of its own, or else the website, or
+    else the origin of the first redirect URI (the URI itself would show an error). Return an empty text if there is
+    none.
     """
     own = [uri for uri in application.registered_redirect_uris if uri != OUT_OF_BAND]
     for uri in own:

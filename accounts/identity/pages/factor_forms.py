@@ -61,7 +61,9 @@ class _CredentialField(forms.Field):
 
 @dataclass(frozen=True)
 class _UsedCode:
-    """Used recovery code in the form of allauth's Authenticator, which allauth records as the sign-in's method."""
+    """Used recovery code, with the attributes of allauth's Authenticator, so that allauth records it as the method of
+    the sign-in.
+    """
 
     user: User
     pk: None = None
@@ -72,7 +74,9 @@ class _UsedCode:
 
 
 class _TypedCode:
-    """Mixin of forms for a code of the app or a recovery code; a mail reports when wrong codes lock the factor."""
+    """Mixin for forms that accept a code of the authenticator app or a recovery code. The user gets a mail when wrong
+    codes lock the second factor.
+    """
 
     user: User
     authenticator: Any
@@ -131,7 +135,7 @@ class _Signature:
         signed = answer.response.authenticator_data
         if not is_own_origin(answer.response.client_data.origin):
             raise _wrong_passkey()
-        # The challenge may have been made for a second factor, which does not require user verification.
+        # The challenge may have been generated for a second factor, which does not require user verification.
         if self.passwordless and not signed.is_user_verified():
             raise _wrong_passkey()
         if not accept_signature(authenticator=authenticator, count=signed.counter, address=client_ip(context.request)):

@@ -39,7 +39,7 @@ class SignInForm(LoginForm):
         self.fields = {"login": login, "password": _password_field(_("Password"), "current-password")}
 
     def clean_login(self) -> str:
-        """Return the e-mail address, for a username (`anna`, `@anna`, `@anna@this.server`) that of its owner."""
+        """Return the e-mail address; a username (`anna`, `@anna`, `@anna@this.server`) is replaced by its owner's address."""
         typed: str = self.cleaned_data["login"].strip()
         return find_email_of(typed) or typed
 
@@ -107,7 +107,7 @@ class NewPasswordForm(AllauthResetPasswordKeyForm):
 
 
 class FirstPasswordForm(SetPasswordForm):
-    """Form for the first password of somebody who signs in by an issuer or with a passkey."""
+    """Form for the first password of somebody who signs in through an issuer or with a passkey."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

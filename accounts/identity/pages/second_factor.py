@@ -46,11 +46,11 @@ from social.pages.frame import show, with_query
 
 
 def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
-    """Redirect users whom the form cannot ask for password or code to a reauthentication, which returns here; None for
-    others.
+    """Return a redirect to a reauthentication, which returns here, for a user whom the form cannot ask for a password
+    or code; None for other users.
 
-    Users without a password reauthenticate with their issuer, users with passkeys but no authenticator app with a
-    passkey, unless they did so in the last minutes.
+    Users without a password reauthenticate with their issuer. Users who have passkeys but no authenticator app
+    reauthenticate with a passkey. Neither is required again for some minutes.
     """
     if not user.has_usable_password() and not has_reauthenticated_with_issuer(request, user):
         return redirect(with_query(reverse("identity_again"), next=request.path))
@@ -240,7 +240,7 @@ class PasskeyAgainView(webauthn.ReauthenticateWebAuthnView):
 
 
 def _show_new_codes(request: HttpRequest) -> HttpResponse | None:
-    """Return the page with the new recovery codes, which only the first factor creates; else None."""
+    """Return the page with the new recovery codes, which are created only with the first factor; otherwise None."""
     codes = second_factors.factor_added(user=signed_in(request), session_key=request.session.session_key)
     return _show_codes(request, codes) if codes else None
 

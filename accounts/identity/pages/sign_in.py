@@ -1,4 +1,4 @@
-"""Pages for signing in, signing up, resetting a password, and an operator's link. allauth does the work."""
+"""Pages for signing in (also with an operator's link), signing up, and resetting a password, based on allauth's views."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ _SIGNED_UP: Final = "signed_up"
 
 
 def offered_issuers() -> dict[str, Any]:
-    """Return the issuers by which people sign in, as `account/issuers.html` expects them, and whether there is no other way."""
+    """Return the context of `account/issuers.html`: the issuers through which people can sign in, and whether there is
+    no other way.
+    """
     return {"issuers": settings.ISSUERS, "issuers_only": settings.ISSUERS_ONLY}
 
 
@@ -173,8 +175,9 @@ class ForgottenPasswordView(PasswordResetView):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def recover(request: HttpRequest, token: str) -> HttpResponse:
-    """`/auth/recover/<token>`: GET shows whose account it is, because previews also open links; POST signs in, with the
-    second factor if there is one. Raises NotFound for a link that is too old or used.
+    """`/auth/recover/<token>`: GET shows whose account it is, because programs that show link previews send GET
+    requests, too; POST signs in, with the second factor if there is one. Raises NotFound for a link that is too old or
+    used.
     """
     user = require_found(find_recovering(token))
     if request.method != "POST":

@@ -1,4 +1,6 @@
-"""The steps of signing in, after which an application may wait for its authorization, and reauthentication by an issuer."""
+"""Helper functions for the pages of signing in, which may lead to the authorization of an application, and for
+reauthentication with an issuer.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,7 @@ def _links(request: HttpRequest, application: Application | None) -> dict[str, A
 
 
 def _next_path(request: HttpRequest) -> str:
-    """Return the path of the page to open after signing in, if it is a local one; else empty."""
+    """Return the path of the page to open after signing in, if it is a local one; otherwise an empty text."""
     path = request.POST.get("next") or request.GET.get("next") or ""
     if not path:
         # Between password and second factor, the session stores this page.

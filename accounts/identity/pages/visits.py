@@ -1,8 +1,7 @@
-"""Records visits, once a day for each browser, and remembers browsers, so that failed attempts of strangers to sign in do
-not lock out the people who use them.
-
-A cookie names the browser and its people; each browser has its own counter of attempts (security row 81; OWASP "Slow Down
-Online Guessing Attacks with Device Cookies").
+"""Records visits, once a day for each browser, and remembers browsers, so that failed sign-in attempts of strangers do
+not lock out the people who use these browsers. A cookie names the browser and the people who signed in with it; each
+browser has its own counter of attempts (security row 81; OWASP "Slow Down Online Guessing Attacks with Device
+Cookies").
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ _PEOPLE: Final = 5
 
 
 def find_browser(request: HttpRequest, email: str) -> str | None:
-    """Return the name of this browser, if the person with this e-mail address has signed in with it; else None."""
+    """Return the name of this browser, if the person with this e-mail address has signed in with it; otherwise None."""
     return _read(request).get(_email_hash(email))
 
 

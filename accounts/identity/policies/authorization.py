@@ -41,7 +41,8 @@ def granted_scopes(wanted: Sequence[str], *, staff: bool) -> tuple[str, ...]:
     return tuple(scope for scope in dict.fromkeys(wanted) if staff or not scope.startswith(_ADMIN))
 
 
-# The code is shown on a page of ours instead of a redirect (contract, behaviours section 5 "Out of band").
+# The code is shown on a page of this server instead of being sent by a redirect (contract, behaviours section 5 "Out of
+# band").
 OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
 TOTAL_LIMIT = 2000
 
@@ -86,7 +87,9 @@ def _has_host(uri: str, scheme: str) -> bool:
 
 
 def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = False) -> str:
-    """Return the redirect URI, unchanged because clients compare it, with the answer in its query or fragment."""
+    """Return the redirect URI with the answer in its query or fragment. The rest stays unchanged, because clients
+    compare it.
+    """
     encoded = urlencode({name: value for name, value in answer.items() if value is not None})
     if fragment:
         return f"{uri}#{encoded}"

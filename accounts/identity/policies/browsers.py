@@ -44,7 +44,7 @@ class Browser:
 
 
 def browser_of(user_agent: str, brands: str = "") -> Browser:
-    """Return the browser, or another program, by the headers `User-Agent` and `Sec-CH-UA` (`brands`)."""
+    """Return the browser or other program that the headers `User-Agent` and `Sec-CH-UA` (`brands`) name."""
     system = next((name for name, pattern in _SYSTEMS if pattern.search(user_agent)), "")
     return Browser(_brand(brands) or _name(user_agent), system)
 

@@ -1,4 +1,6 @@
-"""Checks of a passkey besides its signature (WebAuthn Level 2, section 7), and the spelling and digest of recovery codes."""
+"""Checks of a passkey in addition to its signature (WebAuthn Level 2, section 7), and the format and digest of recovery
+codes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def is_own_origin(origin: str) -> bool:
 
 
 def is_newer(count: int, last: int) -> bool:
-    """Tell whether a signature counter shows no copy of the key (section 7.2, step 21); synchronised keys always send 0."""
+    """Tell whether a signature counter gives no sign that the key was copied (section 7.2, step 21); synchronised keys
+    always send 0.
+    """
     return count > last or count == last == 0
 
 
@@ -48,5 +52,7 @@ def new_code() -> str:
 
 
 def digest_of(typed: str) -> str:
-    """Return the stored digest of a code, without case, spaces, dashes and letters that look like digits."""
+    """Return the digest under which a code is stored. Case, spaces and dashes are ignored, and letters that look like
+    digits count as these digits.
+    """
     return sha256(typed.lower().translate(_MISREAD).encode()).hexdigest()

@@ -145,7 +145,7 @@ def draft_errors(draft: SignUpDraft, *, reason_required: bool, has_password: boo
     return errors
 
 
-# Digits are replaced by the letters that they look like, so that they cannot be used to get around the block of a name.
+# Digits are replaced by the letters that they look like, so that they cannot be used to get around a block on a name.
 _LOOK_ALIKES: Final = str.maketrans("0123456789", "oizeasgtbg")
 _DATE_FORMATS: Final = ("%Y-%m-%d", "%d.%m.%Y")
 
@@ -199,14 +199,16 @@ def normalised_username(username: str) -> str:
 
 
 def email_digest(email: str) -> str:
-    """Return the SHA-256 of an address without what many providers ignore: case, dots, and the text after a plus sign."""
+    """Return the SHA-256 of an address without the parts that many providers ignore: case, dots, and the text after a
+    plus sign.
+    """
     local, _at, domain = email.strip().lower().rpartition("@")
     canonical = f"{local.partition('+')[0].replace('.', '')}@{domain}"
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def age_errors(date_of_birth: str, *, minimum: int, today: date) -> list[FieldError]:
-    """Return the errors of a date of birth (`YYYY-MM-DD` or `DD.MM.YYYY`) where people must be `minimum` years old."""
+    """Return the errors of a date of birth (`YYYY-MM-DD` or `DD.MM.YYYY`) if people must be at least `minimum` years old."""
     text = date_of_birth.strip()
     if not text:
         return [FieldError.blank("date_of_birth")]

@@ -29,7 +29,7 @@ _SESSION_SCOPES: Final = frozenset({"read:statuses", "read:notifications"})
 
 @dataclass(frozen=True, slots=True)
 class BrowserSession:
-    """Browser in which a user is signed in. `last_seen` is stored once a day, with the `address` of that moment."""
+    """Browser in which a user is signed in. `last_seen` is stored once a day, with the IP `address` at that time."""
 
     id: int
     browser: Browser
@@ -75,7 +75,7 @@ def find_session_identity(session_key: str) -> Identity | None:
 
 
 def list_sessions(user: User, current_key: str | None) -> list[BrowserSession]:
-    """List the browsers used last, the one with `current_key` first; at most SESSIONS_SHOWN, in one query."""
+    """List the most recently used browsers, the one with `current_key` first; at most SESSIONS_SHOWN, in one query."""
     latest = live_sessions(user).order_by("-last_seen_at", "-id")[:SESSIONS_SHOWN]
     sessions = [
         BrowserSession(

@@ -104,7 +104,7 @@ _IDENTITY = Plan(
 
 @dataclass(frozen=True, slots=True)
 class FoundToken:
-    """Valid token: its holder, and the last stored time of its use, precise to a day."""
+    """Valid token: its holder, and the stored time of its last use, precise to a day."""
 
     identity: Identity
     last_used_at: datetime | None

@@ -1,4 +1,4 @@
-"""Creates invitations, and publishes the events that say that an account is active or waits for staff."""
+"""Creates invitations, and publishes the events that say that an account is active or is waiting for approval."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ def activate_if_ready(*, user_id: int) -> None:
     Call it after the confirmation or the approval was written.
     """
     with transaction.atomic():
-        # The row is locked, so that of a confirmation and an approval at the same moment, the second sees the result of the
-        # first.
+        # The row is locked, so that when confirmation and approval happen at the same moment, the second one sees the
+        # result of the first.
         user = User.objects.select_for_update(of=("self",)).get(pk=user_id)
         if user.activated_at is not None:
             return

@@ -1,6 +1,5 @@
-"""The OAuth 2 authorization server: django-oauth-toolkit on oauthlib, with the rules in which this API differs.
-
-The toolkit finds these classes by `settings.OAUTH2_PROVIDER`. Each method adds a rule of the contract (parameters
+"""The OAuth 2 authorization server: django-oauth-toolkit on oauthlib, with the rules in which this API differs from it.
+The toolkit finds these classes through `settings.OAUTH2_PROVIDER`. Each method adds a rule of the contract (parameters
 section 1, behaviours section 5). `accounts.identity.queries.tokens` finds the user of a token (docs/adr/0016).
 """
 
@@ -63,7 +62,9 @@ class Validator(OAuth2Validator):
         return None if "\0" in (client_id or "") else super()._load_application(client_id, request)
 
     def authenticate_client(self, request: Request, *args: Any) -> bool:
-        """Tell whether the client proves its secret; an `Authorization` header wins over the body, even if it is wrong."""
+        """Tell whether the client proves its secret; an `Authorization` header takes precedence over the body, even if
+        it is wrong.
+        """
         if self._extract_basic_auth(request) is None:
             return bool(self._authenticate_request_body(request))
         try:
@@ -94,8 +95,8 @@ class Validator(OAuth2Validator):
         return False
 
     def get_code_challenge(self, code: str, request: Request) -> str | None:
-        """Return the challenge. Raises InvalidGrantError for a verifier without one: somebody has removed the challenge
-        from the authorization request (RFC 9700 section 4.8.2).
+        """Return the challenge. Raises InvalidGrantError for a verifier without a challenge, because somebody may have
+        removed the challenge from the authorization request (RFC 9700 section 4.8.2).
         """
         challenge: str | None = super().get_code_challenge(code, request)
         if challenge is not None:
@@ -158,7 +159,9 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
         oauth2.IntrospectEndpoint.__init__(self, request_validator)
 
     def create_token_response(self, *args: Any) -> Any:
-        """Respond in one transaction; oauthlib returns refusals, so that a revocation is not rolled back."""
+        """Respond in one transaction. oauthlib returns its errors instead of raising them, so that a revocation is not
+        rolled back.
+        """
         with transaction.atomic():
             return super().create_token_response(*args)
 

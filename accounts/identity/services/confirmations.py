@@ -98,7 +98,7 @@ def _replace(address: EmailAddress, email: str, mail_hosts: Collection[str] | No
         return
     require_valid(email_errors(email) or load_email_findings(email, mail_hosts).errors())
     user = address.user
-    # A new row: confirmation links name the row.
+    # A new row, because confirmation links contain the id of the row: links to the old address must not work.
     address.delete()
     User.objects.filter(pk=user.pk).update(email=email)
     EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
@@ -269,7 +269,7 @@ def checked_email(email: str) -> str:
 
 
 def replace_email(user: User, email: str) -> None:
-    """Replace a user's addresses by a confirmed one; the caller has locked the user. Raises Invalid for one in use."""
+    """Replace a user's addresses with a confirmed one; the caller has locked the user. Raises Invalid for one in use."""
     try:
         with transaction.atomic():
             EmailAddress.objects.filter(user=user).delete()

@@ -42,7 +42,7 @@ IDENTITY_UNLINKED: Final = "identity_unlinked"
 # The duration of the lock (settings.ACCOUNT_RATE_LIMITS), so that each lock causes one mail.
 _LOCK_SECONDS: Final = 600
 MAILS_A_DAY: Final = 10
-"""Maximum number of mails of one kind per address and day, for kinds that people other than its owner can cause."""
+"""Maximum number of mails of one kind per address and day, for kinds of mails that not only its owner can trigger."""
 _DAY: Final = 24 * 3600
 # Mails of this kind are counted separately, so that links requested by strangers do not use up the mails about the account's
 # security.
@@ -86,7 +86,7 @@ _SECURITY: Final[Mapping[str, str | Promise]] = {
 
 @dataclass(frozen=True)
 class Letter:
-    """Mail to a user; `context` is for the template, `switch` the preference (`policies.mails`) that ends such mails."""
+    """Mail to a user; `context` is for the template, `switch` the preference (`policies.mails`) that turns such mails off."""
 
     user: User
     address: str

@@ -1,4 +1,4 @@
-"""Parts of second factors that allauth lacks: recovery codes, counters that reveal copied passkeys, the end of sessions."""
+"""Parts of second factors that allauth lacks: recovery codes, counters that reveal copied passkeys, and ending sessions."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def end_session(*, user: User, session_id: int) -> str:
 
 
 def close_streams_of_sessions(sessions: QuerySet[UserSession]) -> QuerySet[UserSession]:
-    """Close every stream that pages have opened by these sessions, after the commit; return the sessions."""
+    """Close every stream that pages of these sessions have opened, after the commit; return the sessions."""
     ended = list(sessions.values_list("pk", flat=True))
 
     def close() -> None:

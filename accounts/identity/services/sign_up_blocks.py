@@ -86,8 +86,8 @@ def block_network(
 ) -> IpBlock:
     """Block sign-ups, or every request, from an address or network (CIDR) until `expires_at`.
 
-    It takes effect here at once, in other processes within `refused_networks.RELOAD_SECONDS`. Raises Forbidden; Invalid
-    for an invalid or blocked network.
+    It takes effect immediately in this process, and in other processes within `refused_networks.RELOAD_SECONDS`. Raises
+    Forbidden; Invalid for an invalid or blocked network.
     """
     block = _network_block(network, severity)
     block.comment, block.expires_at = comment, expires_at
@@ -131,7 +131,7 @@ def write_network_blocks(
 
 
 def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_approval: bool = False) -> UsernameBlock:
-    """Block a username, or every username that contains it. Raises Forbidden; Invalid, also for a blocked one."""
+    """Block a username, or every username that contains it. Raises Forbidden; Invalid, also for one that is already blocked."""
     name = username.strip().removeprefix("@")
     if not name:
         raise Invalid.of([FieldError.blank("username")])
@@ -146,7 +146,7 @@ def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_a
 
 
 def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any]) -> None:
-    """Change columns of a block of a network. Raises Forbidden, NotFound; Invalid as `block_network`."""
+    """Change columns of a block of a network. Raises Forbidden, NotFound; Invalid like `block_network`."""
     require(by, Permission.MANAGE_BLOCKS)
     try:
         with transaction.atomic():

@@ -64,11 +64,11 @@ def sign_up(
     """Create account, user and e-mail address in one transaction. Publishes AccountCreated.
 
     `confirmed` and `approved` default to the settings; if an operator's command gives one of them, closed
-    registrations, blocks and reserved names do not count. A usable invitation opens closed registrations; its user
-    waits for approval unless registrations are open or the inviter may bypass approval. With an `identity` the user has
-    no password, and need not confirm the address that the issuer has confirmed. Raises Forbidden when registrations are
-    closed, the network is blocked, or people sign up by issuers only; Invalid with `details` (parameters section 2,
-    behaviours section 6).
+    registrations, blocks and reserved names are ignored. A usable invitation opens closed registrations; its user waits
+    for approval unless registrations are open or the inviter may bypass approval. With an `identity` the user has no
+    password, and need not confirm the address that the issuer has confirmed. Raises Forbidden when registrations are
+    closed, the network is blocked, or people may sign up only through issuers; Invalid with `details` (parameters
+    section 2, behaviours section 6).
     """
     # Addresses are looked up in lower case at sign-in.
     draft = replace(draft, email=draft.email.strip().lower())
@@ -85,7 +85,7 @@ def sign_up(
         has_password=identity is None,
     )
     if by_operator:
-        # Reserved names protect from impersonation of the server; its operator may use them.
+        # Reserved names prevent impersonation of the server; its operator may use them.
         errors = [error for error in errors if error.code != "ERR_RESERVED"]
     elif minimum_age:
         today = clock.now().date()

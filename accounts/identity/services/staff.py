@@ -1,6 +1,5 @@
-"""Acts of staff and operators on users and on roles, and the sign-in links that they make.
-
-Each function checks the permission of `by`, writes the audit row, and takes effect at once in every process.
+"""Acts of staff and operators on users and on roles, and the sign-in links that they create. Each function checks the
+permission of `by`, writes the audit row, and takes effect immediately in every process.
 """
 
 from __future__ import annotations
@@ -130,7 +129,7 @@ def send_password_reset(*, by: Staff, user: User) -> None:
 
 
 def make_sign_in_link(*, by: Staff, user: User) -> str:
-    """Return a link with which the user can sign in once, also where passwords are closed. Raises Forbidden."""
+    """Return a link with which the user can sign in once, even if sign-in with a password is disabled. Raises Forbidden."""
     with _acting(by, user, "make_sign_in_link", Permission.MANAGE_USER_ACCESS) as locked:
         return recovery_url(locked)
 
@@ -176,7 +175,8 @@ def _acting(
     with transaction.atomic():
         locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         require(by, permission, over=user.role if locked is None else locked.role)
-        # The account is read after the lock: a joined row would be as it was before the wait for the lock.
+        # The account is read after the lock is granted: a joined row would show the state from before the wait for the
+        # lock.
         account = Account.objects.filter(id=user.account_id, deleted_at=None).first()
         if locked is None or account is None:
             raise NotFound
@@ -188,7 +188,8 @@ def _acting(
 def require_another_administrator(user: User) -> None:
     """Raise Conflict if the user (loaded with its role) is the last administrator. The caller holds a transaction."""
     if user.disabled_at is None and user.role.can(Permission.ADMINISTRATOR):
-        # Without this lock two people who take the right from each other at once could leave no administrator.
+        # Without this lock, two people who remove each other's permission at the same moment could leave no
+        # administrator.
         lock("staff:administrators")
         _require_administrator(User.objects.filter(is_present("account")).exclude(pk=user.pk))
 
@@ -244,7 +245,7 @@ def create_role(*, by: Staff, draft: RoleDraft) -> Role:
 
 
 def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
-    """Change a role, for all its users at once; the name and rank of the default role stay.
+    """Change a role, with immediate effect for all its users. The name and rank of the default role cannot be changed.
 
     Raises NotFound; Forbidden if `by` does not outrank the role; Invalid as `create_role` does; Conflict if no
     administrator would be left.
@@ -280,7 +281,8 @@ def delete_role(*, by: Staff, role: Role) -> None:
 
 
 def _lock_role(by: Staff, role: Role) -> Role:
-    # Without this lock two people who take rights from each other's roles at once could leave no administrator.
+    # Without this lock, two people who remove permissions from each other's roles at the same moment could leave no
+    # administrator.
     lock("staff:administrators")
     locked = lock_row(role)
     require(by, Permission.MANAGE_ROLES, over=locked)

@@ -75,7 +75,7 @@ def issue_token(*, application: Application, user: User | None, scopes: Sequence
 
 
 def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
-    """Delete these tokens, which are refused at once and whose streams close; return how many.
+    """Delete these tokens and return how many there were. They are refused immediately, and their streams close.
 
     Works in batches, each a transaction unless the caller has one. Publishes TokenRevoked for each token. A push
     subscription is deleted with its token.
@@ -231,7 +231,7 @@ USE_NOTE_INTERVAL: Final = timedelta(days=1)
 
 
 class TokenIdentities:
-    """`TokenSource` of the API layer, on the tables of this app."""
+    """Implementation of the API layer's `TokenSource` with the tables of this app."""
 
     def find_identity(self, token: str) -> Identity | None:
         """Return the identity of a token, in one query; once a day, a write records its use."""
