@@ -114,7 +114,7 @@ def alice(db: None) -> Account:
 
 @pytest.fixture
 def media_root(settings: Any, tmp_path: Path) -> Path:
-    """Return the media folder, which is empty and belongs to this test."""
+    """Return the media folder of this test, which is empty at the start."""
     settings.MEDIA_ROOT = tmp_path
     return tmp_path
 
@@ -180,7 +180,7 @@ def _static_files_found_once() -> Iterator[None]:
 def _middleware_made_once() -> Iterator[None]:
     """Share the middleware among test clients with the same settings, as a server's requests do; building it takes 1 ms."""
     load = ClientHandler.load_middleware
-    # The settings object and its middleware, once for the whole run and once for the last override by a test.
+    # Two pairs of a settings object and its middleware: that of the whole run, and that of the last override by a test.
     made: dict[str, tuple[Any, dict[str, Any]]] = {}
     unchanged = settings._wrapped
 
@@ -200,7 +200,7 @@ def _middleware_made_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _context_of_whole_pages(django_test_environment: None) -> Iterator[None]:
-    """Record only the context of the whole page in `response.context`: Django copies that of each of its hundred templates."""
+    """Record only the context of the whole page in `response.context`: Django would copy those of its hundred templates too."""
     rendering = threading.local()
 
     def render(template: Template, context: Context) -> SafeString:
@@ -228,7 +228,7 @@ def _one_key_pair() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _answers_are_not_gathered() -> Iterator[None]:
-    """Disable the wait of 10 ms in which the runner collects responses: the few servers of a test respond at once."""
+    """Disable the wait of 10 ms in which the runner collects responses: the few servers of a test respond immediately."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("social.kernel.runner.running._GATHERING_WINDOW", 0.0)
         yield
@@ -250,7 +250,7 @@ def _access_is_read_anew() -> None:
 
 @pytest.fixture(autouse=True)
 def _identity_is_that_of_a_new_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cache the identity until a test changes it; otherwise slow tests would reload it at random."""
+    """Cache the server's identity until a test changes it; otherwise slow tests would reload it at unpredictable times."""
     monkeypatch.setattr(identity, "RELOAD_SECONDS", 1e9)
     show_identity(Identity())
 

@@ -47,7 +47,7 @@ class AskingSerializer(EntitySerializer):
     """A serializer that queries the database, which is an error that tests provoke."""
 
     def to_representation(self, instance: Tag) -> dict[str, Any]:
-        """Return the id, and a name that takes a query."""
+        """Return the id, and a name that is loaded by a query."""
         return {"id": str(instance.id), "name": Tag.objects.get(id=instance.id).name}
 
 
@@ -157,7 +157,7 @@ class TagsViewSet(ApiViewSet):
         return {}
 
     def asking(self, request: ApiRequest) -> Any:
-        """List tags by a serializer that queries the database."""
+        """List tags with a serializer that queries the database."""
         return AskingSerializer(list(Tag.objects.order_by("-id")), many=True).data
 
     def unflat(self, request: ApiRequest) -> Any:
@@ -247,7 +247,7 @@ def _shown(value: Any) -> Any:
 
 
 class FeedViewSet(ApiViewSet):
-    """A list that is made without a table."""
+    """A list of numbers without a table."""
 
     endpoints = {"list": Endpoint(anyone(), None, paging=LIKE_TIMELINES)}
     asked: list[Cursor] = []
@@ -275,7 +275,7 @@ class FailuresViewSet(ApiViewSet):
     ERRORS: dict[str, Exception] = {}
 
     def raise_it(self, request: ApiRequest, name: str) -> Any:
-        """Raise an error by its name."""
+        """Raise the error with this name."""
         raise self.ERRORS.get(name) or errors.NotFound
 
     def drf(self, request: ApiRequest) -> Response:

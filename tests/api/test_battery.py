@@ -1,4 +1,4 @@
-"""Tests of the battery itself: it accepts endpoints that keep the rules, and fails for others."""
+"""Tests of the battery itself: it accepts endpoints that follow the rules, and fails for others."""
 
 from __future__ import annotations
 

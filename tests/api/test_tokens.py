@@ -1,4 +1,4 @@
-"""Tests of cached tokens: how long they are valid, and which data is stored (security row 48)."""
+"""Tests of cached tokens: how long they remain valid, and which of their data is cached (security row 48)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def either_way(request: pytest.FixtureRequest, settings: Any) -> None:
 
 @pytest.fixture
 def no_redis(settings: Any, tmp_path: Any) -> Iterator[None]:
-    """No server listens at the address of the cache."""
+    """Set an address for the cache at which no server listens."""
     settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": f"unix://{tmp_path}/nobody.sock"}
     yield
     redis.circuit("cache").close()
@@ -104,7 +104,7 @@ def test_a_revoked_token_changes_nothing_any_more_in_any_process(callers: Tokens
 def test_a_token_revoked_while_it_is_being_looked_up_does_not_stay_valid(
     callers: Tokens, get: Any, either_way: None
 ) -> None:
-    """One process has read the row, and another one revokes the token: the first must not store what it read."""
+    """One process has read the row when another one revokes the token: the first must not cache what it has read."""
     token = callers.user_token()
     callers.meanwhile = lambda: callers.revoke(token)
     assert get(PERSON, token=token).status_code == 200, "this request was before the revocation"

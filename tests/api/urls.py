@@ -1,4 +1,4 @@
-"""The URLs of the sample API, by the same router as the real one."""
+"""The URLs of the sample API, built by the same router as those of the real one."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 _SUBQUERIES = frozenset({"values", "values_list"})
-# A module without these words has no such use, and a search for words is much faster than parsing.
+# A module without these words has no unbatched use, and searching for words is much faster than parsing.
 _SIGN = re.compile("__in|bulk_|in_bulk")
 
 BOUNDED = {
@@ -24,7 +24,7 @@ BOUNDED = {
     "notifications/services/notifying.py: id__in": "a subquery with a limit",
     "statuses/queries/tags.py: tag_id__in": "a subquery",
 }
-"""Uses whose lists are known to be short, with the reason."""
+"""Unbatched uses whose lists are known to be short, with the reasons."""
 
 
 def found_in(source: str) -> Iterator[tuple[int, str]]:

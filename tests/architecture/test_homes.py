@@ -25,7 +25,7 @@ HIDING_HOMES = {
 }
 
 WORDS = set(Visibility.values)
-# These words have other meanings too: they are allowed as a whole Python string, but not quoted inside SQL.
+# These words also have other meanings, so they are allowed as a whole Python string, but not in quotes inside SQL.
 AMBIGUOUS = {"public", "limited", "direct"}
 WORDS_IN_SQL = re.compile("'({})'".format("|".join(sorted(WORDS))))
 WORD_HOMES = {
@@ -95,7 +95,7 @@ def _says_a_word(node: ast.AST) -> bool:
 
 
 RULES = {
-    # A module without the words of the last item cannot break the rule; a search for words is much faster than parsing.
+    # A module without the words in the last item cannot break the rule, and searching for words is much faster than parsing.
     "who hides whom": (_hides, HIDING_HOMES, re.compile("block|mute", re.IGNORECASE)),
     "who is suspended": (_asks_for_suspension, SUSPENSION_HOMES, re.compile("suspended_at")),
     "the words of visibility": (
@@ -173,7 +173,7 @@ def _writes(model: str, root: Path) -> list[str]:
             if model not in text and table not in text:
                 continue
             tree = ast.parse(text)
-            # Variables that hold rows of the table or a queryset of it, as far as this module shows.
+            # Variables that hold rows of the table or a queryset of it, as far as the module itself shows.
             held = {
                 target.id
                 for node in ast.walk(tree)
@@ -236,7 +236,7 @@ _ASKS_FOR_PERMISSION = {"Permission", "can", "require", "staff_of"}
 
 
 def _permissions_in_bodies(root: Path) -> list[str]:
-    """Return the methods of viewsets that check a role's permission themselves instead of by `staff(scope, Permission.X)`."""
+    """Return the viewset methods that check a permission of the role instead of declaring `staff(scope, Permission.X)`."""
     return [
         f"{name}:{node.lineno}"
         for app in APPS

@@ -18,7 +18,7 @@ from django.db.migrations.operations.base import Operation
 
 from tests.support.documents import LANDED, ROOT, landed_of, migrations, with_migrations
 
-#: Columns of migrations that were older than the rule.
+#: Columns added by migrations that are older than the rule.
 OLDER_THAN_THE_RULE = {
     "accounts.0005_further_keys: keypair.further_keys",
     "accounts.0008_featured_tags_of_other_servers: account.featured_tags_url",
@@ -28,7 +28,7 @@ OLDER_THAN_THE_RULE = {
 
 
 def faults(root: Path, lines: str) -> list[str]:
-    """Return errors of the migrations below `root`, as sentences."""
+    """Return the faults of the migrations below `root`, as sentences."""
     landed, present = landed_of(lines), migrations(root)
     found = []
     for name in sorted(landed.keys() | present.keys()):

@@ -1,4 +1,4 @@
-"""Tests of the structure described by docs/architecture.md, and that these tests notice violations."""
+"""Tests that the code has the structure described in docs/architecture.md, and that violations are found."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Tests that inputs and entities are defined in `serializers/`, each in one form.
 
-An entity is a class `EntitySerializer`, an input is a class `Form` or `Input`; viewsets call them.
+Entities are subclasses of `EntitySerializer`, and inputs are subclasses of `Form` or `Input`; viewsets call them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _acts(node: ast.AST) -> bool:
 
 
 def _is_another_form(node: ast.AST) -> bool:
-    """Return whether a function makes entities itself: it returns a dict, or its name says so."""
+    """Return whether a function builds entities itself, judging by its name or by a returned dict."""
     if not isinstance(node, ast.FunctionDef) or node.name == "to_representation" or node.name.startswith("_"):
         return False
     answer = ast.unparse(node.returns) if node.returns is not None else ""
@@ -72,7 +72,7 @@ RULES: dict[str, tuple[str, Callable[[ast.AST], bool]]] = {
 }
 
 
-#: Modules that make the cached parts of entities, and join them with their counters.
+#: Modules that build the cached parts of entities, and combine them with their counters.
 JOINING = {
     "accounts/serializers/account.py",
     "accounts/serializers/own_account.py",

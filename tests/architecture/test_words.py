@@ -89,7 +89,7 @@ _FIRST_WORD = re.compile(r"[\"'(*]*([A-Za-z']*)(?![\w/.-])")
 _SENTENCE = re.compile(r"[.!?:](?:\s|$)")
 _CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-#: A text without a match, not even inside other words, need not be split into words.
+#: A text in which the pattern does not occur, even inside other words, need not be split into words.
 _ANY = re.compile("|".join(REFUSED), re.IGNORECASE)
 
 
@@ -108,7 +108,7 @@ def refused(path: Path) -> Iterator[str]:
     if not _ANY.search(text):
         found: Iterator[tuple[int, str]] = iter(())
     elif not REFUSED.keys() & {word.lower() for word in _WORD.findall(text)}:
-        found = iter(())  # no whole word matches, so that the tokens need not be read
+        found = iter(())  # no whole word matches, so the tokens need not be read
     elif path.suffix == ".py":
         found = words(text)
     else:
@@ -156,7 +156,9 @@ def _notes(node: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def riddles(source: str) -> Iterator[tuple[int, str]]:
-    """Yield docstrings that begin with no sentence or with a word of a closed class, and constants that are not nouns."""
+    """Yield docstrings that do not begin with a sentence or begin with a word of a closed class, and constants that are not
+    nouns.
+    """
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

@@ -1,4 +1,4 @@
-"""Users, and tokens for the tests that call every endpoint."""
+"""Fixtures for the tests that call every endpoint: users and tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user with a client program, and functions that follow the links of lists, for the numbered tests."""
+"""A user with a client program, and functions that follow the Link headers of lists, for the tests of numbered rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LINK = re.compile(r'<([^>]+)>; rel="(next|prev)"')
 
 @dataclass
 class Person:
-    """A local user who uses HTTP only."""
+    """A local user, whose actions are HTTP requests."""
 
     username: str
     scopes: str = ALL_SCOPES
@@ -65,7 +65,7 @@ class Person:
 
 
 def links(answer: Any) -> dict[str, str]:
-    """Return the addresses in the Link header by their relation, in the header's order."""
+    """Return the addresses in the Link header by relation, in the order of the header."""
     return {name: url for url, name in _LINK.findall(answer.headers.get("Link", ""))}
 
 
@@ -76,7 +76,7 @@ def here(url: str) -> str:
 
 
 def walk(api: Api, path: str, rel: str = "next", pages: int = 20) -> list[Any]:
-    """Return every item from a page on, following one relation to the last page."""
+    """Return all items of a page and of those that follow it, by following links of this relation."""
     items: list[Any] = []
     while path and pages:
         answer = api.get(path)

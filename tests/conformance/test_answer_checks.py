@@ -1,4 +1,4 @@
-"""Tests of the comparison of a running server's responses with their description."""
+"""Tests of `social.api.answer_checks`, which compares a running server's responses with the OpenAPI document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the features that clients enable by `api_versions.mastodon`, for each returned number (clients.md, strategy)."""
+"""Tests of the features that clients enable if `api_versions.mastodon` is high enough, for each number (clients.md)."""
 
 from __future__ import annotations
 

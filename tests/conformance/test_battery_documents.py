@@ -1,4 +1,4 @@
-"""Battery rows of the OpenAPI document."""
+"""Rows for `tests.support.battery`: the OpenAPI document."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _NUMBERED = re.compile(r"test_(?:seed|traps?|rows?)_\d+")
 
 @cache
 def existing() -> frozenset[str]:
-    """Return the names of all tests, including those in classes and those made by a factory."""
+    """Return the names of all tests, including those in classes and those created by a factory."""
     return frozenset(
         first or second
         for path in (ROOT / "tests").rglob("test_*.py")

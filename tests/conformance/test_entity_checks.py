@@ -1,4 +1,4 @@
-"""Tests that the fast check of entities agrees with JSON Schema."""
+"""Tests that the fast check of entities (`tests.support.quick_schema`) agrees with the library `jsonschema`."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ NAME, SHOWN = "Gärten & Freunde", "Gärten &amp; Freunde"
 
 
 def wrong_with(text: str, picture: str) -> list[str]:
-    """Return the missing parts of a page whose preview shows a picture of this name."""
+    """Return the required elements that the head of a page lacks; `picture` is the expected name of the preview's picture."""
     head, _end, body = text.partition("</head>")
     title = re.search("<title>([^<]{3,})</title>", head)
     wanted = {
@@ -74,7 +74,7 @@ def test_every_page_has_its_heading_and_description_and_the_name_picture_and_col
                     wrong[who, path, answer.status_code] = found
     assert wrong == {}
     assert statuses >= {200, 404, 405}
-    # A new page must be shown with content here, or be listed as a form or a file.
+    # A new page must either be requested with content here, or be listed as a form or a file.
     assert set(paths.values()) - shown - {""} == FORMS_AND_FILES | OF_A_STATE
 
 

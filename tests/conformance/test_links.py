@@ -23,7 +23,7 @@ from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
 _LIMIT = 400
-# The same page in another language, or a list of the admin in another order, contains no new links.
+# A page in another language, or a list of the admin in another order, contains no additional links.
 _VARIANT = re.compile(r"[?&]lang=|^/admin/[^?]*\?")
 
 
@@ -63,7 +63,7 @@ def ours(address: str, page: str) -> str | None:
 
 
 def opened(client: Client, path: str) -> tuple[str, Any]:
-    """Return the path at which the redirects of a path end, and the response there."""
+    """Follow the redirects of a path, and return the last path and its response."""
     for _redirect in range(5):
         answer = client.get(path)
         if answer.status_code not in (301, 302, 303, 307, 308):

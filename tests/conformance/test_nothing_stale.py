@@ -107,7 +107,7 @@ class World:
                 answer = api.get("/api/v2/search", {"q": asked})
                 body = answer.json()
                 for tag in body.get("hashtags", ()):
-                    # Counters by day differ when a new day begins during the test.
+                    # Daily counters differ when a new day begins during the test.
                     del tag["history"]
                 found[name, f"search {asked}"] = answer.status_code, body
         return found

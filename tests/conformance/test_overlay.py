@@ -45,7 +45,7 @@ pytestmark = pytest.mark.django_db
 
 LINK = "https://site.example/cats"
 
-# Endpoints that return posts, but not in this test: those of staff, empty lists, and actions that do not fit this post.
+# Endpoints that return no post in this test: those for staff, lists that are empty here, and actions that do not fit the post.
 NOT_HERE = re.compile(
     r"[A-Z]+ api/v1/(?:admin|announcements|annual_reports|interaction_requests|notifications/requests|drafts)\b"
     r"|[A-Z]+ api/v1/statuses/<id>/(?:history|quotes|interaction_policy|pin)\b"
@@ -140,7 +140,7 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
     seen: dict[str, set[int]] = {}
     for method, path in sorted(_routes()):
         root = path[: path.find("<id>") + 4]
-        # A user can only delete an own post.
+        # Users can only delete their own posts.
         target = mine.id if method == "DELETE" else ids.get(root, post.id)
         address = re.sub(
             r"<[a-z_]+>", str(target), path.replace("<hashtag>", "cats").replace("<list_id>", str(wanted_list.id))
@@ -155,14 +155,14 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
                 for entity in _posts_in(answered.json()):
                     wanted = _expected(entity, reader)
                     if method == "DELETE":
-                        # the response is the post as it was before, although deleted posts are not pinned
+                        # the response shows the post as it was before the deletion, except that it is no longer pinned
                         wanted["pinned"] = marked
                     given = entity | {"filtered": [found["filter"]["id"] for found in entity["filtered"]]}
                     assert wanted == {name: given.get(name) for name in wanted}, f"{method} {path}"
                     seen.setdefault(f"{method} {path}", set()).add(int(entity["id"]))
             transaction.set_rollback(True)
     assert set(seen) == _carriers() - (set() if marked else OF_MARKED)
-    # The lists must have contained the marked posts, and not only others.
+    # The lists must have contained the post that the viewer has marked, not just other posts.
     lists = {
         route for route in seen if route.startswith("GET") and not route.endswith(("<id>/context", "v1/conversations"))
     }
@@ -170,7 +170,7 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
 
 
 def _show_everywhere(post: Status) -> None:
-    """Make the post trend, and the link in it."""
+    """Make the post and the link in it trend."""
     Account.objects.filter(id=post.account_id).update(discoverable=True)
     card = PreviewCard.objects.create(url=LINK, title="Cats")
     StatusCard.objects.create(status=post, card=card, url=LINK)

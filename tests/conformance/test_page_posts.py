@@ -66,9 +66,9 @@ def test_every_form_redirects_with_303() -> None:
         for browser in (browser_of(user), Client()):
             answer = browser.post(path, {"title": "t", "name": "n", "text": "t", "uri": "alice"})
             if answer.get("Location", "").startswith("/auth/reauthenticate"):
-                continue  # a redirect of allauth, which repeats the form afterwards
+                continue  # allauth redirects, and then shows the form again
             if name == "oauth_authorize":
-                continue  # 302, because applications know it from Mastodon
+                continue  # 302 as in Mastodon, because applications expect it
             assert answer.status_code not in (301, 302, 307, 308), (name, answer.status_code, answer["Location"])
             if answer.status_code == 303:
                 redirected.add(name)

@@ -1,4 +1,4 @@
-"""Tests that every GET endpoint and every page shows a post to permitted readers only (contract, behaviours section 7).
+"""Tests that every GET endpoint and every page shows a post only to permitted readers (contract, behaviours section 7).
 
 Search, conversations, trends and timelines are among them (security rows 19 and 22).
 """
@@ -35,7 +35,7 @@ _PAGES: Final = (
     "users/author/outbox",
 )
 LINK: Final = "https://site.example/garden"
-#: The readers of a post of each visibility; the word of the visibility is in its text.
+#: The readers of a post of each visibility, by a word that only this post contains.
 READERS: Final = {
     "openword": {"nobody", "author", "follower", "mentioned", "stranger"},
     "nearword": {"author", "follower", "mentioned", "stranger"},
@@ -47,7 +47,7 @@ _VISIBILITIES: Final = dict(zip(READERS, ("public", "local", "unlisted", "privat
 
 
 class World:
-    """An author with a post of each visibility, and everything that could show these posts elsewhere."""
+    """An author with a post of each visibility, and all data through which other endpoints could show these posts."""
 
     def __init__(self) -> None:
         users = {name: make_user(name) for name in ("author", "follower", "mentioned", "stranger", "blocked")}
@@ -105,7 +105,7 @@ class World:
                     path = path.replace(f"<{name}>", value)
                 yield f"/{path}", {"limit": "40", "url": LINK, "id[]": values}
             if not names:
-                # The search terms contain none of the words, so that only a result can show one.
+                # The search terms contain none of the words, so that a word can only come from a result.
                 for asked in ("from:author", "#garden", "garden"):
                     yield f"/{pattern.path}", {"q": asked, "limit": "40", "url": LINK}
         for page in _PAGES:
@@ -113,7 +113,7 @@ class World:
                 yield f"/{page.format(value)}", {}
 
     def seen(self, viewer: str) -> dict[str, set[str]]:
-        """Return the requests that show a post to a viewer, by the word in the post."""
+        """Return the requests whose responses show the viewer a post, by the word in the post."""
         found: dict[str, set[str]] = {word: set() for word in READERS}
         for path, params in self.requests():
             answer = self.viewers[viewer].get(path, params)

@@ -1,4 +1,6 @@
-"""Tests that at least as many recorded steps get Mastodon's response as tests/conformance.txt says, if recordings exist."""
+"""Tests that at least as many recorded steps as in tests/conformance.txt get the same response as from Mastodon, if recordings
+exist.
+"""
 
 from __future__ import annotations
 

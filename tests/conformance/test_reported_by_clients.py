@@ -62,7 +62,7 @@ def test_consent_is_asked_for_whatever_the_address_of_the_application(
     browser = signed_in(alice.user)
     values = {"client_id": application.client_id, "response_type": "code", "scope": "read write follow"}
     query = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in values.items())
-    # The path is set directly, because the test client takes what follows two slashes for a host.
+    # The path is set directly, because the test client interprets the text after two slashes as a host.
     at = {
         "PATH_INFO": f"{slashes}oauth{slashes}authorize",
         "QUERY_STRING": f"{query}&redirect_uri={_quoted(redirect_uri)}{more}",

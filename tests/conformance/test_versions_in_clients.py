@@ -18,7 +18,7 @@ from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
 
-# The grammar of a version by https://semver.org.
+# The grammar of a version according to https://semver.org.
 _PART: Final = r"(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
 _SEMVER: Final = re.compile(
     rf"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-{_PART}(?:\.{_PART})*)?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?"
@@ -112,7 +112,7 @@ def test_pachli_and_megalodon_find_a_version_that_can_be_compared_and_whose_inte
     node = _node(number)
     assert node["software"]["name"] == "social"
     _semver(node["software"]["version"])
-    # In Pachli and Megalodon an unknown name without the upstream's name is an error.
+    # Pachli and Megalodon fail if they know neither the name of the software nor that of its upstream.
     assert node["metadata"]["upstream"]["name"] == "mastodon"
     assert _semver(node["metadata"]["upstream"]["version"]) == (4, 6, 5)
 

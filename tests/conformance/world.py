@@ -1,4 +1,4 @@
-"""Sample data that puts an item into every list, and the response of every endpoint to it."""
+"""Sample data with an item for every list, and the responses of all endpoints with this data."""
 
 from __future__ import annotations
 

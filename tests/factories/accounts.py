@@ -77,7 +77,7 @@ def make_remote(username: str | None = None, domain: str = "remote.example", **a
 
 
 def make_many_remote(number: int) -> list[Account]:
-    """Create many remote accounts quickly, only as rows."""
+    """Create many remote accounts quickly, by inserting only their rows."""
     rows = (
         Account(
             username=f"m{one}", domain="many.example", uri=f"https://many.example/{one}", url="https://many.example/"
@@ -90,7 +90,7 @@ def make_many_remote(number: int) -> list[Account]:
 def make_application(scopes: str = ALL_SCOPES, **values: Any) -> Application:
     return Application.objects.create(
         name=values.pop("name", "Test client"),
-        # The toolkit generates its values character by character, which takes longer than storing them.
+        # django-oauth-toolkit generates these values character by character, which takes longer than storing the row.
         client_id=secrets.token_hex(20),
         client_secret=secrets.token_hex(20),
         client_type="confidential",

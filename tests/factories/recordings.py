@@ -22,11 +22,11 @@ av.logging.set_level(av.logging.FATAL)
 pillow_heif.register_heif_opener()
 
 SECRET = "+52.5200+013.4050/"
-"""A place, in the format in which phones write it into recordings."""
+"""A location, in the format in which phones write it into recordings."""
 
 
 def drawn(width: int, height: int, number: int) -> Image.Image:
-    """Return a picture of a series, whose four sides all differ."""
+    """Return one picture of a series; its four sides all differ."""
     ramp = Image.linear_gradient("L").resize((width, height))
     return Image.merge(
         "RGB", (ramp, ramp.rotate(90).resize((width, height)), Image.new("L", (width, height), number * 5 % 256))
@@ -78,7 +78,7 @@ def recording(
 
 
 def noise(byte_count: int) -> bytes:
-    """Return a WAV file with random samples of this size."""
+    """Return a WAV file of this size with random samples."""
     made = io.BytesIO()
     with wave.open(made, "wb") as file:
         file.setnchannels(2)
@@ -134,13 +134,14 @@ def moving_gif(width: int = 60, height: int = 40, frames: int = 3, milliseconds:
 
 
 def photograph(width: int = 60, height: int = 40, image_format: str = "JPEG", *, orientation: int = 6) -> bytes:
-    """Return a picture as a phone makes it: with an orientation, and the place where it was taken."""
+    """Return a picture as a phone saves it: with an orientation, and the location where it was taken."""
     image = drawn(width, height, 1)
     exif = image.getexif()
     exif[0x0112], exif[0x010F], exif[0x010E] = orientation, "Telephone", SECRET
     place = exif.get_ifd(0x8825)
     place[1], place[2], place[3], place[4] = "N", (52.0, 31.0, 12.0), "E", (13.0, 24.0, 18.0)
-    # Passed as bytes, the encoder of HEIC writes the rotation as a property of the picture, as phones do (ISO 23008-12).
+    # If EXIF is passed as bytes, the HEIC encoder writes the rotation as a property of the picture, as phones do (ISO
+    # 23008-12).
     return saved(image, image_format, exif=exif.tobytes(), quality=95)
 
 
@@ -153,7 +154,7 @@ def saved(image: Image.Image, image_format: str, **options: Any) -> bytes:
 
 @functools.cache
 def sample(content_type: str) -> bytes:
-    """Return a small file of an accepted type, given without its aliases."""
+    """Return a small file of an accepted media type."""
     match content_type:
         case "image/heic" | "image/heif":
             return saved(drawn(64, 48, 0), "HEIF")

@@ -168,7 +168,7 @@ def follow(account: Account, target: Account, **options: Any) -> Follow:
 
 
 def block(account: Account, target: Account) -> Block:
-    """Create a block, which has an effect on reading posts only."""
+    """Create the row of a block, without ending follows or updating counters."""
     return Block.objects.create(account=account, target=target)
 
 

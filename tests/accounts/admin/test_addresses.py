@@ -1,4 +1,6 @@
-"""Tests of the admin with unusual query parameters: no server error, and no rows beyond the role's (security row 55)."""
+"""Tests that unusual query parameters of the admin cause no server error and show no row that the role may not see (security
+row 55).
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ _PARAMETERS = ("state", "role", "home", "queue", "queue__isnull", "q", "p", "o",
 
 @pytest.mark.parametrize("value", _WRONG)
 def test_row_55_wrong_values_in_the_address_of_the_admin_are_no_errors_of_the_server(owner: User, value: str) -> None:
-    """Each list is requested with some of the parameters, with one of its pages and actions; `make verify` tries all."""
+    """For each list some of the parameters are tried, and one of its pages or actions; `make verify` tries all of them."""
     client = signed_in(owner)
     for place, path in enumerate(_LISTS):
         for name in _PARAMETERS[(place + _WRONG.index(value)) % len(_LISTS) :: len(_LISTS)]:

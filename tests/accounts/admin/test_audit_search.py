@@ -1,4 +1,4 @@
-"""Tests of the search in the audit log: whole names, with an index."""
+"""Tests of searching the audit log for whole names, with an index."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_search_by_name_reads_the_rows_it_finds_only_though_one_person_did_eve
     with connection.cursor() as cursor:
         cursor.execute(_MANY, [3000])
         cursor.execute("ANALYZE accounts_auditentry")
-        # PostgreSQL may switch to this plan, which is the same for all names.
+        # After some executions PostgreSQL may switch to the generic plan, which is the same for all names.
         cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
     AuditEntry.objects.create(account_name="operator", action="limit", target_type="Account", target_id=1)
     page = admin.site.get_model_admin(AuditEntry)

@@ -1,4 +1,4 @@
-"""Tests of actions on other accounts under bad conditions: blocks, deleted accounts, oneself, simultaneous requests."""
+"""Tests of actions on accounts in unusual cases: blocks, deleted accounts, the user's own account, simultaneous requests."""
 
 from __future__ import annotations
 

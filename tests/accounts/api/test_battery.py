@@ -1,4 +1,4 @@
-"""Battery rows of accounts, OAuth, collections and end-to-end encryption."""
+"""Rows for `tests.support.battery`: endpoints of accounts, OAuth, collections and end-to-end encryption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Battery rows of lists of accounts and of the actions that change them."""
+"""Rows for `tests.support.battery`: lists of accounts, and the actions that change them."""
 
 from __future__ import annotations
 

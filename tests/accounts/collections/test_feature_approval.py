@@ -19,7 +19,7 @@ APPROVED, DENIED = "automatic", "denied"
 
 
 def shown(api: Api, account: Account) -> tuple[list[str], str]:
-    """Return the policies that the account and the author of its post show, the same from a cold and from a warm cache."""
+    """Return the account's policy, which must be the same in every entity that shows the account, with and without a cache."""
     status = make_status(account, visibility="public")
     answers: list[Any] = []
     for _time in range(2):

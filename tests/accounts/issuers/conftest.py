@@ -1,4 +1,4 @@
-"""Fixtures for sign-in by an issuer: an issuer that is configured, and a browser."""
+"""Fixtures for signing in through an issuer: a configured issuer, and a browser."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_an_identity_is_linked_by_its_owner_alone_and_unlinked(issuer: TestIssue
     assert SocialAccount.objects.exists()
     assert browser.post(f"/auth/identities/{identity.pk}/unlink").status_code == 303
     assert not SocialAccount.objects.exists()
-    # After a sign-out meanwhile, the response of the issuer links nothing.
+    # If the user has signed out meanwhile, the issuer's response links nothing.
     address = begin(browser, LINK)
     browser.logout()
     assert come_back(browser, issuer, address).status_code == 403
@@ -77,7 +77,7 @@ def test_a_user_without_a_password_reauthenticates_with_the_issuer(
     user = without_password(member(issuer))
     sign_in(browser, issuer)
     identity = SocialAccount.objects.get()
-    # A session is not sufficient: otherwise these pages would be open to anybody who finds a signed-in browser.
+    # A session alone is not sufficient: otherwise anybody who finds a signed-in browser could open these pages.
     for method, path in (
         ("get", "/settings/delete"),
         ("get", "/settings/migration"),
@@ -91,7 +91,7 @@ def test_a_user_without_a_password_reauthenticates_with_the_issuer(
         assert answer.headers["Location"].startswith("/auth/identities/again?next="), path
     page = browser.get(answer.headers["Location"]).content.decode()
     assert f'action="{AGAIN}"' in page
-    # The issuer must ask for authentication again, and another subject there is refused.
+    # The issuer must ask for authentication again, and a different subject is refused.
     address = begin(browser, AGAIN, next="/settings/delete")
     assert asked_in(address)["max_age"] == "300"
     issuer.changed = {"auth_time": int(time.time()) - 3600}

@@ -1,4 +1,4 @@
-"""Tests of signing in and signing up by an issuer of OpenID Connect."""
+"""Tests of signing in and signing up through an OpenID Connect issuer."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_new_person_chooses_a_username_and_returns_to_the_application(
 
 def test_an_unconfirmed_address_is_confirmed_by_mail_first(issuer: TestIssuer, settings: Any) -> None:
     settings.CONFIRM_EMAIL, settings.ACCOUNT_EMAIL_VERIFICATION = True, "mandatory"
-    # The issuer's confirmation counts for the address in its claim only, not for another one that the user types.
+    # The issuer's confirmation applies only to the address in its claim, not to another one that the user enters.
     for number, (claim, typed) in enumerate(
         [(None, "ann@org.example"), ("true", "b@org.example"), (True, "c@x.example")]
     ):
@@ -252,7 +252,7 @@ def test_the_issuer_can_be_the_only_way_in_and_the_operator_makes_links(
     assert Client().post(f"{path}x").status_code == 404
     assert "/auth/password" not in browser.get("/settings").content.decode()
 
-    # A user with an account but without the identity reads how to link it.
+    # A user who has an account without a linked identity is shown how to link it.
     visitor = Client()
     sign_in(visitor, issuer)
     assert "a link that signs you in" in visitor.get("/auth/with").content.decode()

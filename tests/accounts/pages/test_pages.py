@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[3] / "social"
 OPEN = ["/", "/auth/sign_in", "/auth/sign_up", "/auth/password/reset", "/auth/password/reset/sent", "/auth/confirm",
         "/auth/disabled", "/auth/confirm/wrong", "/auth/password/reset/abc-def",
         "/oauth/authorize/native?code=abc"]  # fmt: skip
-SCRIPTED = ("/auth/sign_in",)  # browsers offer passkeys to scripts only
+SCRIPTED = ("/auth/sign_in",)  # browsers offer passkeys only to scripts
 OWN = [
     "/",
     "/oauth/authorize",
@@ -63,7 +63,7 @@ def test_every_page_is_complete_and_has_security_headers(
     assert f'<html lang="{language}" dir="{"rtl" if language == "ar" else "ltr"}">' in text
     assert text.count("<h1") == 1
     assert "social.localhost" in text
-    # The script of pages for members is covered by test_member_script.py; pages in a popup do without it.
+    # The script of pages for members is covered by test_member_script.py; pages in a popup do not load it.
     improved = signed_in and "member-script" in text
     scripts = re.findall(r"<script(?! type=\"module\" id=\"member-script\").*?</script>", text, re.DOTALL)
     assert scripts == (['<script src="/static/passkeys.js" defer></script>'] if path in SCRIPTED else [])

@@ -1,4 +1,4 @@
-"""Tests of the deletion of a local account: hidden and locked at once, erased in steps, and its name never available again."""
+"""Tests of deleting a local account: hidden and locked immediately, erased in steps, and its name never available again."""
 
 from __future__ import annotations
 

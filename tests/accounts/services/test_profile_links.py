@@ -64,7 +64,7 @@ def test_links_are_asked_again_when_the_fields_change(api: Api, site: Site) -> N
 
 
 def test_slow_pages_are_waited_for_together_and_delay_no_fetch(ann: User, api: Api, site: Site) -> None:
-    """Each of the four pages, of two accounts, responds only when all four were requested."""
+    """Each of the four pages, two per account, responds only after all four have been requested."""
     bob = make_user("bob")
     set_fields(api, *(site.show(f"/ann/{number}", f'<a rel="me" href="{ME}">me</a>') for number in range(2)))
     theirs = Api(make_token(bob))

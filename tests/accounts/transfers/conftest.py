@@ -18,6 +18,6 @@ def ada() -> User:
 
 @pytest.fixture
 def no_other_servers() -> Any:
-    """Remote accounts cannot be found, unless a test says otherwise."""
+    """Make every lookup of a remote account fail, unless a test changes this."""
     with remote_accounts.replaced(None):
         yield

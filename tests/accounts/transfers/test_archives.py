@@ -127,7 +127,7 @@ def test_the_archive_of_an_empty_account_has_complete_documents() -> None:
 
 
 class _Stopped(BaseException):
-    """Raised where the process is killed."""
+    """An exception that simulates a kill of the process."""
 
 
 @needs_federation
@@ -153,7 +153,7 @@ def test_an_archive_stopped_at_any_byte_is_continued_without_a_difference(
         nonlocal number
         number += 1
         if number % 2:
-            # The file is complete on the disk, but no row says so.
+            # The file on the disk is complete, but its row does not say so yet.
             raise _Stopped
         return save(*arguments, **values)
 

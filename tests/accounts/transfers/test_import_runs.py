@@ -1,4 +1,4 @@
-"""Tests of imports as jobs: in steps that may be interrupted, each line once, until the import is finished or cancelled."""
+"""Tests of imports as background jobs: steps may be interrupted, and each line is imported once, until the import ends."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_an_account_that_others_moved_to_is_offered_an_import_of_posts(ada: User
     old = make_remote("old", "old.example")
     Account.objects.filter(id=ada.account_id).update(also_known_as=[old.uri])
     assert "You have moved here" not in client.get("/settings/past").content.decode()
-    # The other server gets to know of a move only if one of its users follows the old account.
+    # The other server is notified of a move only if one of its users follows the old account.
     assert "Import your old posts" in client.get("/settings/aliases").content.decode()
     Account.objects.filter(id=old.id).update(moved_to=ada.account)
     assert "You have moved here from" in client.get("/settings/past").content.decode()

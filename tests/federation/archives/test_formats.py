@@ -1,4 +1,4 @@
-"""Tests of archives of several kinds, each made after the public description of its format."""
+"""Tests of archives of several kinds, each built from the public description of its format."""
 
 from __future__ import annotations
 

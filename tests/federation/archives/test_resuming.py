@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Killed(BaseException):
-    """Raised where the process is killed."""
+    """An exception that simulates a kill of the process."""
 
 
 def killing(target: Callable[..., Any], call: int, *, after: bool) -> Callable[..., Any]:

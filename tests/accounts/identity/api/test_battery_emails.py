@@ -1,4 +1,4 @@
-"""Battery rows of the confirmation of e-mail addresses."""
+"""Rows for `tests.support.battery`: the confirmation of e-mail addresses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.callers import Callers
 
 
 def waiting(callers: Callers, size: int) -> Scene:
-    """Return a scene with a user who signed up by an application and has not confirmed the e-mail address."""
+    """Return a scene with a user who signed up through an application and has not confirmed the e-mail address."""
     user, application = make_user(confirmed=False), make_application()
     User.objects.filter(pk=user.pk).update(created_by_application=application)
     return Scene(token=make_token(user, "read write", application))

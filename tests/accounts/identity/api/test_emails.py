@@ -1,4 +1,4 @@
-"""Tests of resending the confirmation mail by a client (contract, parameters section 2 "Acting on accounts"; SEED-040)."""
+"""Tests of client requests to resend a confirmation mail (contract, parameters section 2 "Acting on accounts", SEED-040)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def application() -> Application:
 
 @pytest.fixture
 def newcomer(application: Application, settings: Any) -> Api:
-    """A client of a user who signed up by the application and has not confirmed; the first mail was sent."""
+    """A client of a user who signed up through the application and has not followed the link in the first mail."""
     settings.CONFIRM_EMAIL = True
     form = {"username": "nell", "email": "nell@example.com", "password": "correct horse", "agreement": True}
     answer = Api(make_token(None, "read write", application)).post("/api/v1/accounts", form)
@@ -103,7 +103,7 @@ def test_seed_100_only_the_application_of_the_sign_up_may_resend_the_confirmatio
 
 def test_a_disabled_newcomer_is_sent_nothing(newcomer: Api) -> None:
     User.objects.update(disabled_at=clock.now())
-    # The token now belongs to the application only, and no mail can be requested for that (security row 80).
+    # The token now belongs to the application only, and cannot be used to request a mail (security row 80).
     answer = newcomer.post(PATH)
     assert (answer.status_code, answer.json()) == (403, {"error": ANOTHER_APPLICATION})
 

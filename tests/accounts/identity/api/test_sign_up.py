@@ -1,4 +1,4 @@
-"""Tests of signing up by a client program (contract, parameters section 2; SEED-055, SEED-098, SEED-148)."""
+"""Tests of signing up through a client program (contract, parameters section 2; SEED-055, SEED-098, SEED-148)."""
 
 from __future__ import annotations
 

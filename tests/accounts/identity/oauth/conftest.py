@@ -28,7 +28,7 @@ def application(db: None) -> Application:
 
 
 def ask(application: Application, /, **more: Any) -> dict[str, str]:
-    """Return the parameters with which an application opens `/oauth/authorize`; None leaves one out."""
+    """Return the parameters with which an application opens `/oauth/authorize`; a parameter whose value is None is left out."""
     wanted = {
         "client_id": application.client_id,
         "redirect_uri": CALLBACK,
@@ -40,7 +40,7 @@ def ask(application: Application, /, **more: Any) -> dict[str, str]:
 
 
 def answer(response: Any) -> dict[str, str]:
-    """Return the parameters that an application gets by a redirect."""
+    """Return the parameters that a redirect passes to an application."""
     assert response.status_code == 302, response.content[:300]
     return {name: values[0] for name, values in parse_qs(urlsplit(response["Location"]).query).items()}
 

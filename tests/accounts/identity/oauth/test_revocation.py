@@ -1,4 +1,6 @@
-"""Tests of the events that revoke a token, in every process (contract, behaviours section 5; security rows 23 and 24)."""
+"""Tests of the events that revoke a token, with effect in every process (contract, behaviours section 5; security rows 23 and
+24).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def killed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bytes]]:
-    """The messages published for streaming processes, with their channels."""
+    """The messages that were published to the streaming processes, with their channels."""
     sent: list[tuple[str, bytes]] = []
     monkeypatch.setattr(streams, "publish", lambda channel, payload: sent.append((channel, payload)))
     return sent
@@ -184,7 +186,7 @@ def test_rows_23_and_24_what_ends_the_token_ends_streams_and_codes(
                 sign_out_everywhere(user=person)
     assert not works(token)
     assert works(bystander)
-    # The streams of the user's browsers have negative numbers.
+    # The channels for streams of browser sessions have negative numbers instead of token ids.
     of_tokens = [(channel, message) for channel, message in killed if not channel.startswith("token:-")]
     assert of_tokens == [(channel_of(token.pk), b'{"event":"kill"}')]
     assert not Grant.objects.exists()

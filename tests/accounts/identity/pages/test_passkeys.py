@@ -1,4 +1,4 @@
-"""Tests of passkeys, as second factor or without a password (WebAuthn Level 2, section 7; security rows 20, 24, 25, 26)."""
+"""Tests of passkeys, as a second factor or without a password (WebAuthn Level 2, section 7; security rows 20, 24-26)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_an_id_of_a_passkey_of_somebody_else_is_refused(browser: Client, person:
     show_again(other)
     copy = SoftwareKey(id=key.id)
     assert REFUSED in add(other, copy).content.decode()
-    # The key cannot be added under a credential id other than the signed one either.
+    # Nor can the key be added under a credential id other than the signed one.
     options = options_on(other.get(ADD))
     renamed = json.loads(copy.create(options)) | {"id": "AAAA", "rawId": "AAAA"}
     assert REFUSED in other.post(ADD, {"name": "x", "credential": json.dumps(renamed)}).content.decode()
@@ -161,7 +161,7 @@ def test_row_26_the_challenge_of_a_second_factor_does_not_make_a_stolen_key_enou
     visitor.post("/auth/sign_in", {"login": "thief", "password": "correct horse"})
     options = options_on(visitor.get(SECOND))
     assert options["publicKey"]["userVerification"] == "preferred"
-    visitor.get("/auth/sign_up")  # visiting this page aborts the sign-in that had begun; the challenge stays
+    visitor.get("/auth/sign_up")  # visiting this page aborts the sign-in that had begun, but keeps the challenge
     visitor.post(ALONE, {"credential": stolen.get(options)})
     assert not is_signed_in(visitor)
 

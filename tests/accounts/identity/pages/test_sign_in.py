@@ -74,7 +74,7 @@ def test_the_limit_per_person_holds_for_every_way_to_write_the_name(
 ) -> None:
     names = ["ada", "@ada", "ada@example.com", "ADA@EXAMPLE.COM", "@ada@social.localhost"]
     for number in range(25):
-        # Each request comes from another network, so that only the counter of the user grows.
+        # Each request comes from a different network, so that only the user's counter grows.
         client.post("/auth/sign_in", {"login": names[number % 5], "password": "wrong"}, REMOTE_ADDR=f"10.{number}.0.1")
     blocked = client.post("/auth/sign_in", {"login": "ada", "password": "correct horse"}, REMOTE_ADDR="10.99.0.1")
     assert blocked.status_code == 429
@@ -92,13 +92,13 @@ def attack() -> None:
 def test_failed_attempts_of_strangers_do_not_lock_out_a_known_browser(
     client: Client, sign_in: SignIn, person: User, counted: None
 ) -> None:
-    """Security row 81: a known browser has its own counter, also after signing out."""
+    """Security row 81: a known browser has its own counter, even after signing out."""
     assert sign_in("ada").status_code == 303
     client.post("/auth/sign_out")
     attack()
     assert sign_in("ada")["Location"] == "/"
     client.post("/auth/sign_out")
-    # The browser is known for the users who have signed in there, and has the usual number of attempts.
+    # The browser is known only for the users who have signed in there, and has the usual number of attempts.
     cookie = client.cookies[settings.KNOWN_BROWSER_COOKIE_NAME]
     assert (cookie["path"], cookie["httponly"]) == ("/auth/sign_in", True)
     for number in range(25):

@@ -1,4 +1,4 @@
-"""Tests of the pages for users who wait for approval, who may only read that or withdraw the request."""
+"""Tests of the pages for users waiting for approval: they can only read that they are waiting, or withdraw the request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
 SENTENCE = "A person reviews every request to join."
-#: Pages that are not in a list of the settings.
+#: Paths of pages that the navigation of the settings does not list.
 OTHERS = (
     "/settings",
     "/settings/exports/following_accounts.csv",

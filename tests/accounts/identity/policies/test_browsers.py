@@ -1,4 +1,4 @@
-"""Tests of the names under which browsers are listed."""
+"""Tests of the names of browsers and systems, as derived from user agents for the list of sessions."""
 
 from __future__ import annotations
 

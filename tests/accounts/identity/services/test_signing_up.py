@@ -1,4 +1,4 @@
-"""Tests of signing up: the rows that it writes, and its number of queries."""
+"""Tests of the service that signs users up: the rows that it writes, and its number of queries."""
 
 from __future__ import annotations
 
