@@ -10,12 +10,7 @@ from social.api.access import user
 from social.api.declarations import Endpoint
 from social.api.viewsets import ApiViewSet
 from statuses.queries.filters import find_filter, find_filter_status, find_keyword, list_filters, list_keywords
-from statuses.serializers.filter import (
-    FilterKeywordSerializer,
-    FilterSerializer,
-    FilterStatusSerializer,
-    FilterV1Serializer,
-)
+from statuses.serializers import filter as entities
 from statuses.serializers.inputs.filters import FilterInput, FilterStatusInput, FilterV1Input, KeywordInput
 from statuses.services import filters
 
@@ -42,7 +37,7 @@ class FiltersViewSet(ApiViewSet):
 
     def list(self, request: Request) -> Any:
         """`GET /api/v2/filters`: all of the caller's filters, including expired ones."""
-        return FilterSerializer(list(list_filters(self.account_id)), many=True).data
+        return entities.FilterSerializer(list(list_filters(self.account_id)), many=True).data
 
     def create(self, request: Request) -> Any:
         """`POST /api/v2/filters`."""
@@ -65,25 +60,29 @@ class FiltersViewSet(ApiViewSet):
 
     def keywords(self, request: Request, filter_id: int) -> Any:
         """`GET /api/v2/filters/:filter_id/keywords`."""
-        return FilterKeywordSerializer(list(find_filter(filter_id, self.account_id).keywords.all()), many=True).data
+        return entities.FilterKeywordSerializer(
+            list(find_filter(filter_id, self.account_id).keywords.all()), many=True
+        ).data
 
     def add_keyword(self, request: Request, filter_id: int) -> Any:
         """`POST /api/v2/filters/:filter_id/keywords`."""
         found = find_filter(filter_id, self.account_id)
-        return FilterKeywordSerializer(filters.add_keyword(found=found, draft=KeywordInput.read(request))).data
+        return entities.FilterKeywordSerializer(filters.add_keyword(found=found, draft=KeywordInput.read(request))).data
 
     def statuses(self, request: Request, filter_id: int) -> Any:
         """`GET /api/v2/filters/:filter_id/statuses`."""
-        return FilterStatusSerializer(list(find_filter(filter_id, self.account_id).statuses.all()), many=True).data
+        return entities.FilterStatusSerializer(
+            list(find_filter(filter_id, self.account_id).statuses.all()), many=True
+        ).data
 
     def add_status(self, request: Request, filter_id: int) -> Any:
         """`POST /api/v2/filters/:filter_id/statuses`."""
         found = find_filter(filter_id, self.account_id)
         filter_status = filters.add_status(found=found, status_id=FilterStatusInput.read(request).status_id)
-        return FilterStatusSerializer(filter_status).data
+        return entities.FilterStatusSerializer(filter_status).data
 
     def _filter_entity(self, filter_id: int) -> Any:
-        return FilterSerializer(find_filter(filter_id, self.account_id)).data
+        return entities.FilterSerializer(find_filter(filter_id, self.account_id)).data
 
 
 class FilterKeywordsViewSet(ApiViewSet):
@@ -95,13 +94,13 @@ class FilterKeywordsViewSet(ApiViewSet):
 
     def retrieve(self, request: Request, id: int) -> Any:
         """`GET /api/v2/filters/keywords/:id`."""
-        return FilterKeywordSerializer(find_keyword(id, self.account_id)).data
+        return entities.FilterKeywordSerializer(find_keyword(id, self.account_id)).data
 
     def update(self, request: Request, id: int) -> Any:
         """`PUT /api/v2/filters/keywords/:id`."""
         found = find_keyword(id, self.account_id)
         filters.update_keyword(found=found, draft=KeywordInput.read(request))
-        return FilterKeywordSerializer(found).data
+        return entities.FilterKeywordSerializer(found).data
 
     def destroy(self, request: Request, id: int) -> Any:
         """`DELETE /api/v2/filters/keywords/:id`."""
@@ -114,7 +113,7 @@ class FilterStatusesViewSet(ApiViewSet):
 
     def retrieve(self, request: Request, id: int) -> Any:
         """`GET /api/v2/filters/statuses/:id`."""
-        return FilterStatusSerializer(find_filter_status(id, self.account_id)).data
+        return entities.FilterStatusSerializer(find_filter_status(id, self.account_id)).data
 
     def destroy(self, request: Request, id: int) -> Any:
         """`DELETE /api/v2/filters/statuses/:id`."""
@@ -135,24 +134,24 @@ class FiltersV1ViewSet(ApiViewSet):
 
     def list(self, request: Request) -> Any:
         """`GET /api/v1/filters`."""
-        return FilterV1Serializer(list(list_keywords(self.account_id)), many=True).data
+        return entities.FilterV1Serializer(list(list_keywords(self.account_id)), many=True).data
 
     def create(self, request: Request) -> Any:
         """`POST /api/v1/filters`: a filter with one keyword."""
         form = FilterV1Input.read(request)
         new_filter = filters.create_with_keyword(account_id=self.account_id, draft=form.filter, keyword=form.keyword)
-        return FilterV1Serializer(new_filter).data
+        return entities.FilterV1Serializer(new_filter).data
 
     def retrieve(self, request: Request, id: int) -> Any:
         """`GET /api/v1/filters/:id`."""
-        return FilterV1Serializer(find_keyword(id, self.account_id)).data
+        return entities.FilterV1Serializer(find_keyword(id, self.account_id)).data
 
     def update(self, request: Request, id: int) -> Any:
         """`PUT /api/v1/filters/:id`."""
         found = find_keyword(id, self.account_id)
         form = FilterV1Input.read(request)
         filters.update_with_keyword(found=found, draft=form.filter, keyword=form.keyword)
-        return FilterV1Serializer(found).data
+        return entities.FilterV1Serializer(found).data
 
     def destroy(self, request: Request, id: int) -> Any:
         """`DELETE /api/v1/filters/:id`: removes the keyword from its filter, which is kept."""
