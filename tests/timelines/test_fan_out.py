@@ -23,6 +23,7 @@ from statuses.services.deleting import delete_status
 from tests.factories import statuses as factory
 from tests.factories.statuses import make_reblog, make_status
 from tests.timelines.conftest import Person, follow, person, work
+from timelines.policies import feeds
 from timelines.policies.feeds import FeedReason, home_verdict
 from timelines.services import fan_out
 from timelines.services.fan_out import fan_out_posts
@@ -198,7 +199,7 @@ def test_readers_to_whom_the_same_applies_are_judged_once(author: Person, monkey
         judged.append(relations.viewer_id)
         return home_verdict(row, relations, *arguments)
 
-    monkeypatch.setattr(fan_out, "home_verdict", counted)
+    monkeypatch.setattr(feeds, "home_verdict", counted)
     homes = fan_out.find_recipients(load_posts([status.id]))[status.id].homes
     assert set(homes) == {author.id, *(someone.id for someone in readers[1:])}
     alike = {someone.id for someone in readers[3:]}
