@@ -13,10 +13,8 @@ class RemoteAccounts(Protocol):
     """Finds remote accounts by their address, over the network."""
 
     def find_by_address(self, addresses: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
-        """Return the accounts with these addresses (username, domain), in lower case and Punycode, that are found in
-        five seconds.
-
-        Call it outside of a transaction. It never raises because of another server.
+        """Return the accounts with these addresses (username, domain), in lower case and Punycode, that are found
+        within five seconds. Call it outside of a transaction. Errors of other servers are not raised.
         """
         ...
 
@@ -25,13 +23,13 @@ class RemoteAccounts(Protocol):
     ) -> Collection[tuple[str, str | None]]:
         """Queue the accounts with these addresses for a look-up; return those that a recent look-up did not find.
 
-        Each server has its own rate limit. A limited number is queued for each `wanted_by` (a person or a server), each
-        once: call it again for the others.
+        Each server has its own rate limit. Each account is queued once, and for each `wanted_by` (a person or a server)
+        only a limited number: call it again for the others.
         """
         ...
 
     def refresh(self, account: Account) -> Account:
-        """Return the account, updated from its own server, in at most five seconds. Raises Unavailable."""
+        """Return the account, updated from its own server, within five seconds. Raises Unavailable."""
         ...
 
 

@@ -61,7 +61,7 @@ on(events.AccountUnlocked, accept_more, batch=1)
 on(events.ProfileLinksChanged, verify_profile_links, queue="links", batch=5)
 COPIES.subscribe()
 on(events.DomainBlocked, sever_blocked_domains, batch=1)
-# Follows of a suspended server's accounts end together (`moderation`).
+# Follows of a suspended server's accounts are ended together, by `moderation`.
 on(
     events.AccountSuspended,
     sever_suspended,

@@ -200,7 +200,7 @@ class Severance(models.Model):
 
 
 class SeveredAccount(models.Model):
-    """Follows that a local account has lost by an act: number of followers, and of accounts it followed."""
+    """Numbers of follows that a local account has lost by an act: followers, and accounts that it followed."""
 
     severance = models.ForeignKey(Severance, on_delete=models.CASCADE, related_name="accounts", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="severances")

@@ -19,8 +19,8 @@ class Tag(models.Model):
     """A hashtag by its normalised name; `display_name` is the spelling of its first use, or that chosen by staff.
 
     `usable`: new local posts may have it. `listable`: search may show it. `trendable`: it may trend; None until staff
-    have decided. `private`: it was not used in public yet. `local_only`: it was, but only in posts for people of this
-    server.
+    have decided. `private`: it has not been used in public yet. `local_only`: it has been used in public, but only in
+    posts for people of this server.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -63,7 +63,8 @@ class TagUse(models.Model):
 class TagFollow(models.Model):
     """Follow of a hashtag by `account`: its home timeline shows public posts whose id is greater than this row's.
 
-    Ids are generated as those of posts. `absent`: the follower was not active for days, as `FollowerState.ABSENT`.
+    Ids are generated like those of posts. `absent`: the follower has not been active for days, as with
+    `FollowerState.ABSENT`.
     """
 
     id = SnowflakeField(primary_key=True)

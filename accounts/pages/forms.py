@@ -57,7 +57,7 @@ REFUSALS: Final = (Invalid, Forbidden, NotFound, RateLimited)
 class ServiceForm(forms.Form):
     """A form whose values a service validates."""
 
-    #: The form's name of a value, keyed by the service's name; only names that differ.
+    #: The form's names of fields, by the names that the service uses for them; only names that differ.
     renamed: Mapping[str, str] = {}
     #: The fields of each part of the page.
     parts: Mapping[str, Sequence[str]] = {}

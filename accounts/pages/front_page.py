@@ -70,7 +70,9 @@ def apps(request: HttpRequest) -> HttpResponse:
 
 
 def _for_visitors() -> dict[str, Any]:
-    """Return the template values of the front page for visitors: texts of staff, figures, and who may sign up."""
+    """Return the template values of the front page for visitors: texts that staff have written, the values of the port
+    `welcome`, and who may sign up.
+    """
     texts = load_site_texts(raw=True)
     title, description = texts.get("site_title"), plain(texts.get("site_short_description") or "")
     load = welcome.find()

@@ -18,7 +18,7 @@ _TABS: Final = ("followers", "following")
 
 @require_safe
 def person(request: HttpRequest, id: str, tab: str = "") -> HttpResponse:
-    """`/accounts/:id` and the pages below it: leads to the account's page. Raises NotFound."""
+    """`/accounts/:id` and the pages below it: redirects to the account's page. Raises NotFound."""
     account = find_account(require_found(parse_id(id)))
     if account.domain is not None:
         return redirect("remote_profile", acct=account.acct)
@@ -29,12 +29,12 @@ def person(request: HttpRequest, id: str, tab: str = "") -> HttpResponse:
 
 @require_safe
 def relationships(request: HttpRequest) -> HttpResponse:
-    """`/relationships`: leads to the list of the accounts that the signed-in user follows, or of the user's followers."""
+    """`/relationships`: redirects to the list of the accounts that the signed-in user follows, or of the user's followers."""
     name = "followers" if request.GET.get("relationship") == "followed_by" else "following"
     return redirect("profile_tab", username=signed_in(request).account.username, name=name)
 
 
 @require_safe
 def pinned(request: HttpRequest) -> HttpResponse:
-    """`/pinned`: leads to the signed-in user's profile, which begins with the pinned posts."""
+    """`/pinned`: redirects to the signed-in user's profile, which begins with the pinned posts."""
     return redirect("profile", username=signed_in(request).account.username)

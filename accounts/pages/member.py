@@ -38,7 +38,9 @@ _COUNT_LIMIT: Final = 99
 
 @dataclass(frozen=True)
 class Member:
-    """The signed-in reader of a page, and the navigation; `waiting` is the number of new things in the phones' menu."""
+    """The signed-in reader of a page, and the navigation; `waiting` is the number of new items that the menu on phones
+    leads to.
+    """
 
     person: Person
     links: list[dict[str, Any]]
@@ -96,11 +98,12 @@ def viewer_of(request: HttpRequest) -> User | None:
 
 
 def refusal(request: HttpRequest, states: Collection[SignInState]) -> HttpResponse | None:
-    """Return the response for a person who may not see a page, or None: a redirect to the sign-in, which then shows the
-    submitted form again; or the reason (403) if the account is in none of the `states`.
+    """Return the response for a person who may not see a page; None for a person who may. It is a redirect to the
+    sign-in page, which returns to the page or its submitted form, or the reason (403) if the account is in none of the
+    `states`.
     """
     if isinstance(request.user, User):
-        # An approved user is always in one of the states LET_IN, so that the query can be saved.
+        # An approved user is always in one of the states LET_IN, so that no query is needed.
         if states is LET_IN and request.user.approved:
             return None
         state = find_sign_in_state(request.user)

@@ -54,7 +54,7 @@ def shown_person(account: Account) -> Person:
 
 
 def shown_author(account: Mapping[str, Any], *, member: bool = False) -> Person:
-    """Return `shown_person` for an entity "Account"; for a `member`, remote accounts link to their page here."""
+    """Return `shown_person` for an entity "Account"; for a `member`, remote accounts link to their page on this server."""
     username, domain = account["username"], account["acct"].partition("@")[2]
     name = visible_text(account["display_name"]) or username
     return Person(

@@ -1,4 +1,4 @@
-"""Pages on which people change their profile and their preferences, and end mails (RFC 8058)."""
+"""Pages on which people change their profile and their preferences, and unsubscribe from mails (RFC 8058)."""
 
 from __future__ import annotations
 
@@ -139,7 +139,9 @@ def _saved(request: HttpRequest, form: PreferencesForm) -> HttpResponse:
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def unsubscribe(request: HttpRequest, signed: str) -> HttpResponse:
-    """`/unsubscribe/<signed>`: GET asks for confirmation, as mail scanners open links; POST ends them. Raises NotFound."""
+    """`/unsubscribe/<signed>`: GET asks for confirmation, because mail scanners open links; POST ends the mails. Raises
+    NotFound.
+    """
     found = signed_switch(signed)
     if found is None:
         raise NotFound

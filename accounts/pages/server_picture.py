@@ -30,7 +30,7 @@ def server_picture(request: HttpRequest) -> dict[str, Callable[[], str]]:
 
 @require_safe
 def custom_css(request: HttpRequest) -> HttpResponse:
-    """`/custom.css`: the owner's colours and style sheet, cached for long with its current version."""
+    """`/custom.css`: the owner's colours and style sheet, cached for a year if the URL has their current version."""
     identity = current_identity()
     return _answer(request, identity.stylesheet, "text/css; charset=utf-8", identity.version)
 
@@ -52,13 +52,13 @@ def _answer(request: HttpRequest, text: str, content_type: str, version: str) ->
     return HttpResponse(text, content_type=content_type, headers=headers)
 
 
-#: Limit of characters of a name below an icon; home screens truncate longer names.
+#: Maximum number of characters of the name below an icon; home screens truncate longer names.
 _SHORT: Final = 30
 
 
 @require_safe
 def manifest(request: HttpRequest) -> HttpResponse:
-    """`/manifest`: name, icons and colours of this server, and the page to share texts to (contract, endpoints)."""
+    """`/manifest`: name, icons and colours of this server, and the page to which texts can be shared (contract, endpoints)."""
     texts, palette = load_site_texts(), current_identity().palette
     document: dict[str, Any] = {
         "id": "/",

@@ -58,7 +58,7 @@ class People:
             return False
         if account_id == relations.viewer_id:
             return True
-        # `is_blocked_by`, inlined: this runs four times for each post of a page.
+        # `is_blocked_by`, inlined: this runs four times for each post on a page.
         if account_id in relations.blocked_by or account_id in relations.domain_blocked_by:
             return False
         if self.hidden and (account_id in relations.blocking or account_id in relations.muting):

@@ -1,4 +1,4 @@
-"""Rules of domains: which may exist on the public internet, and which of them an account is attributed from."""
+"""Rules of domains: which may exist on the public internet, and whose links may credit an account as their author."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def is_attributed_from(host: str, domains: Iterable[str]) -> bool:
     own_domain = normalise_domain(host)
     if own_domain is None:
         return False
-    # The domains are compared without normalising them, because a remote account may list hundreds of domains, which would
-    # take long to normalise (security row 78).
+    # The domains are compared without normalising them, because a remote account may list hundreds of domains, which
+    # would take a long time to normalise (security row 78).
     allowed = {domain.strip().lower().removesuffix(".") for domain in domains}
     spellings = (own_domain.split("."), display_domain(own_domain).split("."))
     return any(".".join(labels[number:]) in allowed for labels in spellings for number in range(len(labels)))

@@ -9,7 +9,9 @@ from accounts.policies.relations import Relations
 
 
 class Audience(StrEnum):
-    """Groups that may put an account into collections; ASKED: the account is asked; MISSING: no policy is stated."""
+    """Groups that may put an account into collections; ASKED: anybody, but the account has to consent; MISSING: its
+    server states no policy.
+    """
 
     NOBODY = ""
     PUBLIC = "public"
@@ -19,8 +21,8 @@ class Audience(StrEnum):
 
 
 def featuring_audience(account: Account) -> Audience:
-    """Return who may put the account into collections: of a local account everybody or, if it is locked, its followers,
-    if it is discoverable; of a remote account the group that its server states (FEP-7aa9).
+    """Return who may put the account into collections: for a discoverable local account everybody or, if it is locked,
+    its followers; for any other local account nobody; for a remote account the group that its server states (FEP-7aa9).
     """
     if not account.local:
         return Audience.MISSING if account.feature_policy is None else Audience(account.feature_policy)
@@ -30,7 +32,7 @@ def featuring_audience(account: Account) -> Audience:
 
 
 def is_approved(audience: Audience, account_id: int, relations: Relations) -> bool:
-    """Tell whether the viewer of `relations` belongs to the `audience` of the account, of which they may be the owner."""
+    """Tell whether the viewer of `relations` belongs to the `audience` of the account; the viewer may be the account itself."""
     if relations.viewer_id is None or audience not in (Audience.PUBLIC, Audience.FOLLOWERS):
         return False
     return audience is Audience.PUBLIC or account_id == relations.viewer_id or account_id in relations.following

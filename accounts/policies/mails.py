@@ -81,13 +81,15 @@ def off_value(switch: str) -> Any:
 
 
 def list_headers(user_id: int, switch: str) -> tuple[str, dict[str, str]]:
-    """Return the address that ends mails of a kind (`switch`), for ever, and the mail headers with it (RFC 8058)."""
+    """Return the unsubscribe address for a kind of mails (`switch`), which never expires, and the mail headers that
+    contain it (RFC 8058).
+    """
     url = links.web_url(reverse("mail_unsubscribe", args=[_SIGNER.sign(f"{user_id}-{switch}")]))
     return url, {"List-Unsubscribe": f"<{url}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
 
 
 def signed_switch(signed: str) -> tuple[int, str] | None:
-    """Return the user's id and the switch in an unsubscribe address made by `list_headers`; None for any other text."""
+    """Return the user's id and the switch in an unsubscribe address of `list_headers`; None for any other text."""
     try:
         number, _hyphen, switch = _SIGNER.unsign(signed).partition("-")
     except BadSignature:

@@ -1,4 +1,4 @@
-"""Reads networks (ranges of IP addresses), and says which are too wide to be blocked on purpose."""
+"""Reads networks (ranges of IP addresses), and decides for which of them a block is probably a mistake."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     """Return the network of an IP address or CIDR notation (host bits are ignored). Raises ValueError, also for a zone
     (`%eth0`).
 
-    IPv4 addresses written as IPv6 addresses (`::ffff:192.0.2.0/120`) are an IPv4 network, as the addresses of clients
-    are.
+    IPv4 addresses written as IPv6 addresses (`::ffff:192.0.2.0/120`) are read as an IPv4 network, in the same way as
+    the addresses of clients.
     """
     if "%" in text:
         raise ValueError(text)
@@ -36,7 +36,7 @@ def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
 
 
 def is_of_proxies(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
-    """Tell whether a network has private addresses or this machine's, which reverse proxies have (security row 79)."""
+    """Tell whether a network contains private or loopback addresses, which reverse proxies have (security row 79)."""
     return any(own.version == network.version and network.overlaps(own) for own in _PROXY_NETWORKS)
 
 

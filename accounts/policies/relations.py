@@ -59,7 +59,7 @@ class Relations:
     # Accounts of servers that the viewer blocks, and accounts that block the viewer's server.
     domain_blocking: frozenset[int] = frozenset()
     domain_blocked_by: frozenset[int] = frozenset()
-    # Accounts that the viewer reads only in lists; loaded only if they decide which posts are shown.
+    # Accounts that the viewer reads only in exclusive lists; loaded only if they decide which posts are shown.
     read_apart: frozenset[int] = frozenset()
     endorsing: frozenset[int] = frozenset()
     notes: Mapping[int, str] = field(default_factory=dict)
@@ -190,7 +190,9 @@ FOLLOW_RATIO = 1.1
 
 
 def may_follow(account: Account, target: Account, relations: Relations) -> bool:
-    """Tell whether `account`, of which `relations` are, may follow at all: nobody blocks the other, and neither has moved."""
+    """Tell whether `account` may follow `target`: neither blocks the other, and neither has moved. `relations` are
+    those of `account`.
+    """
     return (
         target.id not in relations.blocking
         and target.id not in relations.domain_blocking

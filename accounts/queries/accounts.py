@@ -64,7 +64,9 @@ def find_account(account_id: int) -> Account:
 
 
 def split_address(address: str) -> tuple[str, str | None] | None:
-    """Split `user`, `@user` or `user@domain` into username and Punycode domain (None: here); None if invalid."""
+    """Split `user`, `@user` or `user@domain` into username and Punycode domain (None for this server); None if it is
+    invalid.
+    """
     username, _at, domain = address.strip().removeprefix("@").partition("@")
     if not username or "@" in domain or "/" in username or " " in username:
         return None
@@ -175,9 +177,8 @@ def approving(cached: Mapping[int, dict[str, Any]]) -> list[int]:
 
 
 def load_counted_accounts(account_ids: Iterable[int], viewer_id: int | None) -> CountedAccounts:
-    """Load the rows for the entities of these accounts: one query when every body is cached, else two or three more.
-
-    A viewer needs one more if one of the accounts is locked and its followers may feature it.
+    """Load the rows for the entities of these accounts: one query when every body is cached, otherwise two or three
+    more. A viewer requires one more query if one of the accounts is locked and its followers may feature it.
     """
     wanted = list(set(account_ids))
     if not wanted:

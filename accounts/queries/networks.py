@@ -54,7 +54,7 @@ def list_endorsed(account_id: int) -> QuerySet[Endorsement]:
 
 
 def count_follows_with(account_id: int, domain: str) -> tuple[int, int]:
-    """Count the account's follows of accounts of a server, and theirs of the account; 0 for an invalid domain."""
+    """Count the accounts of a server that the account follows, and those that follow it; both are 0 for an invalid domain."""
     name = normalise_domain(domain)
     if not name:
         return 0, 0
@@ -76,7 +76,9 @@ SELECT known.id, familiar.account_id
 
 
 def load_familiar_followers(viewer_id: int, account_ids: Iterable[int]) -> dict[int, list[int]]:
-    """Load at most FAMILIAR_SHOWN followers of each account whom the viewer follows and who show it. Two queries."""
+    """Load at most FAMILIAR_SHOWN followers of each account whom the viewer also follows and who do not hide whom they
+    follow. Two queries.
+    """
     known = Account.objects.filter(is_present(), id__one_of=account_ids).values_list("id", "hide_collections")
     open_ids = [number for number, hidden in known if not hidden and number != viewer_id]
     followers: dict[int, list[int]] = {number: [] for number, _hidden in known}

@@ -128,7 +128,7 @@ def load_hiding(viewer_id: int | None, account_ids: Iterable[int], *, with_follo
     """Load the viewer's follows, blocks, mutes, blocked servers and exclusive lists, which decide what pages of posts
     show.
 
-    `with_followed_by` adds the viewer's followers; otherwise as `load_relations`.
+    `with_followed_by` adds the viewer's followers; otherwise it is like `load_relations`.
     """
     return _load(_hiding(with_followed_by), viewer_id, account_ids)
 
@@ -139,7 +139,9 @@ def _hiding(with_followed_by: bool) -> str:
 
 
 def load_reading(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
-    """Load the viewer's follows, and blocks of the viewer, which decide which posts they may read; else as `load_hiding`."""
+    """Load the viewer's follows, and the blocks against the viewer, which decide which posts the viewer may read.
+    Otherwise it is like `load_hiding`.
+    """
     return _load(_READING_AND_FOLLOWERS if with_followed_by else _READING, viewer_id, account_ids)
 
 
@@ -159,8 +161,8 @@ SELECT 'read_apart', a.id, NULL, NULL, NULL, NULL FROM unnest((SELECT %(ids)s)::
 
 
 def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) -> set[int]:
-    """Return the ids of those accounts, and of accounts they moved to, that let only their followers feature them, and
-    `approving`, the ids of accounts that are known to do so.
+    """Return the ids of those of the accounts, and of the accounts that they moved to, that let only their followers
+    feature them. `approving` are the ids of further accounts that are known to do so; they are included.
     """
     ids = set(approving)
     for account in accounts:
@@ -171,7 +173,9 @@ def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) ->
 
 
 def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
-    """Load the relations that decide whether the viewer may feature the accounts; only queried if `featuring_ids` has any."""
+    """Load the relations that decide whether the viewer may feature the accounts; makes no query if `featuring_ids` are
+    empty.
+    """
     return load_hiding(viewer_id, featuring_ids(accounts, approving))
 
 
@@ -189,8 +193,8 @@ def load_relations_of(
 ) -> dict[int, Relations]:
     """Load follows, blocks and mutes between many viewers and these accounts, by viewer id, in one query.
 
-    Viewers without relations are left out (use `Relations(viewer_id=...)`). Follow requests, and follows of the
-    viewers, are not read. `followable` limits the accounts whose followers are read.
+    Viewers without relations are left out (use `Relations(viewer_id=...)`). Follow requests, and follows of the viewers
+    by these accounts, are not read. `followable` limits the accounts whose followers are read.
     """
     if not viewer_ids or not account_ids:
         return {}
@@ -239,7 +243,7 @@ def load_block_pairs(block_ids: Collection[int]) -> set[tuple[int, int]]:
 
 
 def load_nearby_pairs(account_ids: Collection[int], target_ids: Collection[int]) -> set[tuple[int, int]]:
-    """Load the pairs of an account that follows, or has requested to follow, a target, as ids; one query."""
+    """Load the pairs (account id, target id) in which the account follows the target or has requested to; one query."""
     if not account_ids or not target_ids:
         return set()
     follows, requests = (

@@ -19,9 +19,8 @@ _SENDING: Final = [queue for queue, terms in TERMS.items() if terms.sends]
 
 
 def list_failing_hosts() -> QuerySet[Host]:
-    """List failing hosts that deliveries go to, or where accounts live that local accounts follow.
-
-    Others are left out, because strangers can cause requests to any host, even to ones that do not exist.
+    """List failing hosts that deliveries go to, or that have accounts which local accounts follow. Other hosts are left
+    out, because strangers can cause requests to any host, even to ones that do not exist.
     """
     follows = Follow.objects.filter(account__domain=None, target__domain=OuterRef("name"))
     at_host = Q(name=OuterRef("name")) | Q(host=OuterRef("name"))
@@ -30,7 +29,9 @@ def list_failing_hosts() -> QuerySet[Host]:
 
 
 def load_names(hosts: Iterable[str]) -> dict[str, list[str]]:
-    """Load each host's domains: the host if it is a known domain, else those whose documents it serves, else the host."""
+    """Load each host's domains: the host itself if it is a known domain; otherwise the domains whose documents it
+    serves, or the host if there are none.
+    """
     names = list(hosts)
     known = set(Domain.objects.filter(name__one_of=names).values_list("name", flat=True))
     at_host = defaultdict(list)

@@ -45,7 +45,7 @@ BACKUP_SETTING: Final = "backup_taken"
 
 
 def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
-    """Load the texts and settings of staff about this server, with defaults unless `raw`."""
+    """Load the texts and settings that staff have written for this server, with defaults unless `raw`."""
     rows = SiteSetting.objects.filter(Q(key__startswith="site_") | Q(key=ACCESS_SETTING))
     stored = dict(rows.values_list("key", "value"))
     for kind, origins in (stored.pop(ACCESS_SETTING, None) or {}).items():
@@ -86,7 +86,9 @@ def find_minimum_age() -> int:
 
 
 def must_confirm_email() -> bool:
-    """Tell whether people who sign up must confirm their e-mail address: always with a captcha, which they find there."""
+    """Tell whether people who sign up must confirm their e-mail address: always if there is a captcha, which is on the
+    confirmation page.
+    """
     return settings.CAPTCHA is not None or bool(_find("CONFIRM_EMAIL"))
 
 
@@ -124,7 +126,7 @@ def _key_of(name: str) -> str:
 
 
 def find_site_text(key: str) -> tuple[str, datetime] | None:
-    """Return a text of staff, and when it was last changed; None if the text is empty."""
+    """Return a text that staff have written, and when it was last changed; None if the text is empty."""
     setting = SiteSetting.objects.filter(key=key).first()
     return (str(setting.value), setting.updated_at) if setting is not None and setting.value else None
 

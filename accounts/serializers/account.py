@@ -25,7 +25,9 @@ from social.kernel.media import storage
 
 
 def file_url(path: str, remote_url: str, default: str) -> str:
-    """Return the absolute address of a picture: of the stored copy, else the remote address, else of the default picture."""
+    """Return the absolute address of a picture: of the stored copy, or else the remote address, or else that of the
+    default picture.
+    """
     if path:
         return storage.url(path)
     return remote_url or links.web_url(f"{settings.STATIC_URL}{default}")
@@ -190,7 +192,8 @@ def _entity(account: Account, emojis: EmojiLookup, relations: Relations) -> dict
 
 
 def cacheable(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return the cacheable parts of an account's entity: its body, and the values from which other members are made.
+    """Return the cacheable parts of an account's entity: its body, and the values from which other members are
+    computed.
 
     The body of an account that has moved must not be cached: it contains the new account as the viewer of `relations`
     sees it.

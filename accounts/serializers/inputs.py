@@ -31,7 +31,7 @@ class FollowInput(Input[FollowChange]):
 
 
 class LegacyFollowInput(Form):
-    """The account to follow: `user` or `user@domain`, also with blanks around it."""
+    """The account to follow: `user` or `user@domain`, which blanks may surround."""
 
     uri: Stripped = ""
 
@@ -111,7 +111,9 @@ class _SharedInput(Input[ProfileChange]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Return the change of a profile; for the members of `unsaid`, null and "" mean "not stated"."""
+        """Return the change of a profile; for `discoverable` and `hide_collections`, null and "" mean "not stated"
+        (`unsaid`).
+        """
         sent = dict(values)
         for name in ("display_name", "note"):
             if isinstance(sent.get(name), str):

@@ -1,4 +1,4 @@
-"""Writes the audit log, to which each service that acts for staff adds its rows, and settings that operators change."""
+"""Writes the settings that operators change, and the audit log, to which each service that acts for staff adds rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def record(*, by: Staff, action: str, target_type: str, target_id: int, target_n
 
 
 def record_about(by: Staff, action: str, row: Model, **details: Any) -> None:
-    """Add a row as `record` does about a row of a table, named by its address (accounts and users) or its text."""
+    """Add a row like `record`, about `row`, which is named by its address (accounts and users) or its text."""
     account = row.account if isinstance(row, User) else row
     name = f"@{account.acct}" if isinstance(account, Account) else str(row)
     record(by=by, action=action, target_type=type(row).__name__, target_id=row.pk, target_name=name, **details)
@@ -65,7 +65,9 @@ def reason_details(reason: str) -> dict[str, str]:
 
 
 def record_by_user(*, by: User | None, **what: Any) -> None:
-    """Add rows as `record_each` does for the kernel's tables (`social.kernel.ports`); `by` None is the operator."""
+    """Add rows like `record_each`, for changes of the kernel's tables (`social.kernel.ports`). A `by` of None is the
+    operator.
+    """
     record_each(by=OPERATOR if by is None else staff_of(by), **what)
 
 

@@ -30,8 +30,9 @@ def block_account(*, account: Account, target: Account, uri: str | None = None) 
     """Block an account: follows, follow requests and collection items between the two end. Repeating it changes
     nothing.
 
-    `uri` is the id of a remote Block, which another block of the account loses; a block of a remote account gets an id
-    here (contract, federation section 7). Publishes AccountBlocked, and AccountUnfollowed for each follow that ended.
+    `uri` is the id of a remote account's Block activity; it is removed from any other block that has it. A local
+    account's block of a remote account gets its id here (contract, federation section 7). Publishes AccountBlocked, and
+    AccountUnfollowed for each follow that ended.
     """
     if account.id == target.id:
         return
@@ -61,7 +62,9 @@ def unblock_account(*, account: Account, target: Account) -> None:
 
 
 def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
-    """Copy `source`'s blocks (both ways) and mutes to `target`; return how many. Publishes their events."""
+    """Copy to `target` the blocks by and against `source`, and the mutes against it; return how many. Publishes their
+    events.
+    """
     moved = 0
     for row in Block.objects.filter(target=source).select_related("account").iterator():
         block_account(account=row.account, target=target)

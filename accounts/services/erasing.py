@@ -90,7 +90,7 @@ def register_hold(hold: Hold) -> None:
 
 
 def retain_rows_of_suspended(*tables: type[Model]) -> None:
-    """Register, at the start of a process, tables of staff whose rows stay when a suspended account is erased."""
+    """Register, at the start of a process, tables for staff whose rows stay when a suspended account is erased."""
     _retained_of_suspended.update(tables)
 
 
@@ -106,7 +106,7 @@ def go_on_erasing(events: Sequence[AccountErasureDue]) -> None:
 
 
 def erase_account(account_id: int) -> bool:
-    """Erase an account for TURN_SECONDS; return whether nothing is left. Publishes AccountErasureDue otherwise.
+    """Erase an account for at most TURN_SECONDS; return whether nothing is left. Publishes AccountErasureDue otherwise.
 
     A step begins when the steps before it find nothing more. The row of a suspended account stays, with its rows in the
     tables of `retain_rows_of_suspended`, and so does that of a deleted account with a lasting hold. Nothing is done for an
@@ -205,8 +205,8 @@ register(_record_ended_follows, _forget_severed_follows, _end_relations, _blank_
 def delete_user(*, user: User) -> None:
     """Delete a local account, for its owner or an operator. Publishes AccountDeleted. Doing it twice changes nothing.
 
-    It is hidden at once, and sessions, tokens and streams end; its username is never free again (security row 18). Its
-    data are erased in the background. Raises Conflict for the last administrator.
+    It is hidden immediately, and sessions, tokens and streams end; its username is never free again (security row 18).
+    Its data are erased in the background. Raises Conflict for the last administrator.
     """
     _end_user(user, keep_one=True)
 
@@ -237,7 +237,8 @@ def close_server(*, by: Staff) -> Iterator[str]:
 
 def _end_user(user: User, *, keep_one: bool) -> None:
     with transaction.atomic():
-        # The account is read after the lock: a joined row would be as it was before the wait for the lock.
+        # The account is read after the lock is granted: a joined row would show the state from before the wait for the
+        # lock.
         locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         account = Account.objects.get(id=locked.account_id) if locked is not None else None
         if locked is None or account is None or account.deleted_at is not None:
@@ -287,7 +288,7 @@ def delete_account(*, by: Staff, account: Account) -> None:
 
 
 def end_account(*, account: Account, origin: SuspensionOrigin) -> None:
-    """Hide an account at once, and start the erasure of its data, in the caller's transaction. Publishes AccountDeleted."""
+    """Hide an account immediately, and start the erasure of its data, in the caller's transaction. Publishes AccountDeleted."""
     current = Account.objects.select_for_update(no_key=True).filter(pk=account.pk, deleted_at=None).first()
     if current is None:
         return

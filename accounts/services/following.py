@@ -36,7 +36,7 @@ class FollowChange:
 
 @dataclass(frozen=True)
 class EarlierFollow:
-    """A follow or a follow request (not `accepted`) that existed before, with the id of its Follow activity."""
+    """A follow (`accepted`) or a follow request that existed before, with the id of its Follow activity."""
 
     accepted: bool
     uri: str | None
@@ -76,9 +76,9 @@ def follow_account(
     or request.
 
     `uri` is the id of the Follow that a remote account has sent; a local account's follow of a remote account gets its
-    id here (contract, federation section 7). Unless `limited`, the limit of follows is not checked. Raises Forbidden
-    (self, blocked, moved), NotFound (suspended) or Invalid (limit, invalid language code). Publishes AccountFollowed,
-    FollowRequested, or FollowChanged for changed options of a follow (contract, parameters section 2).
+    id here (contract, federation section 7). If `limited` is False, the limit on follows is not checked. Raises
+    Forbidden (self, blocked, moved), NotFound (suspended) or Invalid (limit, invalid language code). Publishes
+    AccountFollowed, FollowRequested, or FollowChanged for changed options of a follow (contract, parameters section 2).
     """
     if account.id == target.id:
         raise Forbidden(_("Following your own account is not allowed"))

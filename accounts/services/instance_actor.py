@@ -11,7 +11,7 @@ from social.kernel import links
 from social.kernel.locks import lock
 from social.kernel.plans import Plan, Slot
 
-# Every signed request to another server asks for it.
+# A prepared query, because it runs for every signed request to another server.
 _ACTOR = Plan(
     lambda: Account.objects.select_related("key_pair").filter(uri=Slot("uri", Account._meta.get_field("uri")))
 )
@@ -23,7 +23,9 @@ def instance_actor_uri() -> str:
 
 
 def instance_username() -> str:
-    """Return the username of the instance actor: the domain, with a dot, which no user can have, before a port."""
+    """Return the username of the instance actor: the domain, with a dot instead of the colon before a port. No user's
+    name can contain a dot.
+    """
     return settings.LOCAL_DOMAIN.replace(":", ".")
 
 

@@ -17,7 +17,7 @@ from accounts.policies.staff import Staff, require
 from accounts.services.audit import record, record_about
 from social.kernel import clock
 from social.kernel.crypto import encrypt, reencrypt
-from social.kernel.crypto import new_rsa_pair as new_rsa_pair  # signing up makes them outside of its transaction
+from social.kernel.crypto import new_rsa_pair as new_rsa_pair  # signing up generates keys outside of its transaction
 from social.kernel.errors import Conflict
 from social.kernel.events import publish
 from social.kernel.locks import keep_rows
@@ -49,7 +49,9 @@ def store_keys(*, account: Account, pair: tuple[str, str]) -> None:
 
 
 def make_missing_keys() -> int:
-    """Create keys for at most MISSING_KEYS_AT_ONCE accounts of older releases; return how many. Run by the scheduler."""
+    """Create keys for at most MISSING_KEYS_AT_ONCE accounts that older releases have left without keys; return how
+    many. Run by the scheduler.
+    """
     # The accounts are selected through their users and unordered, because a query ordered by the ids of accounts would read
     # all remote accounts.
     people = User.objects.filter(account__key_pair=None, account__deleted_at=None).select_related("account")
@@ -71,7 +73,7 @@ def rotate_keys(*, by: Staff, account: Account) -> bool:
     require(by, Permission.MANAGE_FEDERATION)
     if not account.local:
         raise Conflict(_("Only accounts of this server have keys here."))
-    # The keys are made outside of the transaction, because this takes a tenth of a second.
+    # The keys are generated outside of the transaction, because this takes a tenth of a second.
     private_key, public_key = new_rsa_pair()
     with transaction.atomic():
         pair = KeyPair.objects.select_for_update().filter(account=account).first()

@@ -1,4 +1,4 @@
-"""Processes profile pictures: validates and redraws them, stores their files, and removes the files of replaced pictures."""
+"""Processes profile pictures: validates and re-encodes them, stores their files, and removes the files of replaced pictures."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _spoofed(name: str) -> FieldError:
 
 
 def draw_pictures(uploads: Mapping[str, PictureUpload], *, account_id: int) -> dict[str, Drawing]:
-    """Redraw pictures, which the scanner must find clean first, and return them by name. Slow: call it outside of
+    """Re-encode pictures, which the scanner must find clean first, and return them by name. Slow: call it outside of
     transactions.
 
     Raises Invalid with `details`; Unavailable when the scanner does not respond.
@@ -91,7 +91,9 @@ def draw_pictures(uploads: Mapping[str, PictureUpload], *, account_id: int) -> d
 
 @contextmanager
 def stored(drawn: Mapping[str, Drawing]) -> Iterator[dict[str, str]]:
-    """Store the files of drawn pictures, and yield the account's columns to write. An exception removes the files."""
+    """Store the files of re-encoded pictures, and yield the account's columns to write. If the block raises an
+    exception, the files are removed.
+    """
     columns: dict[str, str] = {}
     try:
         for name, drawing in drawn.items():

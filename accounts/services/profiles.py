@@ -108,7 +108,7 @@ def change_errors(change: ProfileChange) -> list[FieldError]:
 
 
 def bare_domain(written: str) -> str:
-    """Return the domain without a scheme, which people often copy with it, and without a wildcard for subdomains."""
+    """Return the domain without a scheme, which people often include, and without a wildcard for subdomains."""
     return written.strip().removeprefix("https://").removeprefix("http://").removeprefix("*.")
 
 

@@ -38,7 +38,7 @@ class RemoteKey:
 
 @dataclass(frozen=True)
 class RemoteProfile:
-    """Remote account, typed, sanitised and clamped; the fields are named like the columns.
+    """Remote account, whose values are validated, sanitised and clamped; the fields are named like the columns.
 
     Its server states `suspended` (federation section 4); the account `moved_to_id` names it as an alias.
     """
@@ -216,7 +216,9 @@ def resolve_address(address: str) -> Account | None:
 
 
 def proper_address(text: str) -> str:
-    """Return the canonical address of the account that `resolve_address` finds, possibly on another server; else the text."""
+    """Return the canonical address of the account that `resolve_address` finds, possibly on another server; the text
+    itself if it finds none.
+    """
     account = resolve_address(text)
     return text if account is None else f"{account.username}@{account.domain or settings.LOCAL_DOMAIN}"
 

@@ -1,4 +1,4 @@
-"""Sanctions of staff on accounts: limits, sensitive media, suspension, no suggestions, and their end.
+"""Imposes and ends the sanctions of staff on accounts: limits, sensitive media, suspension, exclusion from suggestions.
 
 Each function checks permission and rank of `by`, and writes an audit row with the changed values, if any. Source:
 contract, behaviours section 18.
@@ -142,8 +142,8 @@ def apply_domain_rule(
 ) -> None:
     """Apply the rule for a server to one of its accounts, and undo the sanctions of the previous rule.
 
-    Those are recognised by their time, `before`; sanctions of staff on the account itself stay. `cause` names the rule
-    in the record of ended follows.
+    The previous sanctions are recognised by their time, `before`; sanctions of staff on the account itself stay.
+    `cause` names the rule in the record of ended follows.
     """
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).filter(pk=account_id, deleted_at=None).first()
@@ -156,7 +156,7 @@ def apply_domain_rule(
             subject.write(suspended_at=suspended_since, suspension_origin=SuspensionOrigin.LOCAL)
             _publish_suspended(account, SeveranceType.DOMAIN_BLOCK, cause)
         elif suspended_since is not None and account.suspended_at == before:
-            # If the rule was removed and created again at once, the account stays suspended, now by the new rule.
+            # If the rule was removed and immediately created again, the account stays suspended, now by the new rule.
             subject.write(suspended_at=suspended_since)
         if limited_since is not None and account.limited_at in (None, before):
             subject.write(limited_at=limited_since)
@@ -223,7 +223,7 @@ def _acting(by: Staff, account: Account, action: str, permission: Permission, **
         yield subject
         if not subject.after:
             return
-        # A suspension and its end have published ProfileUpdated, which says the same to whoever wants to know.
+        # Suspending and unsuspending publish ProfileUpdated, which is enough for the subscribers.
         if current.local and "suspended_at" not in subject.after:
             publish(events.AccountSanctioned(account_id=current.pk))
         record_about(

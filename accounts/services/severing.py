@@ -50,7 +50,8 @@ def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
     """Handle DomainBlocked: end follows and requests, both ways, between the account and that server's accounts.
 
     Each event ends and records at most BATCH_SIZE follows in a transaction, and is published again; at the end
-    FollowsSevered is published. A removed block ends no more follows. Publishes AccountUnfollowed for each follow.
+    FollowsSevered is published. If the block has been removed meanwhile, no more follows are ended. Publishes
+    AccountUnfollowed for each follow.
     """
     for event in events:
         if not blocks_domain(event.account_id, event.domain):
@@ -112,7 +113,7 @@ def sever_erased(account: Account) -> bool:
 
 
 def forget_severed(account_id: int) -> int:
-    """Delete a batch of an account's recorded follows; return how many. Acts without any are marked as purged."""
+    """Delete a batch of an account's recorded follows; return how many. Acts that have none left are marked as purged."""
     rows = SeveredFollow.objects.filter(Q(account_id=account_id) | Q(target_id=account_id))
     severance_ids = dict(rows.values_list("id", "severance_id")[:BATCH_SIZE])
     with transaction.atomic():

@@ -1,1 +1,1 @@
-"""Spam rules, by which posts and sign-ups are held, limited or reported."""
+"""Spam rules, which hold posts and sign-ups for review, limit accounts or report them."""

@@ -1,4 +1,4 @@
-"""Spam rules, by which posts and sign-ups are held for review, limited or reported; and their matches."""
+"""Spam rules, which hold posts and sign-ups for review, limit accounts or report them; and the matches of the rules."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class RuleOrigin(models.TextChoices):
 
 
 class SpamRule(models.Model):
-    """Rule that matches when all its conditions match: a list when one of its entries does, an empty list always.
+    """Rule that matches when all its conditions match. A list matches when one of its entries does; an empty list
+    always matches.
 
     Conditions for posts: `words`, hosts of links (with subdomains), a minimum number of mentions, an author known here
     for at most `maximum_age_hours`, and `first_contact`, an author without relations to all mentioned accounts.

@@ -22,7 +22,7 @@ from social.kernel.text.patterns import Patterns
 from social.kernel.text.searching import Text, comparable, split
 
 RULES_LIMIT: Final = 100
-"""Maximum number of rules of a server, enabled or not."""
+"""Maximum number of rules on a server, enabled or not."""
 
 ENTRIES_LIMIT: Final = 500
 """Maximum number of entries in one list of a rule."""
@@ -153,7 +153,7 @@ class SignUpFacts:
 
 
 class SpamRules:
-    """Rules of one kind, which are matched all at once."""
+    """Rules for one subject, which are all matched together."""
 
     def __init__(self, rules: Sequence[SpamRule] = ()) -> None:
         self._rules = rules

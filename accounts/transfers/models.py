@@ -21,11 +21,11 @@ class ImportState(models.TextChoices):
 
 
 class Import(models.Model):
-    """Import of a list from a file, which is added to the owner's list, or replaces it (`overwrite`).
+    """Import of a file, whose lines are added to a list of the owner, or replace the list (`overwrite`).
 
-    `kind` names the list (`accounts.transfers.services.portable_lists`). Of `total` lines, the rows of `done` ones are
-    deleted, those of `failed` ones stay. `removed_up_to` is the id of the last entry that was compared with the file,
-    None at the end.
+    `kind` names the list (`accounts.transfers.services.portable_lists`). Of the `total` lines, `done` were imported and
+    their rows deleted; the rows of the `failed` lines stay. `removed_up_to` is the id of the last entry that was
+    compared with the file, None at the end.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -143,14 +143,14 @@ class PastState(models.TextChoices):
 
 
 class PastImport(models.Model):
-    """Import of a person's own posts from an archive. Its owner can start it once it was read (`READY`), and can undo
-    it.
+    """Import of a person's own posts from an archive. Its owner can start it once it has been read (`READY`), and can
+    undo it.
 
     `source` is the ActivityPub id of the author that the archive names, `software` its kind. `visibility` is the widest
     visibility of the imported posts, or empty. Of `total` posts, `position` were handled and `done` stored; `left_out`
-    entries are not imported. `numbers` are further counts by name, `reasons` those of left-out entries and parts by
-    reason (`accounts.transfers.past.Reason`); `problem` is the reason for refusing the archive. An `unlimited` import
-    is an operator's.
+    entries are not imported. `numbers` are further counts by name, `reasons` are the counts of left-out entries and
+    parts by reason (`accounts.transfers.past.Reason`); `problem` is the reason for refusing the archive. An `unlimited`
+    import is an operator's.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -112,7 +112,7 @@ def _records(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _order(cells: Sequence[str], columns: Sequence[str], foreign: Collection[str]) -> list[int | None] | None:
-    """Return each column's position if the cells name columns, else None. Raises Unreadable for another list's columns."""
+    """Return each column's position if the cells name columns, otherwise None. Raises Unreadable for another list's columns."""
     names = [cell.strip().casefold() for cell in cells]
     if not {name.casefold() for name in foreign}.isdisjoint(names):
         raise Unreadable(Problem.OTHER_LIST)
@@ -137,7 +137,7 @@ def read_boolean(cell: str) -> bool | None:
 
 
 def write_boolean(value: bool) -> str:
-    """Return the reverse of `read_boolean`."""
+    """Return `true` or `false`, as `read_boolean` reads it."""
     return "true" if value else "false"
 
 

@@ -31,7 +31,7 @@ _ROW_PAGES = ByCursor(LIMIT, prev="since_id")
 _UNLIMITED_PAGES = ByCursor(Limit(40, 80, zero_is_all=True), prev="since_id")
 FAMILIAR_IDS_LIMIT = 40
 
-# The time of Mastodon's release 4.4, in seconds.
+# The time of Mastodon's release 4.4, as Unix time.
 _DEPRECATION_4_4 = 1751932800
 
 
@@ -192,7 +192,7 @@ class DomainBlocksViewSet(ApiViewSet):
         return {}
 
 
-# The time of Mastodon's release 3.4, in seconds.
+# The time of Mastodon's release 3.4, as Unix time.
 _DEPRECATION_3_4 = 1621123200
 _PAGES: Final = ByOffset(Limit(40, 80))
 
@@ -210,7 +210,7 @@ class DiscoveryViewSet(ApiViewSet):
     }
 
     def directory(self, request: Request) -> HttpResponse:
-        """Accounts that want to be found."""
+        """Accounts that may be suggested to others (`discoverable`)."""
         form = DirectoryInput.read(request)
         ids = list_directory(self.viewer_id, order=form.order or "active", local=form.local).values_list(
             "id", flat=True

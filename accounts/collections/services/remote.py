@@ -209,8 +209,8 @@ def _delete_items(items: Iterable[CollectionItem]) -> None:
 
 
 def _store_items(collection: Collection, listed: Sequence[RemoteItem]) -> None:
-    """Create or change items. A local account must have consented already; a remote account's item is pending until its
-    consent is verified.
+    """Create or change items. Items of local accounts that have not consented are ignored; items of remote accounts are
+    pending until the consent is verified.
     """
     people = {one.uri: one for one in Account.objects.filter(uri__one_of=[item.object_uri for item in listed])}
     items = list(CollectionItem.objects.filter(collection=collection).select_related("account"))

@@ -1,8 +1,8 @@
 """Writes the files of an archive so that a process may be stopped at any byte.
 
 An archive is a tar file in gzip members, one for each step (RFC 1952 section 2.2). Documents are written beside it
-until they are complete. The caller stores the valid size of each file; what an interrupted step wrote after it is cut
-off.
+until they are complete. The caller stores the valid size of each file; bytes beyond it, which an interrupted step has
+written, are cut off.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def writing(archive_id: int, files: dict[str, list[int]]) -> Iterator[ArchiveWri
 def remove_strays(root: Path, used: Callable[[], Iterable[int]]) -> int:
     """Remove folders in `root` that are not `used`, not locked, and a day old; return how many."""
     oldest = time.time() - _STRAY_SECONDS
-    # The folders are listed before the ids, so that folders made meanwhile are not taken for strays.
+    # The folders are listed before the ids, so that folders that are created meanwhile do not count as strays.
     old = [folder for folder in root.glob("*") if folder.name.isdecimal() and _changed_at(folder) < oldest]
     used_ids = set(map(str, used())) if old else set()
     count = 0

@@ -108,7 +108,7 @@ def write_archives(events: Sequence[ArchiveDue]) -> None:
 
 
 def write_archive(archive_id: int) -> None:
-    """Write an archive for TURN_SECONDS. Publishes ArchiveReady, or ArchiveDue if steps may be left.
+    """Write an archive for at most TURN_SECONDS. Publishes ArchiveReady, or ArchiveDue if steps may be left.
 
     The archive of a deleted account is removed. Raises Unavailable while another process writes it.
     """
@@ -245,7 +245,7 @@ def _write_lists(account: Account, cursor: int, writer: archive_files.ArchiveWri
 
 
 def _write_identities(account: Account, cursor: int, writer: archive_files.ArchiveWriter) -> int | None:
-    """Write what is stored about the sign-in by issuers, if the person uses it."""
+    """Write the stored data about the person's identities at issuers, if there are any."""
     identities = SocialAccount.objects.filter(user__account=account).order_by("id")
     shown = [
         {

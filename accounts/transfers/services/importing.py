@@ -1,8 +1,8 @@
 """Imports lists that people bring from another server.
 
-A file is parsed at once. When its owner has confirmed it, each line is imported in the background by the service that a
-client would call; importing a line again changes nothing. Unknown accounts are looked up by the network lane, a few of
-each server at a time, so that slow servers do not delay others.
+A file is parsed when it is uploaded. When its owner has confirmed it, each line is imported in the background by the
+service that a client would call; importing a line again changes nothing. Unknown accounts are looked up by the network
+lane, a few of each server at a time, so that slow servers do not delay others.
 """
 
 from __future__ import annotations
@@ -110,13 +110,15 @@ def drop_import(*, account: Account, import_id: int) -> None:
 
 
 def work_off_imports(events: Sequence[ImportDue]) -> None:
-    """Handle ImportDue: process each import for TURN_SECONDS."""
+    """Handle ImportDue: process each import for at most TURN_SECONDS."""
     for import_id in dict.fromkeys(event.import_id for event in events):
         process_import(import_id)
 
 
 def process_import(import_id: int) -> None:
-    """Process an import for TURN_SECONDS, while its owner can use their account. Publishes ImportDue if lines are left."""
+    """Process an import for at most TURN_SECONDS, while its owner can use their account. Publishes ImportDue if lines
+    are left.
+    """
     end = time.monotonic() + TURN_SECONDS
     while True:
         batch = Import.objects.select_related("account__user").filter(id=import_id, state=ImportState.RUNNING).first()
@@ -212,8 +214,8 @@ class _Work:
         return bool(rows)
 
     def settle_sought(self) -> bool:
-        """Add lines whose account was found, fail those whose account does not exist, and look up the next accounts;
-        return whether any line was settled.
+        """Add lines whose account was found, mark those whose account does not exist as failed, and look up the next
+        accounts; return whether any line was settled.
         """
         host = Func(F("key"), Value("@"), Value(-1), function="split_part", output_field=TextField())
         sought = self.batch.rows.filter(state=ImportRowState.SOUGHT)
@@ -243,7 +245,7 @@ class _Work:
                     done.append(row.id)
         finally:
             with transaction.atomic():
-                # The number of deleted rows counts, because a step may run twice if its process was believed dead.
+                # Only deleted rows are counted, because a step may run twice if its process was mistaken for dead.
                 gone, _by_model = self.batch.rows.filter(id__one_of=done).delete()
                 Import.objects.filter(id=self.batch.id).update(done=F("done") + gone)
 

@@ -41,7 +41,9 @@ BATCH_SIZE: Final = 100
 
 
 def add_alias(*, account: Account, alias: Account) -> None:
-    """Let the person's other account move to `account`. Raises Invalid, also for too many. Publishes ProfileUpdated."""
+    """Let the person's other account move to `account`. Raises Invalid, also if there are too many aliases. Publishes
+    ProfileUpdated.
+    """
     with transaction.atomic():
         locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
         if alias.id == account.id:
@@ -86,7 +88,8 @@ def move_account(*, user: User, target: Account) -> Move:
         # The stored account may be a day old, and its owner has probably just added the alias.
         target = finder.refresh(target)
     with transaction.atomic():
-        # Both rows are locked in the order of their ids, so that two accounts that move to each other at once do not deadlock.
+        # Both rows are locked in the order of their ids, so that two accounts that move to each other at the same
+        # moment do not deadlock.
         ids = sorted({user.account_id, target.id})
         rows = Account.objects.select_for_update(no_key=True).filter(id__one_of=ids).order_by("id")
         locked = {row.id: row for row in rows}

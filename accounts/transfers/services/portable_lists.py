@@ -52,7 +52,7 @@ class Existing:
 
 @dataclass(frozen=True)
 class PortableList:
-    """Kind of list, of which every line must fill the first of the `columns`; `named`: exported files have a header
+    """Kind of list. Every line must have a value in the first of the `columns`. `named`: exported files have a header
     line.
 
     `count` and `rows` take the id of the owner. `read` parses the cells of a line, or raises BadLine. `add` adds a
