@@ -19,7 +19,7 @@ def _wake_workers(queues: Sequence[str]) -> None:
 
 
 def _check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
-    # Imported by commands that make checks, not by every process.
+    # Imported by commands that run checks, not by every process.
     from social.runtime.doctor import system_checks
 
     return system_checks()

@@ -15,7 +15,7 @@ from timelines.consumers.routing import StreamingApplication  # noqa: E402  (mod
 
 #: Seconds between the pings of a WebSocket, and until an unanswered ping closes it (contract, behaviours section 16).
 PING_SECONDS = 30
-#: The greatest size, in bytes, of a client's message: clients send only short subscriptions.
+#: The maximum size, in bytes, of a client's message: clients send only short subscriptions.
 MAX_MESSAGE = 64 * 1024
 #: Seconds that open streams have to end when the process is stopped.
 GRACE_SECONDS = 3

@@ -99,7 +99,10 @@ def anyone() -> Access:
 
 
 def optional_user(*scopes: str) -> Access:
-    """Public access, with a fuller answer for a user (`user?`). A valid token needs one of the scopes; others are ignored."""
+    """Public access, with a fuller answer for a user (`user?`).
+
+    A valid token needs one of the scopes; an invalid token is ignored.
+    """
     return _access(AccessKind.OPTIONAL_USER, scopes)
 
 

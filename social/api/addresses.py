@@ -13,7 +13,7 @@ from django.conf import settings
 
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 UNKNOWN = "0.0.0.0"  # noqa: S104  (stands for no address: a local socket without a proxy)
-#: The greatest length of an address with brackets, zone and port.
+#: The maximum length of an address with brackets, zone and port.
 _ADDRESS_LENGTH = 80
 
 
@@ -46,7 +46,7 @@ def is_trusted(remote: str) -> bool:
 
 
 def rate_key(address: str) -> str:
-    """Return the key of rate limits for an address: the IPv4 address, or the /64 network of IPv6 (one customer)."""
+    """Return the key under which rate limits count an address: the IPv4 address, or the /64 network of IPv6 (one customer)."""
     parsed = _parse(address)
     if isinstance(parsed, ipaddress.IPv6Address):
         return f"{ipaddress.IPv6Address(int(parsed) >> 64 << 64)}/64"

@@ -27,9 +27,10 @@ _LOCAL_ENTRIES: Final = 4096
 _REVOKED_MARK: Final = b"-"
 
 # KEYS[1]: the identity's entry. ARGV: prefix of counters, client address, the caller's "token:user:account:" if known, the
-# entry to store, its seconds; then name, subject, window, seconds for each rule. The subject of a counter is known only after
-# the entry was read; therefore this is a script, and needs a server that is not sharded by key. The script returns the entry
-# (false: the token is unknown, and nothing is counted), then one number per rule (-1: the rule does not apply to this caller).
+# entry to store, its lifetime in seconds; then name, subject, window and seconds for each rule. The subject of a counter is
+# known only after the entry has been read: this is why a script is needed, and why Redis must not be sharded by key. The script
+# returns the entry (false: the token is unknown, and nothing is counted), then one number per rule (-1: the rule does not apply
+# to this caller).
 _ADMIT = redis.Script(
     "cache",
     """
@@ -68,7 +69,7 @@ _RELEASE = redis.Script("cache", "if redis.call('EXISTS', KEYS[1]) == 1 then ret
 _ANONYMOUS: Final = b":::"
 
 _local: dict[str, tuple[float, Identity]] = {}
-# Decoded identities by the entry that Redis has answered, so that equal entries are decoded once.
+# Decoded identities, keyed by the entry that Redis returned, so that equal entries are decoded once.
 _decoded: dict[bytes, Identity] = {}
 
 
@@ -100,11 +101,11 @@ def checksum_of(token: str) -> str:
 
 
 def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool = True) -> Admission:
-    """Identify the caller and count the request by those of `rules` that apply to the caller.
+    """Identify the caller and count the request against those of `rules` that apply to the caller.
 
-    `token` is the token as sent, or None; `address` is the rate key of the client. `acts` tells that the request changes
-    something: the cache of this process is then not used, so that a revoked token cannot change anything. Raises errors of
-    the database, but none of Redis.
+    `token` is the token as sent, or None; `address` is the rate key of the client. `acts`: whether the request changes
+    something. If so, the cache of this process is not used, so that a revoked token cannot change anything. Raises database
+    errors, but no errors of Redis.
     """
     checksum = checksum_of(token) if token else None
     counted = list(rules) if settings.RATE_LIMITS else []
@@ -115,7 +116,7 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
     if token and checksum:
         identity = None if acts else _cached_identity(checksum)
         if identity is None or counted:
-            # If there are limits, Redis is queried in any case, and its entry is newer than that of this process.
+            # If there are limits, Redis is queried in any case, and its entry is newer than the one cached in this process.
             since = time.monotonic()
             answer = _ask(entry_key, address, b"", b"", counted)
             found = _decode(answer[0]) if answer is not None and answer[0] else None
@@ -123,8 +124,8 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
                 identity = found
                 _remember(checksum, identity, since)
             elif answer is not None or identity is None:
-                # The entry's second begins before the query, because a change that is committed after the query must take
-                # effect within a second.
+                # The second for which this process caches the entry begins before the query, because a change that is committed
+                # after the query must take effect within a second.
                 since = time.monotonic()
                 try:
                     identity = identities.find_in_database(token)

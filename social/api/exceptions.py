@@ -50,7 +50,7 @@ _EQUIVALENTS: Final[tuple[tuple[tuple[type[Exception], ...], type[errors.KernelE
 )
 # Seconds of `Retry-After` while the disk is full: time for an operator to free some space.
 _FULL_DISK_SECONDS = 30
-# Fields of a RateLimited that are meant for headers, which the admission's counters already fill.
+# Fields of a RateLimited that are for headers; these headers are already set from the admission's counters.
 _HEADER_FIELDS = ("limit", "remaining", "reset")
 
 

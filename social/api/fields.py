@@ -240,7 +240,7 @@ class IdField(_ClientField, serializers.Field[int, Any, str, Any]):
 
 
 class CursorField(IdField):
-    """An id as a cursor: the digits at its beginning count, and a text without them is 0, as in the parameters of lists."""
+    """An id used as a cursor: only its leading digits are read; without any it is 0, as in the parameters of lists."""
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, list | dict):
@@ -271,8 +271,10 @@ class ListField(_ClientField):
 
 
 class IdListField(ListField, serializers.Field[tuple[int, ...], Any, list[str], Any]):
-    """Ids in the order sent, without repetitions. With `scalar`, a single id is a list of one. A value that cannot be an id
-    is left out; with `all_known` it becomes the id 0, which no row has and so is not found.
+    """Ids in the order sent, without repetitions.
+
+    With `scalar`, a single id is a list of one. A value that cannot be an id is left out; with `all_known` it becomes the id 0,
+    which no row has, so that it is not found.
     """
 
     def __init__(self, *, all_known: bool = False, **options: Any) -> None:

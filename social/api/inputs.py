@@ -7,7 +7,7 @@
         account_id: Id | None = None
 
     class ListInput(Input[ListDraft]):             # a frozen dataclass of the services
-        fields = ("title", "exclusive")            # those that are read by their types
+        fields = ("title", "exclusive")            # fields that are read according to their types
         q = ClientString(source="text")            # further fields, or fields read in another way
 
     form = MuteInput.read(request)                 # MuteInput(reason=..., ...) or BadRequest / Invalid
@@ -93,7 +93,7 @@ class Reading:
 
     required_keys: ClassVar[tuple[str, ...]] = ()
     details: ClassVar[bool] = False
-    """A 422 holds `details` per field (sign-up, credentials and the profile)."""
+    """Flag: a 422 has `details` for each field (sign-up, credentials and the profile)."""
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
@@ -102,7 +102,10 @@ class Reading:
     @classmethod
     @cache
     def reader(cls) -> serializers.Serializer[Any]:
-        """Return the serializer, which all threads share: it has no state, and creating it takes as long as twenty calls."""
+        """Return the serializer.
+
+        All threads share it, because it has no state and creating it takes as long as using it twenty times.
+        """
         return _Reader(cls.declared())
 
     @classmethod
@@ -112,7 +115,7 @@ class Reading:
     @classmethod
     @cache
     def lists(cls) -> frozenset[str]:
-        """Return the names of the list parameters that drop a single value."""
+        """Return the names of the list parameters for which a single value, sent without brackets, is dropped."""
         fields = cls.reader().fields.items()
         return frozenset(name for name, field in fields if isinstance(field, kinds.ListField) and not field.scalar)
 

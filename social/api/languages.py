@@ -1,4 +1,4 @@
-"""Choice of an answer's language: the parameter `lang`, else the user's, the browser's or the server's language.
+"""Choice of an answer's language: the parameter `lang`, or otherwise the language of the user, of the browser or of the server.
 
 Pages also store the chosen language in a cookie, which takes precedence over the user's language.
 Source: contract, parameters section 0 ("lang").

@@ -36,7 +36,7 @@ def may_be_delayed(request: HttpRequest) -> bool:
 
 
 def answer_later(request: HttpRequest, poll: Poll, otherwise: HttpResponse, *, seconds: float) -> HttpResponse:
-    """Return the answer of `poll` as soon as it returns one, else `otherwise` after `seconds`.
+    """Return the answer of `poll` as soon as it returns one, or `otherwise` if it has returned none after `seconds`.
 
     `poll` may run in any thread, without the request; its database connection is closed after each call. The status, body
     and headers of its answer replace those of `otherwise`, which has passed the middleware.

@@ -95,8 +95,8 @@ FEATURED = Rule("featured", 120, 3600, "account")
 THREADS = Rule("threads", 300, 3600, "account")
 # Unknown accounts that are fetched because posts of one server mention them.
 MENTIONED = Rule("mentioned", 600, 3600, "account")
-# One-time keys of an account that one other account can claim, and that all accounts of another server can claim together:
-# once all keys are claimed, conversations begin without a one-time key.
+# Limits on claiming the one-time keys of an account: for one other account, and for all accounts of another server together.
+# Once all keys are claimed, conversations begin without a one-time key.
 CLAIMS = Rule("claims", 30, 3600, "account")
 CLAIMS_OF_HOST = Rule("claims_of_host", 100, 3600, "account")
 
@@ -115,17 +115,19 @@ INVITATIONS = Rule("invitations", 30, 86400, "account")
 
 
 def family(name: str) -> tuple[Rule, ...]:
-    """Return the counter shared by related actions, by a key of `_FAMILIES`. KeyError for another name."""
+    """Return the counter shared by related actions, by a key of `_FAMILIES`. Raises KeyError for any other name."""
     return _FAMILIES[name]
 
 
 def limited(name: str) -> tuple[Rule, ...]:
-    """Return the limit of one action, by a key of `_LIMITS`. KeyError for another name."""
+    """Return the limit of one action, by a key of `_LIMITS`. Raises KeyError for any other name."""
     return _LIMITS[name]
 
 
 def tightest(counts: Iterable[Count]) -> Count | None:
-    """Return the counter that the headers describe: the one with the fewest requests left, in a tie the first."""
+    """Return the counter that the headers describe: the one with the fewest requests left, or the first of several such
+    counters.
+    """
     return min(counts, key=lambda count: count.remaining, default=None)
 
 

@@ -1,4 +1,4 @@
-"""Middleware of every request, and the shortcut by which requests without a session skip the middleware of pages.
+"""Middleware for every request, and the shortcut by which requests without a session skip the middleware of pages.
 
 Order in settings.MIDDLEWARE: RequestMiddleware first; CORS; LanguageMiddleware; `api_shortcut`; the middleware of pages;
 ReaderMiddleware after Django's AuthenticationMiddleware; `api_shortcut_end` last.
@@ -43,9 +43,9 @@ class RequestMiddleware:
     """Gives a request its id and the client's address, and logs it if `settings.ACCESS_LOG` is on.
 
     Several slashes in a path count as one, as in Mastodon's router: clients append paths to addresses that end with one.
-    `request.id` is a harmless X-Request-Id or a new id, and is returned in that header. X-Forwarded-Proto and
-    X-Forwarded-For are trusted from settings.TRUSTED_PROXIES only. The log line has no query and no header, so no token
-    (security row 48); checks of `/health`, which come every second, are not logged.
+    `request.id` is the X-Request-Id of the request if that is harmless, otherwise a new id; it is returned in that header.
+    X-Forwarded-Proto and X-Forwarded-For are trusted from settings.TRUSTED_PROXIES only. The log line has no query and no
+    header, so no token (security row 48); checks of `/health`, which come every second, are not logged.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -109,8 +109,8 @@ class LanguageMiddleware:
 class ReaderMiddleware:
     """Shows pages in the language and the time zone of their reader.
 
-    The language comes from `?lang=` (which is then stored in a cookie for later pages), else the cookie, else the signed-in
-    user's settings; without these, LanguageMiddleware's choice stays.
+    The language comes from `?lang=` (which is then stored in a cookie for later pages), otherwise from the cookie, otherwise
+    from the signed-in user's settings. Without any of these, the language that LanguageMiddleware chose is used.
     """
 
     def __init__(self, get_response: GetResponse) -> None:

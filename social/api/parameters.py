@@ -26,7 +26,10 @@ def from_query(query: str) -> dict[str, Any]:
 
 
 def from_form(body: bytes) -> dict[str, Any]:
-    """Return the parameters of an `application/x-www-form-urlencoded` form. Raises BadRequest for invalid UTF-8 or too much."""
+    """Return the parameters of an `application/x-www-form-urlencoded` form.
+
+    Raises BadRequest for invalid UTF-8 or too many parameters.
+    """
     return nest(pairs(decode(body)))
 
 

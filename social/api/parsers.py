@@ -26,7 +26,7 @@ MEBIBYTE: Final = 1024 * 1024
 DEFAULT_MAX_BODY: Final = MEBIBYTE
 
 
-# Django's parser has every codec replace what it cannot decode; this codec raises an error instead.
+# Django's parser lets every codec replace bytes that it cannot decode; this codec raises an error instead.
 _STRICT: Final = "utf_8_without_replacement"
 
 

@@ -45,7 +45,10 @@ def forget() -> None:
 
 
 def is_refused(address: str) -> bool:
-    """Tell whether an address, in canonical form, is in a blocked network; without the database, in one loaded last."""
+    """Tell whether an address, in canonical form, is in a blocked network.
+
+    If the database is down, the networks loaded last are used.
+    """
     refresh()
     return is_known_to_be_refused(address)
 

@@ -1,4 +1,4 @@
-"""Answers of the API: JSON, encoded by orjson at once, without the template machinery of DRF's response class."""
+"""Answers of the API: JSON, encoded directly by orjson, without the template machinery of DRF's response class."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from social.api.viewsets import ApiViewSet, NowhereViewSet
 
 _API = "api/"
 _SMALLEST_GROUP = 4
-# What clients ask for most, tried before the other groups: each group that is tried takes 3 us.
+# The paths that clients request most, tried before the other groups: each group that is tried takes 3 us.
 _BUSIEST = ("api/v1/timelines", "api/v1/statuses", "api/v1/accounts", "api/v1/notifications", "api/v2/notifications")
 
 
@@ -90,8 +90,9 @@ def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPatt
 
 
 def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str, str], int | None]:
-    """Return a function from a method and a path to the size limit of the body in bytes; it returns None for the default
-    limit. Endpoints declare `max_body`; the view function of a page has an attribute of this name, which applies to POST.
+    """Return a function that returns the size limit of the body, in bytes, for a method and a path; None for the default limit.
+
+    Endpoints declare `max_body`; the view function of a page has an attribute of this name, which applies to POST.
     """
     found: list[tuple[str, Callable[[str], Any], int]] = [
         (method.upper(), _EndpointRoute(pattern.path, is_endpoint=True).match, pattern.declared(method).max_body)

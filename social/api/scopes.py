@@ -45,8 +45,9 @@ def sufficient_scopes(scope: str) -> frozenset[str]:
 
 @cache
 def sufficient_for_any(scopes: tuple[str, ...]) -> frozenset[str]:
-    """Return the scopes of which a token needs one to satisfy a requirement of any one of `scopes`. The old scope `follow`
-    is sufficient only if it is among `scopes`: it does not allow reading relationships, for example.
+    """Return the scopes that satisfy a requirement of any one of `scopes`: a token needs one of them.
+
+    The old scope `follow` is sufficient only if it is among `scopes`: it does not allow reading relationships, for example.
     """
     return frozenset().union(*(sufficient_scopes(scope) for scope in scopes)) - ({"follow"} - set(scopes))
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.db import connections
 
-# Read once, because a page makes a hundred entities.
+# Read once, because a page contains a hundred entities.
 _QUERIES_FORBIDDEN: Final[bool] = settings.SERIALIZER_QUERIES_FORBIDDEN
 
 

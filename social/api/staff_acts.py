@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Texts of an action: the question before it (without one it is carried out at once) and the message after it. `done`
-    may hold `%(count)d` and be a lazy plural by `count`. `title` replaces the title of the action.
+    """Texts of an action: the question before it (without one, it is carried out immediately) and the message after it.
+
+    `done` may hold `%(count)d` and be a lazy plural by `count`. `title` replaces the title of the action.
     """
 
     question: str | Promise

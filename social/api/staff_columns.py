@@ -178,7 +178,7 @@ def _meets(condition: Q, row: Any) -> bool:
 
 
 class States:
-    """The states of a table's rows by their names in URLs: words, the kind of label (`mark`) and a condition for each.
+    """The states of a table's rows, by their names in URLs. Each has words, a kind of label (`mark`) and a condition.
 
     A condition names columns of the row or annotations, compared by equality, `gt` or `isnull`; all of them must hold. A
     row is in the first state whose condition it meets.

@@ -125,7 +125,7 @@ class _Count(Subquery):
 
 
 def pages(request: HttpRequest) -> list[tuple[str | _StrPromise, list[tuple[SidebarLine, ReadOnlyAdmin]]]]:
-    """Return the groups of the sidebar, with the pages that the user may open. The role is asked once per request."""
+    """Return the groups of the sidebar, with the pages that the user may open. The role is read once per request."""
     known: list[Any] | None = getattr(request, "staff_pages", None)
     if known is not None:
         return known
@@ -152,7 +152,7 @@ def waiting(request: HttpRequest) -> dict[str, int]:
     counts: dict[str, int] = {}
     if queries:
         user: Any = request.user
-        # The query of the user's row is only used to select all counts in one statement.
+        # The user's row is selected only so that one statement can return all counts.
         columns = {f"waiting_{number}": _Count(query) for number, query in enumerate(queries.values())}
         found = user._meta.model.objects.filter(pk=user.pk).values(**columns).first() or {}
         counts = dict(zip(queries, found.values(), strict=False))
@@ -237,7 +237,7 @@ def search(request: HttpRequest, term: str) -> list[SearchResult]:
 
 
 def icon(request: HttpRequest) -> str:
-    """Return the address of the icon in the admin's header: the owner's, else that of this software in the owner's colour."""
+    """Return the address of the icon in the admin's header: the owner's icon, or this software's in the owner's colour."""
     identity = current_identity()
     if "192" in identity.icons:
         return storage.url(identity.icons["192"]).removeprefix(settings.BASE_URL)

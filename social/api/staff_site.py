@@ -89,7 +89,7 @@ class StaffSite(Site):
             super().register(model_or_iterable, admin_class, **options)
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
-        """Return Django's list of all models, which is made when a page shows it: most pages have the sidebar instead."""
+        """Return Django's list of all models, which is built only when a page shows it: most pages have the sidebar instead."""
         return SimpleLazyObject(partial(super().get_app_list, request, app_label))
 
     def has_permission(self, request: HttpRequest) -> bool:

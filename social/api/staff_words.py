@@ -1,4 +1,4 @@
-"""Sentences of the admin's theme, which is in English only, for the catalogues of this project."""
+"""Sentences of the admin's theme, listed here so that they are translated: the theme itself is in English only."""
 
 from __future__ import annotations
 

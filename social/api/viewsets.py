@@ -126,7 +126,7 @@ class ApiViewSet(ViewSet):
         )
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Make the checks that all actions have in common, in the contract's order: caller, access, limits, parameters."""
+        """Perform the checks that all actions have in common, in the contract's order: caller, access, limits, parameters."""
         super().initial(request, *args, **kwargs)
         if cast(ApiRequest, request).has_body and not languages.is_in_query(request):
             # Parameters are read only after the checks, because the body is not read for a caller without access.

@@ -1,4 +1,4 @@
-"""Faster adapters of values to and from PostgreSQL, for types with which the libraries take many times as long."""
+"""Faster adapters of values to and from PostgreSQL, for types that the libraries convert many times more slowly."""
 
 from __future__ import annotations
 

@@ -58,8 +58,10 @@ def new_token() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Failed attempt of a held row, which has failed `attempts` times and is due again in `delay` seconds, unless dead.
-    With `held` the claim is kept, because the attempt is recorded before it is made.
+    """Failed attempt to run a held row.
+
+    The row has failed `attempts` times, and is due again in `delay` seconds unless it is dead. With `held` the claim is kept,
+    because the attempt is recorded before it is made.
     """
 
     id: int
@@ -73,8 +75,8 @@ class Failure:
 class Claims:
     """The leases of one table of LeasedRows.
 
-    Every method but `take` changes only rows whose claim is the given token, and returns their number (`hold`: their ids).
-    The lease of missing rows has expired, and another process may have claimed them.
+    Every method but `take` changes only rows whose claim is the given token, and returns their number (`hold`: their ids). If a
+    row is not changed, its lease has expired, and another process may have claimed it.
     """
 
     def __init__(self, table: str) -> None:
@@ -119,7 +121,10 @@ class Claims:
         )
 
     def finish_quickly(self, token: int, ids: Sequence[int]) -> int:
-        """Delete rows that are done, even after their lease unless another process has claimed them; a crash may undo this."""
+        """Delete rows that are done, even if their lease has expired, unless another process has claimed them.
+
+        A crash may undo this.
+        """
         if not ids:
             return 0
         gone = rows_of(

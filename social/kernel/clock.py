@@ -1,4 +1,4 @@
-"""The current time, and the API's spelling of times."""
+"""The current time, and the API's format of times."""
 
 from __future__ import annotations
 

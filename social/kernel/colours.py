@@ -21,7 +21,7 @@ Rgb = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours of a theme, as `#rrggbb`: links and buttons, the same under the pointer, text on buttons, ground of notices."""
+    """Colours of a theme, as `#rrggbb`: links and buttons, the same when hovered, text on buttons, background of notices."""
 
     accent: str
     accent_over: str

@@ -10,7 +10,7 @@ from django.db import connection
 Name = TypeVar("Name", bound=str)
 
 _SINGLE_CHANGES: Final = 4
-"""Number of changes up to which each is written by a statement of its own; most transactions have two changes."""
+"""Maximum number of changes that are each written by a statement of their own; most transactions have two changes."""
 
 
 class Counters(Generic[Name]):

@@ -27,8 +27,8 @@ from social.kernel.subscriptions import Subscription, registry
 
 logger = logging.getLogger("social.outbox")
 
-#: Seconds a claim lasts, unless it is renewed. Rows of a process that was killed, or lost the database, are claimed again
-#: in under half a minute: after this time and the next sweep.
+#: Seconds for which a claim lasts, unless it is renewed. Rows of a process that was killed, or lost the database, are claimed
+#: again in under half a minute: after this time and the next sweep.
 LEASE: Final = 20.0
 MAX_ATTEMPTS: Final = 12
 MAX_BACK_OFF: Final = 3600.0
@@ -46,7 +46,9 @@ _renewals: Final = Renewals()
 
 
 class LeaseLost(Exception):
-    """Error: the lease of a batch has expired, so that another process may have claimed its rows; the rest is released."""
+    """Error: the lease of a batch has expired, so another process may have claimed its rows. The remaining rows are
+    released.
+    """
 
 
 def back_off(attempts: int) -> float:

@@ -16,8 +16,10 @@ T = TypeVar("T")
 
 
 class KernelError(Exception):
-    """An error for the caller. `message` is translated text, `said` the same with each sentence only once (for pages), and
-    `extra` is added to the JSON body.
+    """An error for the caller.
+
+    `message` is translated text, `said` is the same text with each sentence only once (for pages), and `extra` is added to the
+    JSON body.
     """
 
     default: ClassVar[str] = gettext_noop("Internal Server Error")
@@ -101,7 +103,9 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class FieldError:
-    """Broken rule of a field: `code` is a constant such as `ERR_BLANK`; `message` follows the field's label in the sentence."""
+    """Violation of a rule for a field: `code` is a constant such as `ERR_BLANK`; `message` follows the field's label in the
+    sentence.
+    """
 
     field: str
     code: str

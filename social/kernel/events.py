@@ -54,9 +54,9 @@ class _Wake:
 def publish(*events: Event, due_at: datetime | None = None) -> None:
     """Write the events to the outbox, inside the caller's transaction: their reactions run if and only if it commits.
 
-    One row per event and interested subscriber, one INSERT for up to 1000 rows; after commit one wake-up for all queues.
-    With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after. Such rows are not ordered with
-    others of their key: a poll that ends in a week must not block a week of events. Raises RuntimeError outside a
+    It writes one row per event and interested subscriber, with one INSERT for up to 1000 rows, and wakes all queues together
+    after the commit. With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after. Such rows are not
+    ordered with others of their key: a poll that ends in a week must not block a week of events. Raises RuntimeError outside a
     transaction.
     """
     connection = transaction.get_connection()
@@ -117,5 +117,5 @@ def _wake_after_commit(queues: Iterable[str]) -> None:
     hook = there or _Wake()
     hook.queues.update(dict.fromkeys(queues))
     if there is None:
-        # Outside a transaction the hook is called at once.
+        # Outside a transaction the hook is called immediately.
         transaction.on_commit(hook, robust=True)

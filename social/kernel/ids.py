@@ -62,7 +62,7 @@ def moment_of(snowflake: int) -> datetime:
 
 
 def parse_id(raw: Any) -> int | None:
-    """Return an id that a client has sent, of which the leading digits count; None when it cannot be an id (contract,
+    """Return an id that a client has sent, of which only the leading digits are read; None when it cannot be an id (contract,
     parameters section 0: answered with 404).
     """
     if isinstance(raw, bool):

@@ -47,7 +47,7 @@ def tag_url(name: str) -> str:
 
 
 def tagged_url(profile: str, name: str) -> str:
-    """Return the address of the page of an account's posts with a hashtag."""
+    """Return the address of the page that shows an account's posts with a hashtag."""
     return f"{profile}/tagged/{quote(name)}"
 
 
@@ -57,8 +57,9 @@ def is_own_domain(domain: str) -> bool:
 
 
 def is_own(uri: str) -> bool:
-    """Tell whether an address or an id belongs to this server; whether something exists there is not checked. The host is
-    compared in any case, and the default port is no other server (RFC 3986, section 6.2).
+    """Tell whether an address or an id belongs to this server; whether something exists there is not checked.
+
+    Upper and lower case in the host make no difference, and neither does the default port (RFC 3986, section 6.2).
     """
     try:
         parts = urlsplit(uri)

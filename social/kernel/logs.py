@@ -60,7 +60,9 @@ def _plain(value: str | bytes) -> str:
 
 
 def redact_value(value: object) -> object:
-    """Redact as `redact` does, through mappings and sequences; a value under the name of a secret is always redacted."""
+    """Redact a value as `redact` does, and all values within mappings and sequences; a value under the name of a secret is
+    always redacted.
+    """
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str | bytes):
@@ -131,9 +133,10 @@ def _is_outage(error: object) -> bool:
 
 
 class Outages(logging.Filter):
-    """Filter for times in which the database or Redis cannot be reached. It lets one line pass in OUTAGE_SECONDS, without a
-    traceback, but with the number of lines left out before. An outage affects every request and task, whose lines would
-    hide all others.
+    """Filter for times in which the database or Redis cannot be reached.
+
+    It lets one line pass every OUTAGE_SECONDS, without a traceback, but with the number of lines left out before. An outage
+    affects every request and task, whose lines would hide all others.
     """
 
     def __init__(self) -> None:

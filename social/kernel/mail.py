@@ -136,7 +136,7 @@ def compose(
         from_email=_sender(server_name),
         to=[to],
         headers={
-            # RFC 3834: no auto-responder shall answer. Django's own Message-ID would contain the host's name.
+            # RFC 3834: auto-responders must not answer. Django's own Message-ID would contain the host's name.
             "Auto-Submitted": "auto-generated",
             "Content-Language": language,
             "Message-ID": make_msgid(domain=_host()),

@@ -1,6 +1,7 @@
-"""Faster ways through libraries, each with a plain alternative that has the same results (docs/adr/0027-shorter-ways.md).
+"""Faster replacements for code of libraries, each with a plain alternative that has the same results
+(docs/adr/0027-shorter-ways.md).
 
-`PLAIN=yes` in the environment selects the plain ways everywhere, `PLAIN=plans,redis` those of the named modules.
+`PLAIN=yes` in the environment selects the plain alternatives everywhere, `PLAIN=plans,redis` those of the named modules.
 """
 
 from __future__ import annotations
@@ -12,5 +13,5 @@ _PLAIN: Final = os.environ.get("PLAIN", "").split(",")
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether the environment selects the plain way of the module `name` instead of the faster one."""
+    """Tell whether the environment selects the plain alternative for the module `name`."""
     return "yes" in _PLAIN or name in _PLAIN

@@ -1,6 +1,6 @@
 """Sends commands to Redis on connections of its own, packed by hiredis and without the client's overhead for each command.
 
-The plain way is to use the client, which takes three times as long; `social.kernel.redis` chooses between them.
+The plain alternative is to use the client, which takes three times as long; `social.kernel.redis` chooses between them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Queries of the ORM that are compiled once per process and then only run: building the SQL takes longer than the query.
 
-The plain way builds and compiles the query each time; `social.kernel.plans` chooses between them. Rows are still
+The plain alternative builds and compiles the query each time; `social.kernel.plans` chooses between them. Rows are still
 converted by the ORM (models, `select_related`, `values_list`, converters).
 """
 
@@ -68,7 +68,7 @@ def _numbered(sql: str) -> str:
 
 
 class _Source:
-    """The part of a query set that Django's iterables use, with a compiler that has its SQL already."""
+    """The part of a query set that Django's iterables use, with a compiler that already has its SQL."""
 
     def __init__(self, queryset: Any, compiler: SQLCompiler) -> None:
         self.db = queryset.db

@@ -1,8 +1,7 @@
 """Runs a statement directly through libpq, once its connection has prepared it.
 
-The plain way is Django's cursor around psycopg's, which takes a hundred microseconds for each statement, several times
-as long as reading its rows. `social.kernel.statements` chooses between them. Values and rows pass through psycopg's
-adapters.
+The plain alternative is Django's cursor around psycopg's, which takes a hundred microseconds for each statement, several times
+as long as reading its rows. `social.kernel.statements` chooses between them. Values and rows pass through psycopg's adapters.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ _UNKNOWN_NAME: Final = b"26000"  # invalid_sql_statement_name
 
 
 _TYPES: Final = psycopg.adapters.types
-# As in psycopg, PostgreSQL infers the type of a text, of a list of texts, of NULL and of an empty list from its place.
+# As in psycopg, PostgreSQL infers the type of a text, of a list of texts, of NULL and of an empty list from its position in the
+# statement.
 _FOUND_BY_PLACE: Final = 0
 
 
@@ -159,7 +159,7 @@ def _error(raw: psycopg.Connection[Any], result: Any) -> psycopg.Error:
 
 
 def is_value(value: object) -> bool:
-    """Tell whether `written` accepts a value, by its exact type: members of an `IntEnum` have another text."""
+    """Tell whether `written` accepts a value, by its exact type: members of an `IntEnum` are written differently."""
     return type(value) in _WRITERS
 
 

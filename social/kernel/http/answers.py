@@ -1,4 +1,4 @@
-"""Bounds what the answer of another server may send besides its body (security row 83)."""
+"""Limits the number of bytes that another server may send in an answer in addition to its body (security row 83)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from aiohttp.connector import Connection
 
 _INTERIM_ANSWERS: Final = 16
 _OVERHEAD_BYTES: Final = 256 * 1024
-#: Bytes of overhead beyond _OVERHEAD_BYTES for each byte of the body: chunks of a few bytes are as many bytes of lengths.
+#: Bytes of overhead that are allowed for each byte of the body, in addition to _OVERHEAD_BYTES: small chunks need about as many
+#: bytes for their lengths as for their content.
 _OVERHEAD_SHARE: Final = 8
 
 
 class Answer(aiohttp.ClientResponse):
-    """Response of another server, after at most _INTERIM_ANSWERS interim responses, and with a limit of bytes that are
-    neither headers nor body. The library's parser would skip any number of empty lines before the answer and extensions of
-    chunks.
+    """Response of another server, after at most _INTERIM_ANSWERS interim responses, and with a limit of bytes that are neither
+    headers nor body.
+
+    The library's parser would skip any number of empty lines before the answer, and chunk extensions of any length.
     """
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:

@@ -61,9 +61,9 @@ _HEADER_SECONDS = 1.0
 class GuardedClient:
     """Pool of connections under one policy, shared by all threads of a process; safe across fork.
 
-    A name is resolved once for a connection, which goes to an address that was checked. Certificates are verified; proxies,
-    cookies and netrc are not used. Redirects are followed only as the request allows. Only FetchError and the errors of a
-    signer are raised.
+    For each connection the name is resolved once, and the connection goes to an address that was checked. Certificates are
+    verified; proxies, cookies and netrc are not used. Redirects are followed only as the request allows. Only FetchError and
+    the errors of a signer are raised.
     """
 
     def __init__(
@@ -319,9 +319,10 @@ def ask_service(
     body: bytes | None = None,
     file: IO[bytes] | None = None,
 ) -> Response:
-    """Send a `body`, or a whole open `file` in pieces, to a service of the operator, whose `url` is in a setting. The
-    service may be on this machine with `loopback`, and in a private network of ALLOWED_PRIVATE_ADDRESSES; http is allowed,
-    redirects are not. Otherwise as `fetch`.
+    """Send a `body`, or a whole open `file` in pieces, to a service of the operator, whose `url` is in a setting.
+
+    The service may be on this machine with `loopback`, and in a private network of ALLOWED_PRIVATE_ADDRESSES; http is allowed,
+    redirects are not. Otherwise like `fetch`.
     """
     policy = replace(policy_from_settings(), loopback=loopback, ports=frozenset({parse_url(url).port}))
     if file is not None:

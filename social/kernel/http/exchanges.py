@@ -26,9 +26,9 @@ only compute, without database queries.
 class Response:
     """Response of any status; type, size and completeness are guaranteed only for a status of 2xx.
 
-    The body of another status is cut at 16 KiB, and the body of a request with `cut` at `max_bytes`. `url` is the URL that
-    sent the response, after redirects and without a fragment: its host is the one to trust (security row 7). `headers`
-    finds names in any case.
+    The body of another status is cut at 16 KiB, and the body of a request with `cut` at `max_bytes`. `url` is the URL that sent
+    the response, after redirects and without a fragment: its host is the one to trust (security row 7). `headers` ignores the
+    case of names.
     """
 
     status: int

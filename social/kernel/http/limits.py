@@ -21,9 +21,9 @@ from social.kernel.http.errors import Busy, Exhausted
 
 _lock = threading.Condition(threading.Lock())
 _waiting = 0
-# Hosts from which a request of an unknown caller is fetching now.
+# Hosts from which a web request of an unknown caller is fetching now.
 _asked_by_strangers: set[str] = set()
-# Hosts from which another request of an unknown caller is waiting to fetch; at most one request waits for each host.
+# Hosts from which another web request of an unknown caller is waiting to fetch; at most one request waits for each host.
 _wanted_by_strangers: set[str] = set()
 
 
@@ -96,7 +96,7 @@ _budget: ContextVar[_Budget | None] = ContextVar("web_request_budget", default=N
 def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
     """Limit the fetches in the block, by this thread and the tasks it starts, to `seconds` altogether.
 
-    Fetches then raise Exhausted at once when the time is spent or when half of WEB_THREADS are waiting already, and do not
+    Fetches then raise Exhausted immediately when the time is spent or when half of WEB_THREADS are waiting already, and do not
     retry hosts that were unreachable a moment ago. Inside another budget the outer one stays in force.
     """
     if _budget.get() is not None:
@@ -162,8 +162,9 @@ _asker: ContextVar[str] = ContextVar("asker", default="")
 
 @contextmanager
 def using_queue(queue: str) -> Iterator[None]:
-    """Let fetches in the block, also of the tasks that it starts, use the connections and look-ups of a queue
-    (`Terms.lookups`). Fetches for imports and unknown callers take none of those for deliveries (security row 72).
+    """Let fetches in the block, and in the tasks that it starts, use the connections and look-ups of a queue (`Terms.lookups`).
+
+    Fetches for imports and unknown callers then take none of the connections and look-ups for deliveries (security row 72).
     """
     token = _queue.set(queue)
     try:
@@ -198,7 +199,7 @@ def in_web_request() -> bool:
 
 @contextmanager
 def spending(seconds: float) -> Iterator[float]:
-    """Spend the current budget in the block; yield how many of `seconds` it grants (without one, all). Raises Exhausted."""
+    """Spend the current budget in the block; yield how many of `seconds` it grants (all without a budget). Raises Exhausted."""
     budget = _budget.get()
     if budget is None:
         yield seconds

@@ -97,7 +97,7 @@ class CheckedResolver(AbstractResolver):
         """Look up a name in a daemon thread of its own. In the threads of an executor, a silent name server would delay the
         end of the process, and look-ups whose fetches have ended would block other look-ups.
 
-        Raises OSError after LOOKUP_SECONDS without a free slot, or as many without an answer.
+        Raises OSError after LOOKUP_SECONDS without a free slot, or after as many seconds without an answer.
         """
         loop = asyncio.get_running_loop()
         release = await self._acquire_slot(host)

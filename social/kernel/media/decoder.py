@@ -28,7 +28,7 @@ from social.kernel.media.decoding import jobs
 logger = logging.getLogger("social.media")
 
 _ATTEMPTS: Final = 3
-# Seconds beyond the time of a job that a loaded machine may need to start the process.
+# Seconds, in addition to the time limit of a job, that a loaded machine may need to start the process.
 _ANSWER_SECONDS: Final = 20.0
 
 
@@ -180,7 +180,7 @@ def _facts(job: str, answer: bytes) -> dict[str, Any]:
 
 
 def _temporary() -> IO[bytes]:
-    """Return a file without a name, which is deleted when nobody has it open, however this process ends."""
+    """Return a file without a name, which is deleted when no process has it open any more, however this process ends."""
     return tempfile.TemporaryFile(dir=settings.DATA_DIR)
 
 

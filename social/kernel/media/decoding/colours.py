@@ -1,4 +1,4 @@
-"""Colours for a player, from a cover: the background, a text on it, and an accent."""
+"""Colours for a media player, taken from a cover: the background, the text on it, and an accent."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _saturation(colour: Rgb) -> float:
 
 
 def _readable(colour: Rgb, background: Rgb, ratio: float) -> Rgb:
-    """Return the colour, made lighter or darker until it contrasts with the background, in the end white or black."""
+    """Return the colour, made lighter or darker until it contrasts with the background, if necessary up to white or black."""
     if contrast_of_rgb(colour, background) >= ratio:
         return colour
     target = max(((255, 255, 255), (0, 0, 0)), key=lambda end: contrast_of_rgb(end, background))

@@ -24,7 +24,9 @@ _FILES: Final = 64
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a job: seconds of processor (`cpu`) and of real time, bytes of `memory` and of each file `written`."""
+    """Limits of a job: seconds of processor time (`cpu`), elapsed `seconds`, bytes of `memory`, and bytes of each `written`
+    file.
+    """
 
     cpu: int
     seconds: int

@@ -14,7 +14,8 @@ from PIL import Image, ImageFile, PngImagePlugin
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# The formats whose decoders give the pixels before the missing end. Of the others, they give nothing, or black.
+# The formats whose decoders give the pixels before the missing end. The decoders of other formats give no pixels, or black
+# ones.
 _PROGRESSIVE: Final = frozenset({"JPEG", "MPO", "PNG", "GIF"})
 _ANCILLARY: Final = 0x20
 
@@ -33,8 +34,9 @@ PngImagePlugin.PngStream = _PngStream  # type: ignore[misc]  # the plugin offers
 
 
 def with_missing_ends(job: Callable[P, R]) -> Callable[P, R]:
-    """Return a job that is done again with what can be decoded of its picture, if the whole picture cannot be decoded. A
-    process does one job only: the setting of the library concerns no other picture.
+    """Return a job that runs again, with the part of its picture that can be decoded, if the whole picture cannot be.
+
+    A process does one job only, so the setting of the library affects no other picture.
     """
 
     @wraps(job)
@@ -51,8 +53,9 @@ def with_missing_ends(job: Callable[P, R]) -> Callable[P, R]:
 
 
 def load(image: Image.Image) -> None:
-    """Decode a picture, in a job of `with_missing_ends` without its missing end. Raises OSError if nothing of a file can be
-    decoded: the whole picture would have one colour.
+    """Decode a picture; in a job of `with_missing_ends`, its end may be missing.
+
+    Raises OSError if nothing of a file can be decoded: the whole picture would have one colour.
     """
     is_cut = ImageFile.LOAD_TRUNCATED_IMAGES and isinstance(image, ImageFile.ImageFile)
     if is_cut and image.format not in _PROGRESSIVE:

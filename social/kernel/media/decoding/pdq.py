@@ -29,7 +29,7 @@ _COSINES: Final = tuple(
 
 
 def hashed(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> dict[str, Any]:
-    """Do the job HASHED: return `hash_of` a picture, upright and on white; of an animation, its first frame."""
+    """Do the job HASHED: return the `hash_of` a picture, upright and on white, or of the first frame of an animation."""
     return hash_of(pictures.still(source, 2 * _SAMPLED_SIDE))
 
 

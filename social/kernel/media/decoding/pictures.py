@@ -1,7 +1,7 @@
 """Conversion of an uploaded picture: checked before decoding, turned upright, redrawn.
 
-Nothing of the file is kept but its pixels, so neither the location of a photo nor a second file hidden in it is passed on
-(security row 1). Limits: contract, parameters section 3 "Media" and behaviours section 10. Runs in the process of
+Only the pixels of the file are kept, so neither the location of a photo nor a second file hidden in it is passed on (security
+row 1). Limits: contract, parameters section 3 "Media" and behaviours section 10. Runs in the process of
 `social.kernel.media.decoding` only.
 """
 

@@ -28,8 +28,8 @@ _MISSING_SHARE, _MISSING_SECONDS = 0.1, 2.0
 
 
 def examined(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """Do the job EXAMINED: measure a file in the parameter `format` (a demuxer of FFmpeg), and draw a preview of at most
-    PREVIEW_PIXELS.
+    """Do the job EXAMINED: measure a file, whose format is in the parameter `format` (a demuxer of FFmpeg), and draw a preview
+    of at most PREVIEW_PIXELS.
 
     Returns `kind` (video, gifv for a video without sound, or audio), `meta` and, if the file has a picture, `preview` (in
     the first output) and `blurhash`. Refuses files beyond the limits.
@@ -81,7 +81,7 @@ def cover(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO
 
 
 def hashed_frame(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """Do the job HASHED_FRAME: return `hash_of` the first picture of a video in the parameter `format`."""
+    """Do the job HASHED_FRAME: return the `hash_of` the first picture of a video, whose format is in the parameter `format`."""
     file = reading.RecordedFile(source, parameters["format"])
     recording = file.open()
     if recording.video is None:
