@@ -50,7 +50,7 @@ def cipher(someone: RemotePerson, program: Program, **more: Any) -> dict[str, An
 
 
 def address_of(someone: RemotePerson, device_id: str = "d1", **more: Any) -> dict[str, Any]:
-    """Return the address of a device in the client API."""
+    """Return the ids by which the client API addresses a device."""
     return {"account_id": str(remote(someone).id), "device_id": device_id} | more
 
 

@@ -1,4 +1,4 @@
-"""Helpers for posts with interaction policies, and for the activities that were sent about them."""
+"""Helpers that create posts with interaction policies, and find the activities that were sent about them."""
 
 from __future__ import annotations
 

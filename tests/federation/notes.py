@@ -13,7 +13,7 @@ from statuses.models import Status
 
 
 def mention_document(author: Account, number: int, content: str, *, to: Account, **more: Any) -> dict[str, Any]:
-    """Return the document of a public post of two hours ago that mentions `to`."""
+    """Return the document of a public post from two hours ago that mentions `to`."""
     return {
         "id": f"{author.uri}/statuses/{number}",
         "type": "Note",

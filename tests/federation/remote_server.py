@@ -60,9 +60,8 @@ class Asked:
 
 
 class RemoteServer:
-    """Serves `pages` by path, and collects the requests in `asked`.
-
-    Other paths return 404; `posts` holds the responses to POST requests.
+    """A server that serves `pages` by path, and collects the requests in `asked`. Other paths return 404; `posts` holds the
+    responses to POST requests.
     """
 
     def __init__(self) -> None:
@@ -148,7 +147,9 @@ class RemoteServer:
         return someone
 
     def rebuild(self, name: str) -> RemotePerson:
-        """Return the account of this name after the server was set up anew: its id differs, and the old documents are gone."""
+        """Return the user of this name after the server was set up from scratch: the id differs, and the old documents are
+        gone.
+        """
         new = RemotePerson(self, name, key=2)
         new.uri = self.uri(f"ap/users/{name}-2")
         new.key_id = f"{new.uri}#main-key"
@@ -254,7 +255,7 @@ def signed(
     expires: float | None = None,
     **written: str,
 ) -> dict[str, str]:
-    """Return headers signed after draft-cavage; parameters omit headers or replace them by those in `written`."""
+    """Return headers signed according to draft-cavage; parameters omit headers, or replace them with those in `written`."""
     headers = {"host": host, "date": format_datetime(at or clock.now(), usegmt=True)}
     if body is not None:
         headers["digest"] = f"SHA-256={base64.b64encode(hashlib.sha256(body).digest()).decode()}"

@@ -85,7 +85,7 @@ def test_old_rows_are_deleted(delivery: Delivery) -> None:
 
 @pytest.fixture
 def server(delivery: Delivery) -> Domain:
-    """A failing server with a follower of a local account, a rule, and deliveries that wait or were given up."""
+    """A failing server with a follower of a local account, a rule, and deliveries that are queued or were given up."""
     alice = delivery.activity.account
     zoe = make_remote("zoe", "b.example")
     follow(zoe, alice)
@@ -167,7 +167,7 @@ def test_removing_a_server_requires_the_permission_to_delete_user_data(server: D
 
 
 def act(client: Client, server: Domain, name: str) -> Any:
-    """Press a button on the server's page, and confirm if it asks for that."""
+    """Press a button on the server's page, and confirm the action if the page asks for confirmation."""
     page = reverse(f"admin:accounts_domain_{name}", args=[server.pk])
     asked = client.get(page)
     return client.post(page, {"_confirmed": "yes", "confirmed": "yes"}) if asked.status_code == 200 else asked

@@ -1,4 +1,4 @@
-"""Tests that requests for limited posts are answered, also after review, and that rejections are final (docs/adr/0044)."""
+"""Tests of the answers to interaction requests, also after a review by staff: rejections are final (docs/adr/0044)."""
 
 from __future__ import annotations
 

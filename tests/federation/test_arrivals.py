@@ -1,4 +1,4 @@
-"""Tests of activities in unusual order and with unknown accounts: nothing is lost (contract, federation section 17)."""
+"""Tests of activities that arrive out of order or name unknown accounts: nothing is lost (contract, federation section 17)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _mention_of(account: Account | str, name: str = "@somebody") -> dict[str, st
 
 
 def _fetched(uri: str) -> Status:
-    """Return a post that was fetched because a reply to it arrived first."""
+    """Return a post that was fetched because a reply to it arrived before it."""
     _work(Fetch(kind=FetchKind.POST, uri=uri, host="x"))
     work()
     return Status.objects.get(uri=uri)

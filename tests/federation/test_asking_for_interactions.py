@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def asking(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> tuple[Status, Status, dict[str, Any]]:
-    """Return a post of Zoe, Alice's reply that waits for consent, and the request that was sent."""
+    """Return a post of Zoe, Alice's reply, which is waiting for consent, and the request that was sent."""
     rule = {"always": [zoe.uri], "approvalRequired": [PUBLIC]}
     note = elsewhere.serve(
         zoe.note(number=3, interactionPolicy={"canReply": rule, "canLike": rule, "canAnnounce": rule})
@@ -92,7 +92,7 @@ def test_a_rejected_reply_is_gone_and_was_seen_by_nobody(
 def test_followers_elsewhere_are_known_to_their_server_alone_which_is_asked(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
-    """Third servers do not know Zoe's followers, so they need the authorization. They get no favourites."""
+    """Third servers do not know Zoe's followers, so they need the authorization. Favourites are not sent to them."""
     follow(alice, zoe_here)
     rule = {"always": [zoe.uri, f"{zoe.uri}/followers"]}
     policy = {"canReply": rule, "canLike": rule}

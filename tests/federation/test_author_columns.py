@@ -1,4 +1,6 @@
-"""Tests that every column of a post set by its author keeps its value, whatever path the post takes."""
+"""Tests that every column that the author of a post sets keeps its value, however the post is created, edited, sent or
+received.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,7 @@ def test_a_column_waits_with_a_scheduled_post_also_of_an_older_release(alice: Ac
 
 @pytest.mark.parametrize("name", AUTHOR_COLUMNS)
 def test_a_column_goes_to_other_servers_and_comes_from_them(alice: Account, name: str) -> None:
-    """The source of the text is not sent: other servers get the HTML made of it."""
+    """The source of the text is not sent: other servers get the HTML."""
     zoe = make_remote("zoe")
     theirs = {
         "id": "https://remote.example/1",
@@ -126,7 +128,8 @@ def test_a_column_that_is_too_long_is_refused_from_a_client_and_cut_from_another
 ) -> None:
     limit = COLUMN_LIMITS.get(name, RAW_LIMIT)
     answer = api_of(alice).post(STATUSES, {"status": "still here", _PARAMETERS.get(name, name): "x" * (limit + 1)})
-    # The constraint of the table, as the last safeguard, would only say that the record is invalid.
+    # Without a check in the API, the constraint of the table would refuse the value, with an error that does not name the
+    # field.
     assert answer.status_code == 422
     assert "Record invalid" not in answer.json()["error"]
     if name in AUTHOR_MEMBERS:

@@ -45,7 +45,7 @@ LANGUAGES = "- de en en de de en en de"
 def corpora() -> Iterator[None]:
     """Append the folder of the two packages to the import path."""
     sys.path.append(str(FOLDER))
-    # Newer versions use a member of the standard library that exists since Python 3.13.
+    # Newer versions use a member of the standard library that was added in Python 3.13.
     added = not hasattr(warnings, "deprecated")
     if added:
         warnings.deprecated = lambda *_arguments, **_options: lambda made: made  # type: ignore[attr-defined]  # Python has it since 3.13

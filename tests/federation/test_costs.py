@@ -124,7 +124,7 @@ ELSEWHERE: Final = re.compile(
 
 
 class World:
-    """Posts of Alice with everything that a post can have, and everything that others add to them."""
+    """Posts of Alice with everything that a post can contain, and with replies, boosts and everything else that others add."""
 
     def __init__(self, alice: Account) -> None:
         self.alice = alice
@@ -243,7 +243,7 @@ def test_every_public_address_is_among_them() -> None:
 
 
 def test_a_signed_post_is_accepted_and_kept_in_few_statements(zoe: RemotePerson, alice: Account) -> None:
-    """The number of queries does not grow with the posts: `benchmarks/federation.py` says what they cost."""
+    """The number of queries does not grow with the number of posts; `benchmarks/federation.py` measures their cost."""
     follow(alice, fetch_actor(zoe.uri))
     spent: list[tuple[int, int]] = []
     for number in range(1, 5):
@@ -257,5 +257,5 @@ def test_a_signed_post_is_accepted_and_kept_in_few_statements(zoe: RemotePerson,
         assert Status.objects.filter(uri=note["id"]).exists()
         spent.append((len(accepted), len(kept)))
     assert spent[1] == spent[-1]
-    # One of the second number's queries, for the spam rules, runs only every ten seconds outside of tests.
+    # On a real server one of the 27 queries, that for the spam rules, runs only every ten seconds.
     assert (spent[-1][0] <= 4, spent[-1][1] <= 27) == (True, True), spent[-1]

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 class TestDelivering:
     @pytest.fixture
     def post_now(self, zoe_here: Account, alice: Account) -> Any:
-        """A function that queues a numbered activity with a key for delivery to Zoe."""
+        """A function that queues a numbered activity for delivery to Zoe; those with the same key are delivered in order."""
 
         def put(number: int, key: str = "status:1", inbox: str = zoe_here.shared_inbox_url, **more: Any) -> None:
             document = {"id": f"{alice.uri}#{number}", "type": "Note", "number": number}
@@ -146,7 +146,7 @@ class TestDelivering:
     def test_the_first_deliveries_to_an_unknown_server_go_one_after_the_other(
         self, elsewhere: RemoteServer, post_now: Any
     ) -> None:
-        """The rule also holds if several processes deliver; after the first success the server is like any other."""
+        """The rule also holds if several processes deliver; after the first success the server is treated like any other."""
         for number in range(4):
             post_now(number, key=f"status:{number}")
         first, second = Run(DELIVERIES), Run(DELIVERIES)

@@ -149,7 +149,7 @@ def test_a_mention_of_somebody_unknown_finds_them(elsewhere: RemoteServer, zoe: 
 def test_a_domain_says_in_its_host_meta_which_server_answers_for_it(
     elsewhere: RemoteServer, alice: Account, named: str
 ) -> None:
-    """Contract, federation section 1: host-meta is fetched when WebFinger is not at the usual path."""
+    """Contract, federation section 1: host-meta is fetched if WebFinger is not at the usual path."""
     with RemoteServer().running() as answering:
         zoe = answering.person("zoe")
         answering.finger("zoe", zoe.uri, domain=elsewhere.domain)

@@ -111,7 +111,7 @@ def test_follows_with_a_suspended_server_end_and_are_kept() -> None:
 def test_a_rule_removed_and_made_anew_at_once_is_in_force_once_and_ends_with_its_removal(
     severity: str, is_applied: bool
 ) -> None:
-    """The events of the old rule are handled when the new rule exists."""
+    """The events of the old rule are handled after the new rule was created."""
     alice, there = make_user("alice"), make_remote("zoe", "bad.example")
     follow(alice.account, there)
     draft = DomainRuleDraft(severity=severity)
@@ -134,7 +134,7 @@ def test_a_rule_removed_and_made_anew_at_once_is_in_force_once_and_ends_with_its
 
 
 def test_the_old_rules_event_ends_no_follows_in_the_name_of_the_new_rule() -> None:
-    """Follows end when the new rule has been applied to every account of the server, and are kept if it is removed before."""
+    """Follows end only when the new rule has been applied to every account of the server; otherwise they remain."""
     alice, there = make_user("alice"), make_remote("zoe", "bad.example")
     follow(alice.account, there)
     old = create_rule(by=OPERATOR, domain="bad.example", draft=DomainRuleDraft(severity="suspend"))
@@ -198,7 +198,7 @@ def test_a_rule_needs_the_permission() -> None:
 
 
 def test_row_13_a_closed_server_passes_on_nothing_in_the_name_of_an_open_one(zoe: RemotePerson, settings: Any) -> None:
-    """The signer of an activity decides, whatever actor the activity names."""
+    """The server of the signer counts, whatever actor the activity names."""
     alice = make_account("alice")
     fetch_actor(zoe.uri)
     settings.LIMITED_FEDERATION = True

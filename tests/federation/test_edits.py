@@ -1,4 +1,4 @@
-"""Tests of edits of remote posts: accepted from the author only, once, and never extending the readers."""
+"""Tests of edits of remote posts: accepted from the author only, once, and never widening the audience."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of custom emojis across servers: remote ones are served from here, and local ones are sent with their pictures."""
+"""Tests of custom emojis across servers: pictures of remote ones are cached, and local ones are sent with their pictures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DOCUMENT = {"Accept": "application/activity+json"}
 
 
 def tag(server: RemoteServer, name: str, file: str = "", body: bytes | None = None, **says: Any) -> dict[str, Any]:
-    """Return an Emoji of a server, which also serves its picture."""
+    """Return an Emoji tag of a server, and let the server serve its picture."""
     path = f"files/{file or name}.png"
     server.pages[f"/{path}"] = Answer(body or picture(), "image/png")
     icon = {"type": "Image", "mediaType": "image/png", "url": server.uri(path)}

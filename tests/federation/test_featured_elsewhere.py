@@ -99,7 +99,7 @@ def stamp(member: RemotePerson, collection: dict[str, Any], number: int = 1, **m
 
 
 def added(owner: RemotePerson, obj: Any, target: str | None = None, kind: str = "Add") -> dict[str, Any]:
-    """Return an Add or Remove, which have no ids; a number makes each unique, so that it is not refused as a replay."""
+    """Return an Add or Remove without an id; a number makes each one unique, so that it is not refused as a replay."""
     place = target or f"{owner.uri}/featured_collections"
     return {"type": kind, "actor": owner.uri, "target": place, "object": obj, "name": str(next(_NUMBERS))}
 
@@ -326,7 +326,7 @@ def test_a_collection_is_found_by_its_address(elsewhere: RemoteServer, zoe: Remo
 def test_the_state_of_an_item_is_never_that_of_another_account(
     elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
 ) -> None:
-    """A consent is for one account: an item that uses it for another account waits again."""
+    """A consent is valid for one account only: an item that uses it for another account is pending again."""
     follow(alice, met(zoe))
     xia = elsewhere.person("xia")
     one = item(zoe, yan.uri, stamp(yan, birds(zoe)))

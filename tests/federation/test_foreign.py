@@ -1,6 +1,5 @@
-"""Tests of documents of other programs, which are accepted or refused for a reason.
-
-Each is shaped after the public source that it names. Those of Mastodon itself are in `test_wire.py`.
+"""Tests of documents of other software, which are accepted or refused for a reason. Each is modelled on the public source that
+it names. Those of Mastodon itself are in `test_wire.py`.
 """
 
 from __future__ import annotations

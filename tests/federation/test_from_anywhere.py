@@ -1,4 +1,4 @@
-"""Tests of the page by which remote users follow or reply from their own server, which names the address for this."""
+"""Tests of the page that leads remote users to the follow or reply page of their own server, whose address WebFinger names."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ PLACES = ("inbox", "outbox", "followers", "following", "featured")
 
 @pytest.fixture
 def hoster(elsewhere: RemoteServer) -> Iterator[RemoteServer]:
-    """A server that has the inboxes of actors of another server."""
+    """A server that hosts the inboxes and collections of actors of another server."""
     with RemoteServer().running() as server:
         server.domain = f"127.0.0.1:{server.http.server_port}"
         server.url = f"http://{server.domain}"
@@ -49,7 +49,7 @@ def places(hoster: RemoteServer) -> dict[str, Any]:
 
 @pytest.fixture
 def ann(elsewhere: RemoteServer, hoster: RemoteServer) -> RemotePerson:
-    """The author of a blog whose hosting server has the inbox and the collections."""
+    """The author of a blog whose inbox and collections are on the hosting server."""
     return elsewhere.person("ann", **places(hoster))
 
 

@@ -172,7 +172,7 @@ def test_a_post_that_may_not_be_read_cannot_be_liked_boosted_or_answered(zoe: Re
 
 @pytest.mark.parametrize("whom", ["the account", "its server"])
 def test_an_account_blocked_by_the_author_cannot_like_or_boost(zoe: RemotePerson, alice: Account, whom: str) -> None:
-    """Security row 19; the post is public, so that only the block forbids it."""
+    """Security row 19; the post is public, so only the block forbids the action."""
     uri = f"http://social.localhost/users/alice/statuses/{make_status(alice).id}"
     account = fetch_actor(zoe.uri)
     if whom == "the account":
@@ -297,7 +297,7 @@ def test_no_value_in_any_place_breaks_the_readers(value: Any) -> None:
 
 
 def test_nothing_that_is_sent_stops_what_comes_after(zoe: RemotePerson, alice: Account) -> None:
-    """Invalid activities are processed, and so is the next activity of the same actor."""
+    """Invalid activities are handled without an error, and the next activity of the same actor is processed."""
     strange = ["\0", "\ud83d", "x" * 5000, {"id": ["x"]}, [[[]]], {"type": "Follow", "object": {"object": {}}}]
     for kind in (
         "Follow",

@@ -181,7 +181,7 @@ def _path(status: Status) -> str:
 
 
 def test_an_id_used_again_by_its_actor_moves_to_the_new_object(zoe: RemotePerson, alice: Account) -> None:
-    """A server that was restored from a backup counts on from there (contract, federation section 17)."""
+    """A server that was restored from a backup assigns some ids a second time (contract, federation section 17)."""
     bob, posts = make_account("bob"), [make_status(alice), make_status(alice)]
     uris = {kind: f"{zoe.uri}#{kind}/1" for kind in ("Like", "Follow", "Block")}
     for post in posts:
@@ -201,7 +201,9 @@ def test_an_id_used_again_by_its_actor_moves_to_the_new_object(zoe: RemotePerson
 
 
 def test_follows_end_and_begin_again_whatever_ids_their_server_gives_them(zoe: RemotePerson, alice: Account) -> None:
-    """Pixelfed has one id for each pair of accounts, Misskey one for each Undo, and Lemmy a new one for what is undone."""
+    """Pixelfed reuses the id of a follow for the same two accounts, Misskey that of an Undo; Lemmy gives the undone follow a
+    new id.
+    """
     uri = f"{zoe.uri}#follow/{alice.id}"
     inner = {"type": "Follow", "actor": zoe.uri, "object": alice.uri}
     for undone in ({**inner, "id": uri}, {**inner, "id": uri}, inner, {**inner, "id": f"{uri}/again"}):

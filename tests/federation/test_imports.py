@@ -35,7 +35,7 @@ def bring(user: User, addresses: list[str]) -> Import:
 
 
 def go_on() -> None:
-    """Make all waiting jobs due, as if time had passed."""
+    """Make all queued jobs due, as if time had passed."""
     OutboxRow.objects.filter(event__in=("ImportDue", "LookupsDue")).update(due_at="2020-01-01T00:00:00Z")
     Lookup.objects.filter(dead_at=None).update(due_at="2020-01-01T00:00:00Z")
     Host.objects.update(asked_at="2020-01-01T00:00:00Z", retry_at="2020-01-01T00:00:00Z")
@@ -50,7 +50,7 @@ def unpaced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def hourly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Allow one request to a server per hour; tests move the time."""
+    """Allow one request to a server per hour; tests move the clock."""
     monkeypatch.setitem(TERMS, "lookups", replace(TERMS["lookups"], pace=3600.0))
 
 
@@ -89,7 +89,7 @@ def test_one_server_is_asked_little_at_a_time(elsewhere: RemoteServer, monkeypat
 
 @pytest.mark.usefixtures("unpaced")
 def test_a_server_that_does_not_answer_holds_up_nobody_else(elsewhere: RemoteServer) -> None:
-    """The server delays neither other lines of the list, even those behind many of its own, nor other users' imports."""
+    """The server delays neither other lines of the list, even those after many of its own, nor the imports of other users."""
     elsewhere.person("zoe")
     ada, bob = make_user("ada"), make_user("bob")
     dead = [f"p{number}@localhost:1" for number in range(300)]

@@ -201,7 +201,7 @@ def test_a_reply_from_elsewhere_waits_until_its_author_agrees(
     assert api_of(bob).get(f"/api/v1/statuses/{stored.id}").status_code == 404
     assert not Notification.objects.filter(account=bob).exists()
     assert counts(post) == (0, 0, 0)
-    # A reply to the waiting reply waits too, although its author may read the parent.
+    # A reply to the pending reply is pending too, although its author may read the parent.
     more = zoe.note("<p>and</p>", number=10, inReplyTo=reply["id"])
     assert "waits for approval itself" in deal(zoe, zoe.activity("Create", more))
     assert str(stored.id) not in Api().get(f"/users/alice/statuses/{post.id}/replies").content.decode()

@@ -1,4 +1,4 @@
-"""Tests of message signatures by RFC 9421, with the same results as the older kind (security rows 11, 12)."""
+"""Tests of message signatures according to RFC 9421, with the same results as the older kind (security rows 11, 12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the order of remote posts among others, although most servers send times in whole seconds."""
+"""Tests that remote posts are in the right order among others, although most servers send times in whole seconds."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def queue_deliveries() -> None:
 
 
 class TestAudience:
-    """The domains are reserved ones, so nothing is sent; the tests look at the rows."""
+    """The domains are reserved ones, so no delivery arrives; the tests check the rows."""
 
     @pytest.fixture
     def people(self, alice: Account) -> dict[str, Account]:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 def kept_bytes() -> int:
-    """Return the bytes of documents in the table of received activities."""
+    """Return the total size of the documents in the table of received activities."""
     return sum(len(body) for body in InboundActivity.objects.values_list("body", flat=True))
 
 
@@ -120,7 +120,7 @@ def test_row_61_waiting_activities_are_counted_rarely_and_the_limits_still_hold(
     answers = [zoe.send(zoe.activity("Create", zoe.note())).status_code for _ in range(45)]
     assert answers == [202] * 40 + [429] * 5
     assert len(counted) < 25
-    # A second process does not share the counts of the first one, and counts first.
+    # A second process does not share the cached counts of the first one, so it counts anew.
     monkeypatch.setattr(quotas, "_rooms", OrderedDict())
     assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 429
     work()
@@ -165,7 +165,7 @@ def _nested(depth: int) -> object:
 @pytest.mark.parametrize(
     ("more", "status"),
     [
-        # The document counts as one level, and the nested lists as the others.
+        # The document counts as the first level, and the nested lists are the others.
         pytest.param({"x": _nested(31)}, 202, id="as deep as it may be"),
         pytest.param({"x": _nested(32)}, 400, id="too deep"),
         pytest.param({"to": ["https://example.org/x"] * 1000}, 202, id="as long as it may be"),

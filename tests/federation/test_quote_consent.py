@@ -111,7 +111,7 @@ def test_row_36_nobody_else_answers_for_the_quoted_author(
 def test_an_activity_whose_object_has_no_id_settles_no_quote(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """Many quotes have neither a request nor an authorization."""
+    """Quotes that have neither a request nor an authorization must not match such an activity."""
     status, _request = _quoting(ann, zoe, elsewhere)
     make_status(ann, "mine", quoted_status_id=str(make_status(ann, "one").id))
     deal(zoe, zoe.activity("Delete", {"type": "Tombstone"}))
@@ -266,7 +266,7 @@ def test_a_waiting_quote_of_somebody_suspended_is_shown_to_nobody_and_allowed_on
 def test_the_id_of_a_request_used_again_by_its_actor_moves_to_the_newer_quote(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """A server that was restored from a backup counts on from there (contract, federation section 17)."""
+    """A server that was restored from a backup assigns some ids a second time (contract, federation section 17)."""
     fetch_actor(zoe.uri)
     quoted = make_status(ann, "one", quote_approval_policy="public")
     requests = [_request(zoe, quoted, id=f"{zoe.uri}/statuses/{number}") for number in (1, 2)]

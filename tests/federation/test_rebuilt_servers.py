@@ -1,4 +1,4 @@
-"""Tests that WebFinger decides who has an address: rebuilt servers, exchanged addresses, and recreated actors.
+"""Tests that WebFinger decides which actor has an address: rebuilt servers, exchanged addresses, and recreated actors.
 
 Contract, federation section 17.
 """

@@ -40,7 +40,7 @@ def _sources() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def test_no_refusal_lacks_a_reason() -> None:
-    own = {"Missing", "OwnAddress"}  # the constructors of these classes name the reason
+    own = {"Missing", "OwnAddress"}  # these classes set the reason in their constructors
     names = {*_subclasses(Rejected), *_subclasses(BadSignature)} - own
     unexplained = [
         f"{path}:{node.lineno}"
@@ -109,7 +109,7 @@ def test_parts_of_a_post_that_are_left_out_are_counted_for_its_server(zoe: Remot
 
 @pytest.mark.django_db
 def test_refusals_after_the_answer_202_are_counted(zoe: RemotePerson, alice: Account) -> None:
-    # Write the counts that other tests of this process have left.
+    # Write the counts that other tests have left in this process, so that they do not appear in this test.
     write_noted()
     Refusal.objects.all().delete()
     introduced(zoe, alice)

@@ -1,4 +1,4 @@
-"""Tests of replacing keys: other servers get the new ones, and no activity is lost meanwhile (contract, section 10)."""
+"""Tests of replacing keys: other servers get the new keys, and no activity is lost meanwhile (contract, section 10)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def follower(zoe: RemotePerson, alice: Account) -> Account:
 
 @pytest.fixture
 def known(elsewhere: RemoteServer, alice: Account, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The public key of Alice that the other server has stored, which is in use until she gets new keys."""
+    """The public key of Alice by which the other server verifies her requests; she gets another one when keys are replaced."""
     known = {"alice": keys_of(account=alice).public_key}
     monkeypatch.setattr("accounts.services.key_pairs.new_rsa_pair", lambda: pair(2))
 

@@ -1,6 +1,6 @@
 """Tests that deliveries and requests equal those that Mastodon 4.6.5 was recorded to send in the same situation.
 
-Compared are the activity, the kind of inbox, the headers and the signed parts (contract, federation sections 7, 10 and 12). The
+They compare the activity, the kind of inbox, the headers and the signed parts (contract, federation sections 7, 10 and 12). The
 tests are skipped without the records.
 """
 
@@ -173,7 +173,7 @@ def third() -> Iterator[RemoteServer]:
 
 
 def test_answers_are_passed_on_as_they_came(scene: Scene, third: RemoteServer) -> None:
-    """The forwarded body is unchanged, so only the way of sending is compared."""
+    """The body is forwarded unchanged, so only the rest of the request is compared."""
     follow(fetch_actor(third.person("yan").uri), scene.ann)
     status = make_status(scene.ann, "a question")
     scene.deliver()

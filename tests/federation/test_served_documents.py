@@ -1,7 +1,7 @@
 """Tests that documents for discovery, and restricted ones, equal those that Mastodon 4.6.5 was recorded to serve.
 
-Contract, federation sections 7, 9 and 14. Documents of accounts and posts are compared in the tests of sending. The tests are
-skipped without the records.
+Contract, federation sections 7, 9 and 14. Documents of accounts and posts are compared in `test_sent_profiles.py` and
+`test_sent_posts.py`. The tests are skipped without the records.
 """
 
 from __future__ import annotations

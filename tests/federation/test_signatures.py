@@ -219,7 +219,7 @@ def test_a_body_that_was_changed_on_the_way_is_refused(zoe: RemotePerson, alice:
     ["/@%E2%98%83~(a)", "/@%e2%98%83~(a)", "/%40%E2%98%83~%28a%29", "/%40%e2%98%83~%28a%29", "/%40%e2%98%83%7e%28a%29"],
 )
 def test_a_path_may_be_signed_in_each_of_its_usual_encodings(path: str) -> None:
-    """The web server passes the path decoded."""
+    """The web server passes the decoded path to the application."""
     private_key, public_key = pair(1)
     for method, body in (("GET", None), ("POST", b"{}")):
         covered = ("(request-target)", "host", "date", *(("digest",) if body else ()))

@@ -124,7 +124,7 @@ def test_a_signer_whose_key_is_not_asked_for_because_others_wait_is_accepted_at_
 def test_two_who_are_unknown_here_and_come_at_once_from_one_server_are_both_accepted(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, second: str
 ) -> None:
-    """The key documents that both senders need are fetched once."""
+    """Key documents that both senders need are fetched only once."""
     go_on = threading.Event()
     elsewhere.before_answer = lambda: go_on.wait(PATIENCE)
     people = [zoe, elsewhere.person("yan", key=2) if second == "yan" else zoe]

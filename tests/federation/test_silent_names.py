@@ -93,7 +93,7 @@ def test_row_72_a_list_of_names_that_do_not_resolve_delays_no_delivery_to_others
 
         monkeypatch.setattr(client, "GuardedClient", functools.partial(GuardedClient, lookup=look_up))
         monkeypatch.setattr(client, "_client_for", functools.cache(client._client_for.__wrapped__))
-        # A short timeout makes the test end soon.
+        # A short timeout, so that the test ends soon.
         monkeypatch.setitem(
             TERMS, "lookups", replace(TERMS["lookups"], slice_seconds=0.5, row_seconds=min(4.0, 2 * hanging))
         )

@@ -134,7 +134,7 @@ def test_two_activities_may_have_one_id_and_a_replay_has_one_signature(zoe: Remo
 
 
 def test_activities_without_id_or_actor_are_taken(zoe: RemotePerson, alice: Account) -> None:
-    """Without an actor the signer is meant, and only activities that can be undone need an id."""
+    """An activity without an actor is treated as the signer's, and only activities that can be undone need an id."""
     fetch_actor(zoe.uri)
     changed = update(zoe, name="Nameless")
     for name in ("id", "actor"):

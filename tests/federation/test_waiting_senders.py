@@ -31,7 +31,7 @@ def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def put_off(someone: RemotePerson, alice: Account) -> tuple[int, list[later.Wait]]:
-    """Send to a web server that can defer the response, and return the status so far with what the response waits for."""
+    """Send an activity as if the web server could defer the response; return the preliminary status, and the `Wait` to poll."""
     waits: list[later.Wait] = []
     body = json.dumps(someone.activity("Follow", alice.uri)).encode()
     headers = someone.headers("/inbox", body)
@@ -58,7 +58,7 @@ def test_a_signer_whose_turn_does_not_come_is_asked_for_until_it_does(
 
 
 def test_a_poll_is_bounded_as_a_request_is(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
-    """A poll runs outside of a web request, where fetches would otherwise have no limit."""
+    """A poll runs outside of a web request, so it must set the limits on fetches itself."""
     seen: list[bool] = []
     with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), pytest.MonkeyPatch.context() as soon:
         soon.setattr(signers, "DEADLINE", 0.1)

@@ -51,7 +51,7 @@ POSTS = sorted(
 
 
 class World:
-    """The servers of the records, under addresses of this machine."""
+    """The servers of the records, with addresses on this machine instead of the recorded ones."""
 
     def __init__(self, remote: RemoteServer, third: RemoteServer) -> None:
         self.servers = {"remote.example": remote, "third.example": third}
@@ -131,7 +131,7 @@ def world(elsewhere: RemoteServer) -> Iterator[World]:
 
 
 NOT_KEPT = "answered, and not kept"
-# Outcomes other than "done", by section 7 of the contract.
+# The expected outcomes other than "done", according to section 7 of the contract.
 REFUSED = {"follow_relay": "rejected: the account is not of this server"}
 
 

@@ -1,6 +1,5 @@
-"""Tests of activities without an id, as Mastodon sends them: processed once, and possible to undo.
-
-Also: reports name accounts and posts in several forms (contract, federation sections 7 and 17).
+"""Tests of activities without an id, as Mastodon sends them: they are processed once, and can be undone. Reports may refer to
+accounts and posts in several forms (contract, federation sections 7 and 17).
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def _see(name: str) -> Callable[[World], dict[str, Any]]:
 
 
 def _shows(name: str, **values: Any) -> Check:
-    """Check that Bob gets these values in the post of a record."""
+    """Return a check that the post of a record has these values when Bob requests it."""
     see = _see(name)
     return lambda world: {member: see(world)[member] for member in values} == values
 
@@ -67,7 +67,7 @@ def _asked(world: World, name: str) -> Quote:
 
 
 def _follows(follower: str, target: str | None = None) -> Callable[[World], bool]:
-    """Check that a local account follows Alice of the records, or the sender of `target`."""
+    """Return a check that a local account follows the recorded Alice, or the sender of the record `target`."""
     return lambda world: Follow.objects.filter(
         account=world.people[follower], target=account_of(world, target or "like")
     ).exists()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _follow_asked(name: str) -> Check:
-    """Prepare a follow request of a local account to the sender of the record."""
+    """Return a function that sends a follow request from a local account to the sender of the record."""
 
     def ask(world: World) -> None:
         asked = world.here(record(name)["body"]["object"])
@@ -35,7 +35,7 @@ def _follow_repeated(world: World) -> None:
 
 
 def _quote_asked(name: str) -> Check:
-    """Prepare a post of Bob that quotes one of the sender of the record."""
+    """Return a function that stores a pending quote of a post by the record's sender in the recorded post of Bob."""
 
     def ask(world: World) -> None:
         asked = world.here(record(name)["body"]["object"])
@@ -47,7 +47,7 @@ def _quote_asked(name: str) -> Check:
 
 
 def _place_asked(name: str) -> Check:
-    """Prepare Bob's request to add the sender of the record to a collection."""
+    """Return a function that adds the sender of the record to a collection of Bob, with a pending request."""
 
     def ask(world: World) -> None:
         bob = world.people["bob"]

@@ -1,4 +1,4 @@
-"""Users with clients of Mastodon.py on a running server."""
+"""Users of a running server, whose client is Mastodon.py."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Tests of more actions between two local servers than in `test_two_instances`, seen by clients of both.
-
-Covered are edits, polls, quotes, refusals, reports, deletions, and posts that others may not see (contract, federation section
-7).
+"""Tests of actions between two local servers that `test_two_instances` does not cover, checked by clients of both. They cover
+edits, polls, quotes, refusals, reports, deletions, and posts that others may not see (contract, federation section 7).
 """
 
 from __future__ import annotations
@@ -77,7 +75,7 @@ def test_a_poll_is_voted_in_counted_and_ended_on_both_sides(pair: tuple[Person, 
     until(lambda: counts(writer, status.id) == ([1, 0, 1], 1))
     third = Person(writer.server, f"third{writer.username}")
     third.client.poll_vote(third.client.status(status.id).poll.id, [1])
-    # The job is due minutes later; the test makes it due at once.
+    # The job would be due minutes later; the test makes it due now.
     until(lambda: counts(writer, status.id) == ([1, 1, 1], 2))
     writer.server.manage("shell", "-v", "0", "-c", _DUE.format(ends="id=0", event="PollVotesDue"))
     until(lambda: counts(reader, seen.id) == ([1, 1, 1], 2))
@@ -244,7 +242,7 @@ def test_a_follow_that_the_followers_server_has_lost_ends_on_the_other_one(ends:
     assert poet.client.me().followers_count == 2
     poet.client.status_post("for those who follow me still", visibility="private")
     arrives(friend, "for those who follow me still")
-    # The comparison waits a minute for follows in transit; the test makes it due at once.
+    # The comparison waits a minute for follows in transit; the test makes it due now.
     until(lambda: ends[1].manage("shell", "-v", "0", "-c", _SYNCHRONIZE).strip().endswith("1"))
     until(lambda: poet.client.me().followers_count == 1)
     assert poet.client.account_relationships(poet.find(friend).id)[0].followed_by

@@ -1,4 +1,4 @@
-"""Tests of every page of the admin in Chromium: accessible by axe-core in all themes and sizes, without foreign requests."""
+"""Tests of all admin pages in Chromium: accessible according to axe-core in all themes and sizes, no foreign requests."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_every_page_of_the_admin_is_accessible_and_asks_no_other_server(
     assert not wrong, pformat(wrong)
 
 
-# Values of a list without the label of their column, names that are cut off beside buttons, and small targets.
+# Finds list values without the label of their column, names that are cut off beside buttons, and small targets.
 _UNREADABLE = """(() => {
   const found = [], seen = each => each.getClientRects().length;
   for (const cell of document.querySelectorAll('#result_list tbody td:not(.action-checkbox)'))

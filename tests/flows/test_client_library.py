@@ -1,7 +1,7 @@
 """Tests that Mastodon.py can use the endpoints of each area on a running server.
 
 The library checks responses: it parses dates, follows `Link` headers and refuses events it cannot parse. It has no method for
-some endpoints, and uses some with servers of older versions only; those are tested elsewhere.
+some endpoints, and calls others only on servers of older versions; those are tested elsewhere.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def _where_it_ends(tab: Tab, callback: str) -> str:
         parameters = message.get("params", {})
         asked = parameters.get("request", {}).get("url", "")
         address = asked if asked.startswith(callback) else address
-        # No server of this machine responds at these addresses; the error shows who refused the request.
+        # No server responds at these addresses; the browser's error shows whether it refused the redirect or could not connect.
         if address and message["method"] == "Network.loadingFailed" and parameters["type"] == "Document":
             return str(parameters.get("blockedReason") or address)
         if parameters.get("entry", {}).get("source") == "security":

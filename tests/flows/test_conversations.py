@@ -1,6 +1,5 @@
-"""Tests of conversations over three remote servers, a fifth of whose replies are on a server that never responds.
-
-The page is shown at once, and the other replies soon.
+"""Tests of conversations across three remote servers; a fifth of the replies is on a fourth server, which never responds. The
+page is shown immediately, and the other replies appear soon.
 """
 
 from __future__ import annotations

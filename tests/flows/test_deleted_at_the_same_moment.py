@@ -1,7 +1,7 @@
-"""Tests of inserting into an object that is deleted at the same moment: neither fails, in either order.
+"""Tests of adding to an object that is deleted at the same moment: neither action fails, in either order.
 
-They cover every table whose rows are deleted while others refer to them. A new one fails
-`test_every_table_that_others_refer_to_is_tried`.
+They cover every table with foreign keys to it whose rows are deleted. A new table makes
+`test_every_table_that_others_refer_to_is_tried` fail until it is covered.
 """
 
 from __future__ import annotations

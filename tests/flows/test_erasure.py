@@ -18,13 +18,13 @@ from tests.support.instance import Instance
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(7200)]
 
-#: The number of posts of the account; half a minute of every run is the time before another worker takes over.
+#: The number of posts of the account. Every run spends half a minute waiting for another worker to take over.
 POSTS: Final = int(os.environ.get("ERASED_POSTS", "5000"))
 SECONDS: Final = 120.0 + POSTS / 20
 ACTIVITY: Final = "application/activity+json"
 
 # Posts of `gone` are numbered from 1 to POSTS, those of `friend` up to a tenth of it; each kind of relation has one in ten. The
-# ids correspond to one post per minute in the last months.
+# ids correspond to one post per minute over the last months.
 _ID: Final = "(((extract(epoch FROM now()) * 1000)::bigint - ({n} + 60)::bigint * 60000) << 16) + {salt}"
 _FILL: Final = f"""
 CREATE TEMP TABLE names AS
@@ -127,12 +127,12 @@ class World:
             return connection.execute(text.encode(), values or None).fetchall()
 
     def get(self, path: str, *, accept: str = "application/json", **parameters: str) -> requests.Response:
-        """Return the response at an address for the reader, who followed the account."""
+        """Return the response that the reader, who followed the account, gets at a path."""
         headers = {"Authorization": f"Bearer {self.reader.access_token}", "Accept": accept}
         return requests.get(self.server.base_url + path, params=parameters, headers=headers, timeout=30)
 
     def left(self) -> tuple[int, int]:
-        """Return the number of the account's posts that are not deleted, and of the rows of its posts."""
+        """Return the number of the account's posts that are not deleted, and the number of all rows of its posts."""
         ((living, rows),) = self.sql(_LEFT, self.gone_id)
         return living, rows
 

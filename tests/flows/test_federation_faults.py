@@ -165,7 +165,7 @@ class Sender:
                 self._send("Delete", f"{note_uri}#delete", {"id": note_uri, "type": "Tombstone"})
                 del self.texts[note_uri]
             else:
-                # The like is undone, so that only every third one stays.
+                # Two of three likes are undone, so that only every third one remains.
                 self._send(
                     "Undo",
                     f"{uri}#likes/{number}/undo",

@@ -1,4 +1,4 @@
-"""Tests of the inbox in Chromium: a moderator handles a hundred reports about ten accounts by few clicks and few queries."""
+"""Tests of the inbox in Chromium: a moderator handles a hundred reports about ten accounts with few clicks and few queries."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ _IN_SIGHT = """[0, 0.5, 1].every(part => {
   const box = document.querySelector('.staff-panel').getBoundingClientRect();
   return box.top >= 0 && box.bottom <= innerHeight + 1 && box.height < innerHeight * 0.6;
 })"""
-# The checkboxes beside accounts, reports and posts that are covered after scrolling to them.
+# The checkboxes of accounts, reports and posts that something covers after they are scrolled into view.
 _COVERED = """[...document.querySelectorAll('[data-choice], [data-post]')].filter(box => {
   box.scrollIntoView({block: 'nearest', behavior: 'instant'});
   const {left, right, top, bottom} = box.getBoundingClientRect();

@@ -1,6 +1,5 @@
-"""Tests with the inputs of field reports (`tests.support.field`) on a running server, sent, linked and uploaded.
-
-A stub of another server sends them. `tests/federation/test_field_inputs.py` has the same inputs without processes.
+"""Tests with the inputs of field reports (`tests.support.field`) on a running server: sent by a simulated server, linked, and
+uploaded. `tests/federation/test_field_inputs.py` has the same inputs without processes.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def mention_of(person: Person, uri: str) -> Any:
 
 def card_of(person: Person, link: str) -> Any:
     """Return the card of a post that links to a page, as soon as there is one."""
-    # A plain address of this machine does not become a link.
+    # A plain address of this machine would not become a link.
     status = person.client.status_post(f"[look]({link})", content_type="text/markdown")
     return wait(lambda: person.client.status(status.id).card, SECONDS)
 

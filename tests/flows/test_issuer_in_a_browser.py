@@ -1,4 +1,4 @@
-"""Tests of signing up, in and out, and linking, by a real issuer (oidc-provider) in Chromium."""
+"""Tests of signing up, in and out, and of linking, through a real issuer (oidc-provider) in Chromium."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that all pages can be used by the keyboard alone, with a visible focus (WCAG 2.2, 2.1.1 and 2.4.7)."""
+"""Tests that all pages can be used with the keyboard alone, with a visible focus (WCAG 2.2, 2.1.1 and 2.4.7)."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Author:
     """Publishes and deletes posts continuously on a server whose processes are killed.
 
     Every fifth post is requested only once; the others are repeated with their Idempotency-Key until the response is 200. Every
-    sixth accepted post is deleted, some at once and some later, and deletions are repeated too.
+    sixth accepted post is deleted, some immediately and some later, and deletions are repeated too.
     """
 
     server: Instance
@@ -174,7 +174,7 @@ def unfinished(server: Instance) -> list[str]:
 
 
 def wait(look: Callable[[], object], deadline: float) -> object:
-    """Return the first empty value of `look`, or the last one before the deadline."""
+    """Call `look` until it returns nothing or the deadline has passed, and return its last value."""
     while found := look():
         if time.monotonic() > deadline:
             break
@@ -189,7 +189,7 @@ def servers() -> Iterator[tuple[Instance, Instance]]:
 
 
 def follow(reader: mastodon.Mastodon, server: Instance, author: mastodon.Mastodon, home: Instance) -> None:
-    """Let the reader follow the author, and wait until both servers have the follow."""
+    """Let the reader follow the author, and wait until both servers have stored the follow."""
     name = author.me().acct
     account = reader.account_search(name if server is home else f"{name}@localhost:{home.port}", resolve=True)[0]
     reader.account_follow(account.id)

@@ -1,4 +1,4 @@
-"""Tests of a member's use of the pages in Chromium, on a phone and a desktop, with and without scripts."""
+"""Tests of a member's everyday use of the pages in Chromium, on a phone and a desktop, with and without scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of every page of the site in Chromium: accessible by axe-core, no layout shifts, no requests to other hosts."""
+"""Tests of every page of the site in Chromium: accessible according to axe-core, no layout shifts, no foreign requests."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_every_page_is_accessible_and_still_and_asks_no_other_server(
     assert seen > (30 if reader == "visitor" else 80)
 
 
-# Words of the navigation that are broken across lines, and tabs that must be scrolled to.
+# Finds words of the navigation that are broken across lines, and tabs that must be scrolled into view.
 _BROKEN = """[...document.querySelectorAll('.side nav li span')].filter(each => each.getClientRects().length).flatMap(each =>
   [...each.textContent.matchAll(/[^ ]+/g)].filter(word => {
     const range = document.createRange(), text = each.firstChild;

@@ -1,4 +1,4 @@
-"""Tests of passkeys in Chromium with its own authenticator: the script of the pages, and their Content-Security-Policy."""
+"""Tests of passkeys in Chromium with its virtual authenticator: the script of the pages, and their Content-Security-Policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of two local servers with unusual remote ones: rebuilt, renaming accounts, hosted elsewhere, or static files.
+"""Tests of two local servers with unusual remote ones: a rebuilt one, renamed accounts, hosted inboxes, and static files.
 
 Their accounts can be followed, read and answered from both, under the same identity (contract, federation section 17).
 """
@@ -31,7 +31,7 @@ def elsewhere() -> Iterator[RemoteServer]:
 
 @pytest.fixture
 def hoster() -> Iterator[RemoteServer]:
-    """A server that has the inboxes of actors of another server."""
+    """A server that hosts the inboxes and collections of actors of another server."""
     with RemoteServer().running() as server:
         server.domain = f"127.0.0.1:{server.http.server_port}"
         server.url = f"http://{server.domain}"

@@ -171,7 +171,7 @@ def test_people_are_served_while_strangers_sign_with_keys_on_slow_servers() -> N
 
 
 def test_people_of_one_server_who_are_all_unknown_and_come_at_once_are_accepted_at_once() -> None:
-    """No sender needs to repeat a request, because some programs never do."""
+    """No sender should have to repeat a request, because some programs never do."""
     with Instance(FEDERATION_LOOPBACK="yes") as server, RemoteServer().running() as elsewhere:
         server.sign_up("anna")
         people = [elsewhere.person(f"unknown{number}") for number in range(TOGETHER)]

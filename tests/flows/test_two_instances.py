@@ -122,7 +122,7 @@ def test_a_favourite_and_a_boost_are_notified_counted_and_undone(pair: tuple[Per
     for kind in ("favourite", "reblog"):
         notified = wait(lambda kind=kind: [item for item in writer.notifications(kind) if item.status.id == status.id])
         assert [item.account.acct for item in notified] == [reader.address]
-    # The post itself is in the reader's home timeline already, so the boost is looked for on the author's profile.
+    # The post itself is already in the reader's home timeline, so the test looks for the boost on the author's profile.
     booster = writer.find(reader)
     shown = writer.client.account_statuses(booster.id)
     assert [item.reblog.id for item in shown if item.reblog is not None][:1] == [status.id]
@@ -219,7 +219,7 @@ def test_pinned_posts_and_featured_hashtags_are_shown_on_the_other_server(pair: 
     writer.client.status_pin(status.id)
     tag = writer.client.featured_tag_create("birds")
     wait(lambda: shown() == ([status.uri], ["birds"]))
-    # When a server gets to know an account, it also fetches the posts that were pinned before.
+    # When a server fetches an account for the first time, it also fetches the posts that were pinned before.
     late = Person(writer.server, f"late{writer.username}")
     old = late.client.status_post(f"Pinned long ago by {late.username}")
     late.client.status_pin(old.id)

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_an_application_outlasts_its_tokens() -> None:
-    """Developers keep the credentials of a registered application for its next user, and could not notice its deletion."""
+    """Programs store the credentials of a registered application for its next user, and would not notice its deletion."""
     user, application = make_user(), make_application()
     make_token(user, application=application)
     Application.objects.update(created=clock.now() - timedelta(days=1000))

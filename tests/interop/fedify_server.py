@@ -14,9 +14,8 @@ from tests.interop.node_server import WAIT_SECONDS, NodeServer, wait
 
 
 class Fedify(NodeServer):
-    """A running server; `first_tried` is the kind of signature that it tries first.
-
-    Errors and refused signatures are among the activities in `seen`.
+    """A running server; `first_tried` is the kind of signature that it tries first. `seen` also contains errors and refused
+    signatures.
     """
 
     def __init__(self, first_tried: str) -> None:

@@ -1,7 +1,7 @@
 """A server on Node, built with libraries that share nothing with this project: `server.mjs` in its own folder.
 
-The libraries come from npm, as `package-lock.json` beside it names them, with a Node that is new enough; they are stored in
-`.tools`. Where they cannot be installed, the tests are skipped with the reason.
+npm installs the libraries of the `package-lock.json` beside it into `.tools`, and a version of Node that is new enough. If this
+fails, the tests are skipped with the reason.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def wait(look: Callable[[], T | None], seconds: float = WAIT_SECONDS) -> T:
 
 
 def install(name: str) -> Path:
-    """Return the folder with the libraries and Node, installed unless these versions are there; skip the test if that fails."""
+    """Return the folder with the libraries and Node, after installing missing versions; skip the test if that fails."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip(f"npm is not installed: there is nothing to install {name} with")
@@ -55,7 +55,7 @@ def install(name: str) -> Path:
 
 
 def find_node(folder: Path) -> str:
-    """Return the path of Node from npm, or of the machine's own if it is new enough; skip the test without either."""
+    """Return the path of the Node that npm installed, or else of the machine's own; skip the test if neither is new enough."""
     brought = sorted(folder.glob("node_modules/node-*/bin/node"))
     node = str(brought[0]) if brought else shutil.which("node")
     version = node and subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout

@@ -1,4 +1,6 @@
-"""Tests with @evanp/activitypub-bot: follow, post, reply, like, boost, edit, delete and undo, both ways (`make interop`)."""
+"""Tests with @evanp/activitypub-bot: follow, post, reply, like, boost, edit, delete and undo, in both directions (`make
+interop`).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ pytestmark = pytest.mark.interop
 
 
 class Zoe(NodeServer):
-    """The user on that server, and the server."""
+    """The bot's server, and its user Zoe."""
 
     def __init__(self, database_url: str) -> None:
         super().__init__("activitypub-bot", database_url)

@@ -1,6 +1,5 @@
-"""Tests with a server made of bovine's libraries: follow, post, reply, like, boost, edit and delete, both ways.
-
-`make interop` runs them; pip installs bovine into its own folder, and without it they are skipped.
+"""Tests with a server built on bovine's libraries: follow, post, reply, like, boost, edit and delete, in both directions. `make
+interop` runs them; pip installs bovine into a separate folder, and without it they are skipped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tests with a server made of Fedify's libraries, checked by the client API and by the activities that Fedify received.
+"""Tests with a server built on Fedify's libraries, checked through the client API and the activities that Fedify received.
 
 `make interop` runs them.
 """

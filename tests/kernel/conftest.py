@@ -56,7 +56,7 @@ def effects(transactional_db: None) -> Iterator[None]:
 
 @pytest.fixture
 def woken() -> Iterator[list[str]]:
-    """The queues for which a wake-up would be sent; Redis remembers none at the beginning."""
+    """The queues for which a wake-up would be sent; at the start Redis has no record of an earlier wake-up."""
     queues: list[str] = []
     for role in redis.TIMEOUTS:
         redis.circuit(role).close()

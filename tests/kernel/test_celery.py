@@ -23,7 +23,7 @@ from tests.runtime.processes import eventually
 
 Listen = Callable[..., Any]
 pytestmark = pytest.mark.verify
-#: In seconds; several times the lease of a dead leader, which is the longest wait here.
+#: In seconds; several times the lease of a dead leader, whose end is the longest wait in these tests.
 PATIENCE = 180.0
 
 
@@ -85,7 +85,7 @@ def test_a_worker_runs_events_without_a_sweep_also_after_flushall(
     wait_for_effects([1])
     redis.client("broker").flushall()
     commit(2)
-    # No sweep and no restart happens here.
+    # No sweep and no restart happens during this wait.
     wait_for_effects([1, 2])
     for number in range(3, 40):
         commit(number)

@@ -1,4 +1,4 @@
-"""Tests of leases that the tests of features with `Claims` cannot cover."""
+"""Tests of cases of leases that the tests of the features which use `Claims` cannot cover."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def _empty_outbox(effects: None, woken: list[str], monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long a drain has paused for more events, without real pauses."""
+    """The lengths of the pauses in which a drain would wait for more events; it does not really pause."""
     pauses: list[float] = []
     monkeypatch.setattr(tasks, "time", altered(time, sleep=pauses.append))
     return pauses

@@ -79,7 +79,7 @@ def test_the_order_holds_while_events_keep_coming(listen: Listen) -> None:
 
     def publisher() -> None:
         for _ in range(60):
-            # Publishers do the same by the row lock of their object: only one transaction per key at a time.
+            # The lock has the effect of the row lock that real publishers hold: only one transaction per key at a time.
             with guard:
                 commit(Happened(1, next(numbers)))
 

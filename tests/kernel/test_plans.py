@@ -1,4 +1,4 @@
-"""Tests of compiled queries: they return the same rows as their query set, for any number of values and threads."""
+"""Tests of compiled queries: they return the same rows as the queryset, with any number of values and threads."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _close_circuits() -> None:
 
 
 def by_client(role: redis.Role, *command: str) -> Any:
-    """Run a command by redis-py's own API."""
+    """Run a command through redis-py's own API."""
     return redis.client(role).execute_command(*command)
 
 
@@ -43,7 +43,7 @@ Asking = Callable[..., Any]
 
 
 def at_once(role: redis.Role, *command: Any) -> Any:
-    """Run a command like `redis.ask`, as the only one of a transaction."""
+    """Run a single command through `redis.ask_at_once`, which takes several."""
     return redis.ask_at_once(role, command)[0]
 
 

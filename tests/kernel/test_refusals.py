@@ -50,14 +50,14 @@ def test_one_line_of_the_log_stands_for_a_hundred_refusals(caplog: pytest.LogCap
 
 
 def test_a_flood_of_refusals_is_written_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Write the counts that other tests of this process have left.
+    # Write the counts that other tests have left in this process, so that they do not appear in this test.
     refusals.write_noted()
     Refusal.objects.all().delete()
     monkeypatch.setattr(refusals, "NOTED_LIMIT", 3)
     for number in range(10):
         note_refusal(f"{number}.example", _Reason.ODD)
     assert not Refusal.objects.exists()
-    # The end of a process closes its connections, which would be the test's own here.
+    # The end of a process closes its connections; here this would close the test's own connection.
     monkeypatch.setattr(refusals.connections, "close_all", lambda: None)
     refusals.write_last_counts()
     assert dict(Refusal.objects.values_list("sender", "number")) == {

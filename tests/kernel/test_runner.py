@@ -54,7 +54,7 @@ def test_no_more_is_under_way_than_the_terms_allow() -> None:
         nonlocal most_of_one, most_of_all
         under_way[host] += 1
         most_of_one, most_of_all = max(most_of_one, under_way[host]), max(most_of_all, under_way.total())
-        # After these turns every other job that can run at the same time has started.
+        # After these turns of the event loop, every other job that can run at the same time has started.
         for _turn in range(20):
             await asyncio.sleep(0)
         under_way[host] -= 1
@@ -181,7 +181,7 @@ def test_a_host_that_is_slow_delays_no_other(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_run_that_waits_for_a_slow_host_claims_until_the_next_run_has_a_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The time slice of the run is zero and no other thread is free: new rows are processed all the same."""
+    """The run's time for claiming is zero and no other thread is free, but new rows are processed nevertheless."""
     on_terms(monkeypatch, slice_seconds=0.0)
     Fetch.objects.bulk_create(posts("slow.example", "first.example"))
     done: list[str] = []

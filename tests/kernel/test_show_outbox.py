@@ -1,4 +1,4 @@
-"""Tests of the outbox for operators: rows are listed with reasons, and can be retried or dropped, by command or admin."""
+"""Tests of the outbox for operators: rows are listed with reasons, and can be retried or dropped, in the shell or the admin."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from social.runtime.processes import die_with_parent
 
 
 class Valkey:
-    """A server that is started by `with`, and loses its data when it is killed."""
+    """A server, used as a context manager, that loses its data when it is killed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

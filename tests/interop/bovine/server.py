@@ -1,4 +1,4 @@
-"""A server for one user, which checks and signs requests by bovine's library."""
+"""A server for one user, which verifies and signs requests with bovine's library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hostile web server: each path is another attack, and every request is recorded."""
+"""A hostile web server: each path is a different attack, and every request is recorded."""
 
 from __future__ import annotations
 

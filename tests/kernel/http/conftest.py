@@ -18,7 +18,7 @@ def attacker() -> Iterator[Attacker]:
 
 @pytest.fixture
 def client() -> Iterator[GuardedClient]:
-    """A client as for a trial on one machine: loopback addresses, http and all ports are allowed."""
+    """A client configured for a trial on one machine: loopback addresses, http and all ports are allowed."""
     client = GuardedClient(Policy(loopback=True, user_agent="Social/test (+https://social.example)"))
     yield client
     client.close()

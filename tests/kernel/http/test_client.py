@@ -1,4 +1,4 @@
-"""Tests of requests to servers that are slow, endless, broken or lying (security rows 4 and 6)."""
+"""Tests of requests to servers whose responses are slow, endless, broken or false (security rows 4 and 6)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.kernel.http.attacker import Attacker
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs all of 127.0.0.0/8")
 
 PUBLIC = "127.0.0.2"
-"""An address that counts as public in these tests, by an exception in the policy."""
+"""An address that counts as public in these tests, because of an exception in the policy."""
 
 
 class Dns:

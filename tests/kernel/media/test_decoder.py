@@ -47,7 +47,7 @@ def test_a_file_is_read_whole_from_where_it_was_after_a_job_has_read_it(tmp_path
 @pytest.mark.parametrize("job", ["crash", "spin", "linger"])
 @pytest.mark.verify
 def test_a_job_that_ends_its_process_fails_alone(decoder: Decoder, job: str) -> None:
-    """A job that no limit ended would exceed the test's own timeout."""
+    """If no limit ended the job, it would exceed the test's own timeout."""
     with pytest.raises(DecodingFailed), decoder.decode(job, io.BytesIO(b"x"), {}):
         pass
     assert _draw(decoder)["original"]["width"] == 40

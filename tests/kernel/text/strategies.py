@@ -1,4 +1,4 @@
-"""Strategies for property tests that make texts and tag soups from difficult pieces and any characters."""
+"""Strategies for property tests: texts and tag soup, made of difficult pieces and arbitrary characters."""
 
 from __future__ import annotations
 

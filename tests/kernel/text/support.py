@@ -1,4 +1,4 @@
-"""Helpers that parse HTML by a parser other than the server's, and measure processor time."""
+"""Helpers that parse HTML with a parser other than the server's, and measure processor time."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def takes_at_most(milliseconds: float, work: Callable[[], object]) -> bool:
 
 
 def _known_work() -> float:
-    """Return how many times its usual processor time (7 ms) a fixed piece of work takes now."""
+    """Return the processor time that a fixed piece of work takes now, as a multiple of its usual 7 ms."""
     begin = time.process_time()
     Reader("<p>&amp; words <b>in</b> tags</p>" * 500)
     return (time.process_time() - begin) * 1000 / 7.0
