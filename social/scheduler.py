@@ -22,9 +22,9 @@ LEASE_SECONDS: Final = 15.0
 class LeaderScheduler(Scheduler):
     """Celery's beat with its state in memory. Any number of schedulers may run: only the holder of the lease sends tasks.
 
-    All schedulers have the same schedule; without the lease they tick without sending. When the leader dies, another
-    scheduler gets the lease after at most LEASE_SECONDS, and sends at once the tasks that have become due since the lease
-    was last renewed.
+    All schedulers have the same schedule; without the lease they tick without sending. When the leader dies, another scheduler
+    gets the lease after at most LEASE_SECONDS, and immediately sends the tasks that have become due since the lease was last
+    renewed.
     """
 
     # Beat's own producer would retry a broker that is down with ever longer pauses, and notice its return late.
@@ -61,8 +61,9 @@ class LeaderScheduler(Scheduler):
         return float(super().tick(*args, **kwargs))
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
-        """Send the entry's task if this process has the lease, else note that it was due. Without a broker, this run is
-        lost.
+        """Send the entry's task if this process has the lease; otherwise record that it was due.
+
+        Without a broker, this run is lost.
         """
         if self.leads:
             self._send(entry)

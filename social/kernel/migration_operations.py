@@ -34,8 +34,8 @@ class CreateModels(_Group):
     """`CreateModel` for several models at once, in their order; a model may refer to any other of the group.
 
     When a model joins a state whose classes exist, Django makes the classes of all related models again. A hundred
-    `CreateModel` make thousands of classes, which takes most of the time for a new database. Here the classes are made
-    once, when all models are known.
+    `CreateModel` make thousands of classes, which takes most of the time needed to create a new database. Here the classes are
+    made once, when all models are known.
     """
 
     reduces_to_sql = True
@@ -70,7 +70,7 @@ class CreateModels(_Group):
 
 def while_writing(operations: Sequence[Operation], *, model: str) -> list[Operation]:
     """Return the operations of a migration for a running server: the indexes of a large `model` are built without blocking
-    writers, after everything else was done in one transaction.
+    writers, after everything else has been done in one transaction.
 
     For a migration that is not atomic and replaces a released one: servers that have applied the replaced migration do
     nothing. After an interruption it continues where it stopped.
@@ -144,7 +144,7 @@ class AddIndexBesideWriters(AddIndexConcurrently):
 
 
 class CreateIndexBesideWriters(Operation):
-    """Creation of an index that the state has already, for servers that lack it; `definition` is the SQL after its name."""
+    """Creation of an index that is already in the state, for servers that lack it; `definition` is the SQL after its name."""
 
     reversible = True
     category = OperationCategory.ADDITION

@@ -119,7 +119,9 @@ def measure() -> list[QueueFigures]:
 
 
 def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
-    """Give dead rows, and rows that back off, all attempts again from now on: the rows `ids`, or with None all dead rows.
+    """Retry dead rows, and rows that back off, now and with the full number of attempts: the rows `ids`, or all dead rows if
+    `ids` is None.
+
     Return how many rows these were.
 
     Their queues are woken after commit. Claimed rows are left alone. Writes the audit log: `by` is the user, None for the

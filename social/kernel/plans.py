@@ -43,8 +43,9 @@ IDS: Final = Slot("ids", ArrayField(BigIntegerField()))  # A list of ids, for `o
 @ForeignObject.register_lookup
 @Field.register_lookup
 class OneOf(Lookup):
-    """`column = ANY(array)`: as `__in`, but with the same SQL for any number of values, in a Slot or a collection. A
-    statement takes 65,535 parameters, and an array is only one.
+    """`column = ANY(array)`: like `__in`, but with the same SQL for any number of values, in a Slot or a collection.
+
+    A statement takes 65,535 parameters, and an array is only one.
     """
 
     lookup_name = "one_of"

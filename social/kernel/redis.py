@@ -43,8 +43,9 @@ _clients_lock = threading.Lock()
 
 
 class _Guarded(Retry):
-    """Retry policy without retries, by which commands fail at once while the circuit is open. The pool notices a connection
-    that was closed while it was idle, before a command is sent on it.
+    """Retry policy without retries, which makes commands fail immediately while the circuit is open.
+
+    The pool notices a connection that was closed while it was idle, before a command is sent on it.
     """
 
     def __init__(self, guard: Circuit) -> None:
@@ -118,7 +119,7 @@ def _plain(role: Role) -> Any:
 def ask(role: Role, *command: str | bytes | int | float) -> Any:
     """Return the answer to one command, in bytes; for commands that run in every request.
 
-    Like the client, it fails at once while the circuit is open, sends nothing twice, and notices a connection that was
+    Like the client, it fails immediately while the circuit is open, sends nothing twice, and notices a connection that was
     closed meanwhile before it sends anything. Raises RedisError.
     """
     if _PLAIN:
@@ -127,7 +128,7 @@ def ask(role: Role, *command: str | bytes | int | float) -> Any:
 
 
 def ask_at_once(role: Role, *asked: tuple[str | bytes | int | float, ...]) -> list[Any]:
-    """Return the answers to several commands that run as one transaction; otherwise works as `ask`."""
+    """Return the answers to several commands that run as one transaction; otherwise works like `ask`."""
     if _PLAIN:
         pipeline = _plain(role).pipeline(transaction=True)
         for command in asked:
@@ -161,7 +162,7 @@ _last_warnings: dict[str, float] = {}
 
 @contextmanager
 def best_effort(purpose: str) -> Iterator[Attempt]:
-    """Swallow errors of Redis inside the block; a warning names the `purpose`, at most once in 10 s for each."""
+    """Swallow errors of Redis inside the block; a warning names the `purpose`, at most once in 10 s for each purpose."""
     attempt = Attempt()
     try:
         yield attempt
@@ -174,7 +175,7 @@ def best_effort(purpose: str) -> Iterator[Attempt]:
 
 
 class Script:
-    """A Lua script, sent as a whole once per server and by its digest afterwards; it survives SCRIPT FLUSH and restarts.
+    """A Lua script, sent in full once per server and then called by its digest, even after a SCRIPT FLUSH or a restart.
 
     `on_unknown` is called before the script is sent to a server that does not have it. Such a server is new, was restarted,
     or is a replica that took over: it may hold old data. The callback loads the scripts that belong together (`load`).

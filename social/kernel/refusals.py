@@ -123,7 +123,7 @@ def write_last_counts() -> None:
 
 
 def load_refusals(senders: Iterable[str]) -> list[tuple[str, str, int]]:
-    """Load sender, key of the reason and number of refusals on all stored days, the most frequent first."""
+    """Load sender, key of the reason and number of refusals, summed over all stored days, the most frequent first."""
     rows = Refusal.objects.filter(sender__one_of=list(senders)).values_list("sender", "reason")
     return list(rows.annotate(total=Sum("number")).order_by("-total", "reason"))
 

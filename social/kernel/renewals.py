@@ -49,7 +49,7 @@ class Renewals:
 
     @contextmanager
     def during(self, renew: Callable[[], object], *, every: float, at_most: float) -> Iterator[None]:
-        """Call `renew` at intervals of `every` seconds while the block runs, for `at_most` seconds at the longest."""
+        """Call `renew` at intervals of `every` seconds while the block runs, but for no longer than `at_most` seconds."""
         now = time.monotonic()
         task = _Task(renew, every, end=now + at_most, due=now + every)
         with self._changed:

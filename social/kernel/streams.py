@@ -85,7 +85,7 @@ class Hub:
         self._changed.set()
 
     def unsubscribe(self, channel: str, callback: Callback) -> None:
-        """Stop calling the callback for the channel, at once; unknown pairs are ignored."""
+        """Stop calling the callback for the channel, immediately; unknown pairs are ignored."""
         callbacks = self._callbacks.get(channel)
         if callbacks is None:
             return
@@ -95,8 +95,9 @@ class Hub:
             self._changed.set()
 
     async def settled(self, *channels: str, seconds: float = 1.0) -> bool:
-        """Wait until Redis has confirmed the subscriptions: messages published after that arrive. Returns False after
-        `seconds` (Redis is down): the channels are subscribed as soon as Redis is back.
+        """Wait until Redis has confirmed the subscriptions: messages published afterwards are then received.
+
+        Returns False after `seconds` (Redis is down): the channels are subscribed as soon as Redis is back.
         """
         futures = []
         for channel in channels:
@@ -174,8 +175,8 @@ class Hub:
                 continue
             if reply[0] == b"message":
                 self._deliver(reply[1].decode()[prefix:], reply[2])
-                # The loop sends only between its rounds: of several messages that arrived together, each is sent to its
-                # listeners before the next one. All in one round would fill the buffers of clients that read quickly.
+                # This lets the event loop send each of several messages that arrived together before the next one is delivered.
+                # Delivered without a pause, they would fill the send buffers even of clients that read quickly.
                 await asyncio.sleep(0)
             elif reply[0] == b"subscribe":
                 self._confirm(reply[1].decode()[prefix:])

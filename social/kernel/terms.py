@@ -37,12 +37,12 @@ class Terms:
     together start one row of a host every `pace` seconds, however many are due, and hosts take turns. A call claims rows for
     `slice_seconds`; one row may take `row_seconds`, and is started only if its lease lasts for that long. A row is given up
     after `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old. It is deleted after
-    `kept`; until then the same task cannot be added again. A host that fails is paused for `pause` seconds or
-    longer (`host_pause`). At most `waiting` rows of one host wait. The rows of one asker (`WaitingRow.asker`) become due in
-    turns, `per_asker` in each; at most TURNS_LIMIT turns wait. The names of at most `lookups` hosts are looked up at once.
-    `cautious`: the rows of an unknown host are done one at a time, like those of a failing host; when the first has succeeded,
-    the host is stored as known. `sends`: local accounts send to these hosts; the hosts of other work may be named by any
-    stranger.
+    `kept`; until then the same task cannot be added again. A host that fails is paused for `pause` seconds or longer
+    (`host_pause`). At most `waiting` rows of one host may be waiting. The rows of one asker (`WaitingRow.asker`) become due in
+    turns, `per_asker` in each; at most TURNS_LIMIT turns wait. The names of at most `lookups` hosts are looked up at the same
+    time. `cautious`: the rows of an unknown host are done one at a time, like those of a failing host; when the first has
+    succeeded, the host is stored as known. `sends`: local accounts send to these hosts; the hosts of other work may be named by
+    any stranger.
     """
 
     purpose: str
@@ -110,7 +110,8 @@ TERMS: Final[dict[str, Terms]] = {
         lookups=64,
     ),
     # Separate from other fetches: a long thread must not delay those for activities that were sent to this server. Two threads,
-    # because somebody waits: a call that waits for its last answers claims nothing, for ten seconds where a server is silent.
+    # because a person is waiting for the result: a call that waits for its last answers claims no rows, for up to ten seconds
+    # if a server is silent.
     "threads": Terms(
         "answers to posts of other servers that somebody reads",
         at_once=50,
@@ -171,7 +172,7 @@ TERMS: Final[dict[str, Terms]] = {
         lifetime=timedelta(hours=48),
         kept=timedelta(hours=1),
     ),
-    # With two threads, events become calls while a call of the runner waits for slow hosts.
+    # With two threads, new events are sent to webhooks while another call of the runner waits for slow hosts.
     "webhooks": _sending(
         "events on their way to webhooks",
         at_once=50,

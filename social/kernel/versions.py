@@ -10,5 +10,5 @@ from social import __version__
 UPSTREAM_VERSION: Final = "4.6.5"
 #: Clients derive capabilities from the version, some by the rules of Semantic Versioning.
 CLIENT_VERSION: Final = f"{UPSTREAM_VERSION}+social.{__version__}"
-#: Mastodon's count of changes to its API, for clients that ask for it instead.
+#: Mastodon's count of changes to its API, for clients that check this number instead of the version.
 API_VERSION: Final = 11

@@ -103,8 +103,10 @@ def not_allowed(request: HttpRequest, refusal: HttpResponseNotAllowed) -> HttpRe
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer 500, 503 while the database does not answer, or 404 when something was deleted just when the request referred
-    to it. The log has the traceback, with the request's id.
+    """Answer 500; 503 while the database does not answer; 404 if a row was deleted at the moment when the request referred to
+    it.
+
+    The log has the traceback, with the request's id.
     """
     error = sys.exception()
     if isinstance(error, IntegrityError) and getattr(error.__cause__, "sqlstate", None) == FOREIGN_KEY_VIOLATION:

@@ -13,7 +13,7 @@ from django.views.generic import RedirectView
 _NUMBER: Final = "[0-9]{1,19}"
 _SUBPATH: Final = "(?:/.*)?"
 
-#: Names of URLs, or paths, by the expressions of the paths that lead there; a slash at the end is accepted.
+#: Names of URLs, or paths, keyed by regular expressions of the paths that lead there; a slash at the end is accepted.
 _PAGES: Final[Mapping[str, str]] = {
     "(?:home|getting-started|getting-started-misc|start(?:/.*)?|web|deck|timelines/home)": "home",
     "explore/posts|trends": "explore",

@@ -21,7 +21,8 @@ _PURPOSE: Final = "remember a form"
 
 
 def once(view: View) -> View:
-    """Wrap a view: a POST request that repeats one of the last hour gets its redirect, and the view is not called.
+    """Wrap a view: a POST request that repeats one of the last hour gets the redirect of the earlier one, and the view is not
+    called.
 
     Requests count as equal if they have the same CSRF token and content; every page has a token of its own. Responses that
     are not redirects are not stored, because nothing was created. Without Redis, the view is called for each request.
@@ -54,7 +55,7 @@ def once(view: View) -> View:
 
 
 def _claim(name: str) -> str:
-    """Return the redirect target of an earlier equal request; an empty text if this request is the first."""
+    """Return the redirect target of an earlier equal request; an empty string if this request is the first."""
     ends = time.monotonic() + _WAIT_SECONDS
     with redis.best_effort(_PURPOSE):
         while not redis.client("cache").set(name, _PENDING, nx=True, ex=_KEPT_SECONDS):

@@ -84,8 +84,9 @@ def _reader(request: HttpRequest) -> Any:
 
 
 def store_form(request: HttpRequest) -> str:
-    """Store the form of a request for an hour and return its key; empty if nothing is stored. Not stored are forms without
-    typed text, forms that are too long, those of unknown persons, and too many of the same person.
+    """Store the form of a request for an hour and return its key; empty if nothing is stored.
+
+    Forms without typed text, forms that are too long, those of unknown persons, and too many of the same person are not stored.
     """
     values = {name: found for name, found in request.POST.lists() if name not in SECRETS | _FORM_FIELDS}
     page = request.headers.get("Referer", "").removeprefix(f"{request.scheme}://{request.get_host()}")

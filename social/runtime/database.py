@@ -122,8 +122,10 @@ def check_domain(cursor: Cursor, domain: str) -> bool:
 
 
 def _check_port(name: str, domain: str) -> None:
-    """Raise OperatorError for a domain with a port, unless only this machine can reach it. Ids and addresses would have the
-    port for ever, and other servers never write `:443`, so that they would be other ids for them.
+    """Raise OperatorError for a domain with a port, unless only this machine can reach it.
+
+    The port would be part of ids and addresses for ever. Other servers leave out `:443`, so that these would be different ids
+    for them.
     """
     host, colon, _port = domain.rpartition(":")
     if colon and not domain.endswith("]") and not env.is_loopback(domain):

@@ -14,7 +14,7 @@ import psycopg
 
 from social.runtime.postgres import ADMIN
 
-#: A superuser that exists while the superuser of an older cluster is renamed: nobody can rename the role of his session.
+#: A superuser that exists while the superuser of an older cluster is renamed: no session can rename its own role.
 _RENAMER: Final = "social_renamer"
 
 _STATE: Final[LiteralString] = """
@@ -55,7 +55,8 @@ END $$
 
 
 def prepare(conninfo: Callable[[str, str], str]) -> None:
-    """Create the role and the database `social` if they are absent, and change a cluster of an earlier release over.
+    """Create the role and the database `social` if they are absent, and convert a cluster of an earlier release.
+
     `conninfo` returns the connection to a database for a role. After a kill, the next call continues.
     """
     with _as_admin(conninfo) as admin:
@@ -72,7 +73,7 @@ def prepare(conninfo: Callable[[str, str], str]) -> None:
 
 
 def _as_admin(conninfo: Callable[[str, str], str]) -> psycopg.Connection[Any]:
-    """Return a connection as the superuser, to whom this gives its name in a cluster of an earlier release."""
+    """Return a connection as the superuser, which is first renamed in a cluster of an earlier release."""
     try:
         return _connect(conninfo("postgres", ADMIN))
     except psycopg.OperationalError:  # the next connection raises it again unless it is about the name

@@ -69,7 +69,7 @@ def try_lock(path: Path, *, shared: bool = False) -> IO[str] | None:
 
 
 def wait_for_lock(path: Path, *, shared: bool = False) -> IO[str]:
-    """Take a lock as `try_lock` does, but wait until other processes release it."""
+    """Take a lock like `try_lock`, but wait until other processes release it."""
     return _lock(path, 0, shared=shared)
 
 
@@ -91,7 +91,7 @@ def _lock(path: Path, flags: int, *, shared: bool) -> IO[str]:
 
 
 def holder(path: Path) -> str:
-    """Return the process id that the holder of an exclusive lock has written into the lock file, else "unknown"."""
+    """Return the process id that the holder of an exclusive lock has written into the lock file, or "unknown"."""
     try:
         return path.read_text().strip() or "unknown"
     except OSError:

@@ -45,7 +45,7 @@ _OUTBOX = env.manage_command("show_outbox")
 
 
 def examine() -> Iterator[Check]:
-    """Make every check, ordered so that a failure explains those that follow it."""
+    """Run all checks, ordered so that a failure explains those that follow it."""
     answers = True
     for check in _CHECKS:
         if check in _ASK_THE_DATABASE and not answers:
@@ -100,8 +100,9 @@ def _domain() -> Iterator[Check]:
 
 
 def _ids() -> Iterator[Check]:
-    """Check that the ids of local accounts are below BASE_URL. Other ids were made by a command with other settings, or
-    before the pages moved to this domain.
+    """Check that the ids of local accounts begin with BASE_URL.
+
+    Other ids were made by a command with other settings, or before the pages moved to this domain.
     """
     strays = Account.objects.filter(domain=None).exclude(uri__startswith=f"{settings.BASE_URL}/").order_by("id")
     if not (number := strays.count()):

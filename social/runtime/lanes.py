@@ -58,7 +58,7 @@ class LanePool(BasePool):
         return ApplyResult(executor.submit(apply_target, target, args, kwargs, callback, accept_callback))
 
     def on_stop(self) -> None:
-        """Let running tasks finish; the sweep of another process finds the work of tasks that have not begun."""
+        """Let running tasks finish; the next sweep, by another process, finds the work of tasks that have not begun."""
         threads_of.unplug()
         for executor in self._executors.values():
             executor.shutdown(wait=False, cancel_futures=True)

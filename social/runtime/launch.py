@@ -1,4 +1,4 @@
-"""The start of an installation: the order of its processes, and the lines that are printed meanwhile."""
+"""Starts an installation: its processes in their order, with lines for the operator meanwhile."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _is_set_up() -> bool:
 
 
 def _reachable(address: str) -> str:
-    # A server that listens on every address also listens on that of this machine.
+    # A server that listens on every address also listens on the loopback address.
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104  # these stand for every address, and nothing listens on them here
 
 

@@ -115,8 +115,9 @@ def _check_file_is_served(what: str, remedy: str) -> Check:
 
 
 def _reading_fault() -> str:
-    """Return the fault in the answer for a file that is stored meanwhile; empty if it is served. Raises errors of the
-    storage.
+    """Return the fault in the answer to a request for a file that is stored for this check; empty if it is served.
+
+    Raises errors of the storage.
     """
     path = default_storage.save(f"doctor/{token_hex(16)}.gif", ContentFile(_PIXEL))
     address = media_storage.url(path)
@@ -176,7 +177,7 @@ def disk() -> Iterator[Check]:
 
 
 def open_files() -> Iterator[Check]:
-    """Check the limit of open files of the running server, or else of this process (security row 52)."""
+    """Check the limit of open files of the running server, or of this process if no server runs (security row 52)."""
     try:
         soft, hard = descriptors.limits(int(running_supervisor(env.DATA_DIR) or os.getpid()))
     except (OSError, ValueError):

@@ -147,7 +147,7 @@ def _prepare_data_dir(command: str, *, renewing: bool) -> None:
 
 
 def _has_database(command: str, data_dir: Path) -> bool:
-    """Tell whether the database of an installation exists: its data needs the secrets with which it was made."""
+    """Tell whether the database of an installation exists: its data needs the secrets with which it was written."""
     if not os.environ.get("DATABASE_URL"):
         return Postgres(data_dir).cluster.exists()
     from social.runtime.fingerprints import stored_fingerprints
@@ -221,8 +221,9 @@ def _run(arguments: list[str]) -> int:
 
 @contextlib.contextmanager
 def _servers(command: str) -> Iterator[None]:
-    """Provide the database and Redis for one command: the configured servers, or else the embedded ones. The doctor runs
-    even if the servers fail, since it reports the failures.
+    """Provide the database and Redis for one command: the configured servers, or otherwise the embedded ones.
+
+    The doctor runs even if the servers fail, since it reports the failures.
     """
     from social.runtime import database
     from social.runtime.embedded import Embedded, borrowed_servers

@@ -82,7 +82,10 @@ def _find_series(route: str, method: str) -> Histogram | None:
 
 
 class MetricsMiddleware:
-    """Measures the time of every request in a few microseconds. First in MIDDLEWARE: its time includes all others."""
+    """Measures the time of every request in a few microseconds.
+
+    It is first in MIDDLEWARE, so that its time includes all others.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -111,7 +114,9 @@ os.register_at_fork(after_in_child=_forget_series)
 
 
 class _State:
-    """Collector of the state of queues, heartbeats and refusals; leaves out what the database or Redis does not answer."""
+    """Collector of the state of queues, heartbeats and refusals; leaves out values that the database or Redis does not
+    return.
+    """
 
     def collect(self) -> Iterator[Metric]:
         with contextlib.suppress(Error):
@@ -147,9 +152,11 @@ def _outbox_metrics() -> Iterator[Metric]:
 
 
 def _may_read(request: HttpRequest) -> bool:
-    """Tell whether the caller may read the metrics. If METRICS_TOKEN is set, the request must have that token; else it must
-    come from this machine, without a proxy, and to a host name of this server. A page of another site could use its own
-    domain to lead a browser on this machine here (DNS rebinding, security row 77).
+    """Tell whether the caller may read the metrics.
+
+    If METRICS_TOKEN is set, the request must have that token; otherwise it must come from this machine, without a proxy, and to
+    a host name of this server. A page of another site could use its own domain to lead a browser on this machine here (DNS
+    rebinding, security row 77).
     """
     if env.METRICS_TOKEN:
         given = request.headers.get("Authorization", "")

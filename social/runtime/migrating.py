@@ -15,8 +15,10 @@ from django.db.migrations.state import ProjectState
 
 
 class PreparingExecutor(MigrationExecutor):
-    """Django's executor, but it makes the model classes for all operations of a migration before its transaction: Django
-    makes them between the operations, which takes a third of a second each while tables are locked.
+    """Django's executor, except that it makes the model classes for all operations of a migration before its transaction
+    begins.
+
+    Django makes them between the operations, which takes a third of a second for each while tables are locked.
     """
 
     def apply_migration(

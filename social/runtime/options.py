@@ -2,8 +2,8 @@
 start.
 
 `DATA_DIR/run/last.json` holds the domains and ports of the last `run` or `setup`, so that other commands find the same
-installation without repeating the options; the environment takes precedence. Without it, `manage.py create_account` in a
-second terminal would give the account ids with another port, for ever.
+installation without repeating the options; the environment takes precedence. Without it, `manage.py create_account` in a second
+terminal would give the account ids with another port, which could never be changed.
 """
 
 from __future__ import annotations

@@ -308,7 +308,7 @@ class Postgres:
             return False
 
     def create_database(self) -> None:
-        """Create the database `social` and its role if they are absent, and change a cluster of an earlier release over."""
+        """Create the database `social` and its role if they are absent, and convert a cluster of an earlier release."""
         from social.runtime import database_roles
 
         database_roles.prepare(self.conninfo)

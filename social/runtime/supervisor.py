@@ -302,8 +302,9 @@ class Supervisor:
                 self._launch(child)
 
     def stop(self, last: Iterable[str] = ("valkey", "postgres"), grace: float = 5.0, last_grace: float = 3.0) -> None:
-        """Stop everything within little more than `grace + last_grace` seconds, the children in `last` after the others. A
-        further signal during the wait kills the rest at once.
+        """Stop everything within little more than `grace + last_grace` seconds, the children in `last` after the others.
+
+        A further signal during the wait kills the remaining children immediately.
         """
         self._stopping = True
         for child in self.children.values():

@@ -31,7 +31,7 @@ WEB_THREADS = 8
 UPLOAD_THREADS = 2
 # Pictures that one process draws at the same time: all web processes together draw as many as there are cores.
 IMAGE_WORKERS = max(1, (os.cpu_count() or 1) // env.WEB_WORKERS)
-# The greatest age of cached answers that are the same for everybody (the instance documents).
+# The maximum age of cached answers that are the same for everybody (the instance documents).
 RECENT_SECONDS = 10
 
 # The API answers requests to any host name, and links are always made from BASE_URL. Pages and metrics answer only requests

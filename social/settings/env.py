@@ -257,8 +257,9 @@ def _email(url: str) -> str:
 
 
 def mail_settings(url: str) -> dict[str, Any]:
-    """Return Django's settings for EMAIL_URL. Port 465 means implicit TLS (RFC 8314, section 3.3), whatever the scheme,
-    which gives the default port: 465, 587 or 25.
+    """Return Django's settings for EMAIL_URL.
+
+    Port 465 means implicit TLS (RFC 8314, section 3.3), whatever the scheme. The scheme gives the default port: 465, 587 or 25.
     """
     found: dict[str, Any] = environ.Env.email_url_config(url)
     scheme = urlsplit(url).scheme

@@ -44,12 +44,12 @@ class Answer(aiohttp.ClientResponse):
             del vars(protocol)["read"]
 
     def _limit_overhead(self, protocol: ResponseHandler) -> None:
-        """End the connection when much more was received than is in the body so far. Its next answer begins anew."""
+        """End the connection when much more has been received than is in the body so far. Each answer is counted separately."""
         received = 0
         body: aiohttp.StreamReader | None = None
 
         def feed_data(found: Any, size: int = 0) -> None:
-            # The body is known here before `start` goes on, by which time much of it may have been received.
+            # The body is known here before `start` continues; by then, much of it may already have been received.
             nonlocal body
             _head, body = found
             ResponseHandler.feed_data(protocol, found, size)

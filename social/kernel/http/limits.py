@@ -179,8 +179,8 @@ def queue_in_use() -> str:
 
 
 def context_for_asker(wanted_by: str) -> Context:
-    """Return a context for fetches on behalf of a local account or server (`wanted_by`), with its look-ups (security row
-    72).
+    """Return a context for fetches on behalf of a local account or server (`wanted_by`), whose look-ups are limited separately
+    (security row 72).
     """
     context = copy_context()
     context.run(_asker.set, wanted_by)

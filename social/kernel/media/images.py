@@ -1,4 +1,4 @@
-"""Converts uploaded pictures, and has the messages for refused pictures.
+"""Converts uploaded pictures, and holds the messages for refused pictures.
 
 The decoding itself is done in a separate process (`social.kernel.media.decoding.pictures`).
 """

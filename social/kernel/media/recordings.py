@@ -75,9 +75,10 @@ class Converted:
 
 @contextmanager
 def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
-    """Examine a file, whose `content_type` `types.media_type` has found, without converting it; draw a cover if it has a
-    picture. Raises Unidentified for a file that cannot be read, Unsupported beyond the limits of
-    `social.kernel.media.limits`.
+    """Examine a file, without converting it (`types.media_type` has found its `content_type`); draw a cover if it has a
+    picture.
+
+    Raises Unidentified for a file that cannot be read, Unsupported beyond the limits of `social.kernel.media.limits`.
     """
     with images.run_job(jobs.EXAMINED, source, {"format": READERS[content_type]}) as found:
         facts = found.facts

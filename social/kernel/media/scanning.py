@@ -1,9 +1,9 @@
 """Asks the operator's scanner whether a file may be shown (MEDIA_SCANNER): a service over HTTP, or a program.
 
-A service gets the file as the body of a POST, with its Content-Type and its digest in `X-Content-SHA256`; it answers
-200 with `{"verdict": "clean"}` or `{"verdict": "quarantine", "reason": "..."}`. A program gets the file as its standard
-input; it ends with 0 for clean and with 1 for quarantine, as `clamdscan --no-summary -` does, and its first line is the
-reason. Any other answer counts as a failure, and the file waits.
+A service gets the file as the body of a POST, with its Content-Type and its digest in `X-Content-SHA256`; it answers 200 with
+`{"verdict": "clean"}` or `{"verdict": "quarantine", "reason": "..."}`. A program gets the file as its standard input; it ends
+with 0 for clean and with 1 for quarantine, as `clamdscan --no-summary -` does, and its first line is the reason. Any other
+answer counts as a failure, and the file is not shown until a later scan succeeds.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ def digest_of(file: IO[bytes]) -> str:
 
 
 def scan(file: IO[bytes], content_type: str, sha256: str, *, seconds: float = SCAN_SECONDS) -> ScanResult:
-    """Send a whole open file to the scanner; return its result. Raises Unavailable without a valid answer within `seconds`."""
+    """Send a whole open file to the scanner; return its result.
+
+    Raises Unavailable if there is no valid answer within `seconds`.
+    """
     scanner: str = settings.MEDIA_SCANNER
     file.seek(0)
     if scanner.startswith(COMMAND_PREFIX):

@@ -105,7 +105,7 @@ def exists(path: str) -> bool:
 
 
 def is_local() -> bool:
-    """Tell whether the files are in a folder of this machine, or in a folder that several machines share."""
+    """Tell whether the files are in a folder, which several machines may share, and not in an object storage."""
     return isinstance(storages["default"], FileSystemStorage)
 
 

@@ -30,7 +30,9 @@ class DatabaseOperations(DjangosOperations):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Wrapper that takes connections from a `Pool` with the options `OPTIONS["pool"]`; without these, as in Django."""
+    """Wrapper that takes connections from a `Pool` with the options `OPTIONS["pool"]`; without these, it works like
+    Django's.
+    """
 
     ops_class = DatabaseOperations
 

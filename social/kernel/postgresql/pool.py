@@ -23,7 +23,7 @@ from social.kernel.circuits import Circuit
 logger = logging.getLogger(__name__)
 Connection = psycopg.Connection[Any]
 
-#: Seconds in which a connection must be made; after that the database counts as unavailable.
+#: Seconds within which a connection must be made; after that the database counts as unavailable.
 CONNECT_SECONDS: Final = 0.8
 #: Seconds after which a connection is replaced: its caches grow, and addresses of servers change.
 LIFETIME: Final = 3600.0
@@ -63,7 +63,7 @@ class Pool:
     def getconn(self) -> Connection:
         """Return a live connection, in autocommit mode, which `putconn` takes back.
 
-        Raises OperationalError at once while the circuit is open, after CONNECT_SECONDS when the database does not answer,
+        Raises OperationalError immediately while the circuit is open, after CONNECT_SECONDS when the database does not answer,
         and after `timeout` when all connections are in use.
         """
         began = 0.0

@@ -1,6 +1,6 @@
 """Runner of work that depends on other servers, with one table of terms (docs/adr/0012).
 
-A new kind of work needs an entry in TERMS and a function, besides the table of its rows:
+A new kind of work needs an entry in TERMS, a table of its rows and a function:
 
 1. TERMS gives it a queue, threads, the budget and pace of a host, attempts, pauses and a lifetime.
 2. A model that extends WaitingRow says what is to be done at which `host`; `queue` names its terms, `due` its event. With a

@@ -1,4 +1,4 @@
-"""Does the waiting work for other servers, in runs of some seconds: for many hosts at once, with few rows for each.
+"""Does the waiting work for other servers, in runs of a few seconds: for many hosts at the same time, with few rows for each.
 
 Source: DESIGN "One runner", "Lanes", "Claims are leases" and "Deliveries are fair".
 """
@@ -30,7 +30,7 @@ from social.kernel.terms import TERMS, Terms
 
 logger = logging.getLogger("social.runner")
 
-#: Seconds after which the next call of the runner begins while anything waits.
+#: Seconds after which the next call of the runner begins while any row is waiting.
 NEXT_RUN: Final = 5.0
 # Seconds for which further results are gathered after the first result, and seconds without a result after which more rows are
 # claimed.
@@ -296,7 +296,7 @@ class Run(Generic[R]):
         return [(self._tasks.pop(task), task) for task in list(self._tasks) if task.done()]
 
     def end(self, job: Job[R], failed: Failed | None) -> None:
-        """Note that a job is done or has failed; the next `settle` stores it."""
+        """Record that a job is done or has failed; the next `settle` stores it."""
         self._ended.append((job, failed))
 
     def settle(self) -> None:

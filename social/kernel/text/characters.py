@@ -11,7 +11,7 @@ import regex
 
 from social.kernel.text.scan import Kind, scan
 
-URL_LENGTH: Final = 23  # number of characters that a link counts, whatever its length
+URL_LENGTH: Final = 23  # number of characters that a link counts as, whatever its length
 
 _JOINING: Final = regex.compile(
     r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=Prepend}\p{GCB=ZWJ}\p{GCB=RI}\p{GCB=L}\p{GCB=V}\p{GCB=T}]",
@@ -31,8 +31,10 @@ def graphemes(text: str) -> int:
 
 
 def counted_length(text: str, spoiler: str = "") -> int:
-    """Return the length of a post against its limit, in grapheme clusters. In `text`, each http or https address counts 23,
-    and `@user@domain` counts as `@user`; `spoiler` counts in full.
+    """Return the length of a post against its limit, in grapheme clusters.
+
+    In `text`, each http or https address counts as 23 characters, and `@user@domain` counts as `@user`; `spoiler` counts in
+    full.
     """
     if ":" not in text and "@" not in text:
         return graphemes(spoiler + text)

@@ -68,7 +68,7 @@ _LANGUAGE_ENCODINGS: Final = {
     for language in languages.split()
 }
 _LANGUAGE: Final = re.compile(rb"""<html\b[^>]{0,400}?\slang\s*=\s*["']?([a-z]{2})\b""", re.IGNORECASE)
-# The library leaves out what it holds for unlikely; in a few words of Finnish, these are the right encodings.
+# The library leaves out encodings that it considers unlikely; for a few words of Finnish, these are the right ones.
 _LIKELY: Final = 0.8
 _RANKS: Final = {codecs.lookup(name).name: rank for rank, name in enumerate(_CANDIDATES)}
 #: Escape sequences of ISO-2022-JP.

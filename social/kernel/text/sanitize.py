@@ -138,7 +138,7 @@ class _Rewriter:
     def text(self, raw: str) -> None:
         text = _resolve(raw)
         if self.out and self.out[-1].startswith("<pre"):
-            # The parser drops one line end there at each reading.
+            # The parser drops one line end after `<pre>` each time that the text is parsed.
             text = text.lstrip("\n")
         elif self.out and self.out[-1].startswith("<br") and not self.open["pre"]:
             # Some servers write a `<br>` and a line end, which clients would show as two line breaks (client trap 48).

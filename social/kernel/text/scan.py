@@ -48,7 +48,10 @@ def is_top_level_domain(label: str) -> bool:
 
 
 MAX_URL_LENGTH: Final = 4096
-"""Longest URL that becomes a link, in characters. A link counts 23 whatever its length, so it needs a limit of its own."""
+"""Longest URL that becomes a link, in characters.
+
+A link counts as 23 characters whatever its length, so it needs a limit of its own.
+"""
 
 _SCHEMES: Final = ("https", "http", "dat", "dweb", "ipfs", "ipns", "ssb", "gopher", "gemini")
 

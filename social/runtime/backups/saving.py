@@ -35,7 +35,7 @@ from social.runtime.failures import OperatorError
 
 @dataclass(frozen=True)
 class Plan:
-    """Contents of a planned backup. `bytes` is its greatest possible size."""
+    """Contents of a planned backup. `bytes` is its maximum possible size."""
 
     folder: Path
     with_media: bool

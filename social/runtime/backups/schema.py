@@ -47,7 +47,7 @@ class Schema:
 
 
 def make_schema(applied: set[tuple[str, str]]) -> Schema:
-    """Return the schema that these migrations, with those that they depend on, make of an empty database."""
+    """Return the schema that these migrations, with those that they depend on, create in an empty database."""
     with _scratch_server() as server, _as_default_database(server.database_url):
         _migrate(applied)
         return schema_of(server.database_url)
@@ -102,7 +102,8 @@ def _migrate(applied: set[tuple[str, str]]) -> None:
     for key, migration in graph.nodes.items():
         if key in applied or (migration.replaces and applied.issuperset(migration.replaces)):
             wanted.update(graph.forwards_plan(key))
-    # The last ones of each app, because the executor would undo what follows a target in the same app.
+    # Only the last migrations of each app are targets, because the executor would unapply those that follow a target in the
+    # same app.
     followed = {parent.key for key in wanted for parent in graph.node_map[key].parents if parent.key[0] == key[0]}
     executor.migrate(list(wanted - followed))
 

@@ -56,10 +56,9 @@ _CONSTANTS: Final = {
 class Limits:
     """Limits of a web process, in seconds and bytes.
 
-    A body must have arrived after `body_grace` plus one second for each `body_rate` bytes received, and after
-    `body_longest` at the latest. A process sends a heartbeat every second while its event loop runs, unless requests
-    have waited for `stuck` seconds without any being finished. A process without a heartbeat for `silence` seconds is
-    replaced.
+    A body must have arrived within `body_grace` plus one second for each `body_rate` bytes received, and within `body_longest`
+    in any case. A process sends a heartbeat every second while its event loop runs, unless requests have waited for `stuck`
+    seconds without any being finished. A process without a heartbeat for `silence` seconds is replaced.
     """
 
     threads: int = 8
@@ -166,12 +165,12 @@ class _Threads:
         return self._calls >= self._threads
 
     def are_stuck(self, seconds: float) -> bool:
-        """Tell whether calls have waited for so long without any call having finished."""
+        """Tell whether calls have been waiting for `seconds` without any call having finished."""
         return self._calls > self._threads and time.monotonic() - self._progress > seconds
 
 
 def _end(future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
-    """Give the future its result or error, unless who awaited it has gone."""
+    """Give the future its result or error, unless it has been cancelled."""
     if future.cancelled():
         return
     if error is None:
@@ -183,12 +182,11 @@ def _end(future: asyncio.Future[Any], result: Any, error: Exception | None) -> N
 class Adapter:
     """RSGI application of a web process.
 
-    `upload_limit(method, path)` returns the limit of a body for a path that has a separate limit, else None; requests
-    with a separate limit have their own threads. Bodies that are too large for memory are stored in `folder`. After
-    SIGHUP the process accepts no more connections, closes each connection with its next response, and ends after
-    `leave_seconds`. After SIGUSR1 it logs the stacks of its threads. `error_page(status, path, headers)` returns the
-    headers and body of the page for a request that the application never receives, or None for JSON. `at_end` is called
-    after the last response.
+    `upload_limit(method, path)` returns the limit of a body for a path that has a separate limit, or None; requests with a
+    separate limit have their own threads. Bodies that are too large for memory are stored in `folder`. After SIGHUP the process
+    accepts no more connections, closes each connection with its next response, and ends after `leave_seconds`. After SIGUSR1 it
+    logs the stacks of its threads. `error_page(status, path, headers)` returns the headers and body of the page for a request
+    that the application never receives, or None for JSON. `at_end` is called after the last response.
     """
 
     def __init__(
