@@ -22,7 +22,7 @@ logger = logging.getLogger("social.outbox")
 #: Seconds after which a drain ends and sends itself a new wake-up, which another process can take.
 SLICE: Final = 5.0
 #: Seconds for which a drain waits for further rows if this process has drained the queue within the last STREAM seconds: a
-#: single event is handled at once, a stream of events in batches.
+#: single event is handled immediately, a stream of events in batches.
 BATCH_WINDOW: Final = 0.03
 STREAM: Final = 0.25
 

@@ -1,7 +1,7 @@
 """Identifies the caller of a request and counts the request against the rate limits, in one round trip to Redis.
 
 Without Redis, which is only a cache here, the caller is read from the database and requests are not counted (fails open). A
-caller is cached for 60 s in Redis and 1 s in a process; `forget_tokens` ends both sooner. Only a token's SHA-256 is stored.
+caller is cached for 60 s in Redis and 1 s in a process; `forget_tokens` ends both earlier. Only a token's SHA-256 is stored.
 """
 
 from __future__ import annotations

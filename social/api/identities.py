@@ -53,7 +53,9 @@ def find_in_database(token: str) -> Identity | None:
 
 
 def encode(identity: Identity) -> bytes:
-    """Encode an identity: `token:user:account:` with ids or nothing, for the script in `social.api.admission`, then JSON."""
+    """Encode an identity: `token:user:account:`, with ids that may be empty, for the script in `social.api.admission`; then
+    JSON.
+    """
     flags = (
         identity.confirmed * _CONFIRMED
         | identity.approved * _APPROVED

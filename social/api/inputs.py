@@ -89,7 +89,7 @@ class _Reader(serializers.Serializer[Any]):
 
 
 class Reading:
-    """Base of both kinds of inputs: reads parameters by a DRF serializer."""
+    """Base of both kinds of inputs: reads parameters with a DRF serializer."""
 
     required_keys: ClassVar[tuple[str, ...]] = ()
     details: ClassVar[bool] = False
@@ -166,8 +166,9 @@ class Form(Reading):
 
 
 class Input(Reading, Generic[T]):
-    """Base of inputs that fill a frozen dataclass of the services, whose types say how to read `fields`; others are
-    declared. The metadata `limit` of a text in the dataclass is its greatest number of characters.
+    """Base of inputs that fill a frozen dataclass of the services, whose types say how to read `fields`; others are declared.
+
+    The metadata `limit` of a text in the dataclass is its maximum number of characters.
     """
 
     fields: ClassVar[tuple[str, ...]] = ()
@@ -180,8 +181,10 @@ class Input(Reading, Generic[T]):
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Return the fields of the serializer: those made for `fields`, then attributes of base classes and class; later
-        ones win.
+        """Return the fields of the serializer: those made for `fields`, then attributes of the base classes and of the class
+        itself.
+
+        Of fields with the same name, the last one is used.
         """
         found: dict[str, serializers.Field[Any, Any, Any, Any]] = {}
         if cls.fields:

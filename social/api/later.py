@@ -14,7 +14,7 @@ from typing import Final
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
-#: The key of the WSGI environment under which a server that can delay answers puts a list, to which a Wait is appended.
+#: The key in the WSGI environment of a list to which a Wait is appended. Only servers that can delay answers put a list there.
 KEY: Final = "social.waits"
 #: Seconds between two polls: the first pause, and the longest.
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0

@@ -89,7 +89,7 @@ LOOK_UPS = Rule("look_ups", 10, 10, "account")
 FORWARDED = Rule("forwarded", 300, 3600, "account")
 # Reports that one server can send: as many as one local account can make.
 REPORTS_OF_HOST = Rule("reports_of_host", 400, 86400, "account")
-# Changes of one server's collections for which other servers are asked whether the accounts in them consent.
+# Changes of one server's collections that make this server ask other servers whether the accounts in them consent.
 FEATURED = Rule("featured", 120, 3600, "account")
 # Threads that are fetched from other servers because one person opens them.
 THREADS = Rule("threads", 300, 3600, "account")

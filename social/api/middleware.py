@@ -70,7 +70,7 @@ class RequestMiddleware:
             response = self.get_response(request)
         response.headers["X-Request-Id"] = request_id
         response.headers["X-Content-Type-Options"] = "nosniff"
-        # HSTS is not sent if the proxy says that the request came over HTTP, because browsers ignore it there (RFC 6797).
+        # HSTS is not sent if the proxy says that the request came over HTTP, because browsers ignore it over HTTP (RFC 6797).
         if settings.STRICT_TRANSPORT_SECURITY and forwarded != "http":
             response.headers["Strict-Transport-Security"] = settings.STRICT_TRANSPORT_SECURITY
         if request.method == "OPTIONS" and not getattr(response, "content", b"-"):

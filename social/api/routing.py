@@ -116,7 +116,7 @@ def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str
 
 
 def _pages(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> list[tuple[str, URLPattern]]:
-    """Return the pages, also of the admin, as pairs of the regular expression of the whole path and the pattern."""
+    """Return the pages, including those of the admin, as pairs of the regular expression of the whole path and the pattern."""
     found: list[tuple[str, URLPattern]] = []
     for pattern in patterns:
         regex = prefix + pattern.pattern.regex.pattern.removeprefix("^")
@@ -156,7 +156,7 @@ def api_urls(*modules: str) -> list[URLPattern | URLResolver]:
 
 
 def other_urls(*modules: str) -> list[URLPattern | URLResolver]:
-    """Return the other patterns of URL modules, in order, and `unknown_path` for what is left under `api/`."""
+    """Return the other patterns of URL modules, in order, and `unknown_path` for all other paths under `api/`."""
     others = [one for one in _patterns(modules) if not (isinstance(one, EndpointPattern) and one.path.startswith(_API))]
     return [*others, path("api", unknown_path), URLPattern(RoutePattern(_API), unknown_path)]
 

@@ -58,7 +58,9 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def takes(max_body: int) -> Callable[[Method], Method]:
-    """Set the size limit, in bytes, of the forms of an admin page that takes files; that of other pages is one mebibyte."""
+    """Set the size limit, in bytes, of the forms of an admin page that takes files; the limit of other pages is one
+    mebibyte.
+    """
 
     def marked(method: Method) -> Method:
         method.max_body = max_body  # type: ignore[attr-defined]  # read from the URL pattern by the web server
@@ -136,7 +138,9 @@ class ReadOnlyAdmin(Base):
         return _Changes
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """Return the row, or None, also for a key with a NUL character, for which PostgreSQL would raise an error."""
+        """Return the row; None if there is none, even for a key with a NUL character, for which PostgreSQL would raise an
+        error.
+        """
         return None if "\0" in object_id else super().get_object(request, object_id, from_field)
 
     def require_object(self, request: HttpRequest, object_id: Any) -> Any:
@@ -228,7 +232,9 @@ class ReadOnlyAdmin(Base):
     def ask_for(
         self, request: HttpRequest, form: type[StaffForm], question: str | Promise, *, yes: str | Promise = ""
     ) -> dict[str, Any] | TemplateResponse:
-        """Return the answers to a question about no row (`actions_list`), or the page that asks it, with a button `yes`."""
+        """Return the answers to a question that concerns no row (`actions_list`), or the page that asks it, with a button
+        `yes`.
+        """
         answers = self._answers(request, form)
         options = self.model._meta
         back = reverse(f"admin:{options.app_label}_{options.model_name}_changelist")

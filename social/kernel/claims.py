@@ -29,10 +29,10 @@ _QUICK_COMMIT: Final = "quick AS MATERIALIZED (SELECT set_config('synchronous_co
 class LeasedRow(models.Model):
     """A row that waits for `due_at` and then for a process to claim it.
 
-    `claim` is the token of the holder until `claimed_until`. `attempts` is the number of failed attempts, and `last_error`
-    the error of the latest. A row that was given up is dead since `dead_at`, and is never claimed. All times are those of
-    the database's clock. No index may contain a column that claiming changes: a claim is then a heap-only update, and the
-    indexes do not grow.
+    `claim` is the token of the holder until `claimed_until`. `attempts` is the number of failed attempts, and `last_error` the
+    error of the latest. A row that was given up has been dead since `dead_at`, and is never claimed. All times are those of the
+    database's clock. No index may contain a column that claiming changes: a claim is then a heap-only update, and the indexes
+    do not grow.
     """
 
     due_at = models.DateTimeField(db_default=Now())

@@ -1,4 +1,4 @@
-"""Cursors of lists that are ordered by a number that is unique in the list (mostly the id), for QuerySets and for SQL."""
+"""Cursors of lists that are ordered by a number that is unique in the list (usually the id), for QuerySets and for SQL."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ class Batch:
         self._release([row.id for row in group if row.id in self.rows])
 
     def _run_abandoned(self, row: Row) -> None:
-        """Run an abandoned row. Its attempt is counted beforehand: a row that kills its process is given up in the end too."""
+        """Run an abandoned row. Its attempt is counted beforehand: a row that kills its process is eventually given up too."""
         attempts = row.attempts + 1
         if attempts > MAX_ATTEMPTS:
             self._fail(row, MAX_ATTEMPTS, RuntimeError("The process ended each time this row ran."))
@@ -204,7 +204,7 @@ class Batch:
             events = [subscription.event.decoded(row.payload) for row in rows]
             if subscription.database:
                 with transaction.atomic():
-                    # Deleting first takes the row locks: nobody else can run these rows until this transaction ends.
+                    # Deleting first takes the row locks: no other process can run these rows until this transaction ends.
                     if _claims.finish(self.token, ids) != len(ids):
                         raise LeaseLost
                     subscription.reaction(events)
@@ -227,8 +227,10 @@ class Batch:
         return None
 
     def _renew_for(self, subscription: Subscription[Any]) -> None:
-        """Renew the lease if it might not outlast the beginning of a call. Raises LeaseLost when it has expired already. A
-        database reaction holds its rows by row locks while it runs; for other reactions the lease is renewed meanwhile.
+        """Renew the lease if little of it is left at the beginning of a call.
+
+        Raises LeaseLost when it has expired already. A database reaction holds its rows by row locks while it runs; for other
+        reactions the lease is renewed meanwhile.
         """
         if self.expires - time.monotonic() < self.lease / (4 if subscription.database else 2) and not self._renew():
             raise LeaseLost

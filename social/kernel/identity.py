@@ -52,7 +52,7 @@ class Identity:
 
     @cached_property
     def stylesheet(self) -> str:
-        """The server's colours and its owner's style, mostly empty; pages load it after the common style sheet."""
+        """The server's colours and its owner's style, usually empty; pages load it after the common style sheet."""
         return _rules(self.palette) + self.custom_css
 
     @cached_property

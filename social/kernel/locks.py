@@ -39,7 +39,7 @@ def lock(*names: str) -> None:
     """Wait until this transaction alone holds the locks of all `names`; they are released when it ends, even by a crash.
 
     Names such as `status:12` are hashed to 64 bits: two names may, very rarely, wait for each other needlessly. Raises
-    RuntimeError outside a transaction, where the lock would be gone at once.
+    RuntimeError outside a transaction, where the lock would be released immediately.
     """
     _require_transaction(names)
     with connection.cursor() as cursor:
@@ -57,7 +57,10 @@ def try_lock(name: str) -> bool:
 
 
 def lock_within(name: str, seconds: float) -> bool:
-    """Take a `lock`, waiting `seconds` at most; return False when another transaction holds it longer. Raises its errors."""
+    """Take a `lock`, waiting `seconds` at most; return False when another transaction holds it longer.
+
+    Raises the errors of `lock`.
+    """
     _require_transaction((name,))
     try:
         with transaction.atomic(), connection.cursor() as cursor:

@@ -55,7 +55,7 @@ def _render(name: str, context: Mapping[str, Any], *, escape: bool) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return another person's words with a mark before each line: nobody takes them for words of this server."""
+    """Return another person's words with a mark before each line, so that nobody takes them for words of this server."""
     return "\n".join(f"{_QUOTE}{line}".rstrip() for line in text.strip().splitlines())
 
 

@@ -103,8 +103,10 @@ FROM social_outbox GROUP BY queue ORDER BY queue
 
 
 def overdue_queues() -> list[str]:
-    """Return the queues with an unclaimed row that has been due for OVERDUE. Its wake-up was lost, its holder died, or it
-    had no wake-up because it had a due time (a retry, the end of a poll).
+    """Return the queues with an unclaimed row that has been due for OVERDUE.
+
+    The wake-up for such a row was lost, its holder died, or there was no wake-up because the row had a due time (a retry, the
+    end of a poll).
     """
     with connection.cursor() as cursor:
         cursor.execute(_OVERDUE_QUEUES, cast(Any, [OVERDUE]))

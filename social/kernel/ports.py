@@ -1,4 +1,4 @@
-"""Ports, by which an app calls an app above it without importing it."""
+"""Ports, through which an app calls an app above it without importing it."""
 
 from __future__ import annotations
 

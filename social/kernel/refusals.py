@@ -1,4 +1,5 @@
-"""Counts content of others that this server has refused, by reason and sender: operators see early which content is lost.
+"""Counts content of others that this server has refused, by reason and sender, so that operators soon see which content is
+lost.
 
 Source: DESIGN section 4, "What others send is taken unless a rule says no".
 """

@@ -131,8 +131,10 @@ def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def refused(status: int, path: str, headers: Mapping[str, str]) -> tuple[list[tuple[str, str]], bytes] | None:
-    """Return the headers and body of the page for a request that the web server refused unread; None where errors are JSON.
-    A page is made at most once a minute for each language, because many requests may be refused at once.
+    """Return the headers and body of the page for a request that the web server refused without reading it; None where errors
+    are JSON.
+
+    A page is made at most once a minute for each language, because many requests may be refused at the same time.
     """
     if is_sessionless(path) or "text/html" not in (headers.get("accept") or ""):
         return None
@@ -159,7 +161,9 @@ def _refused(status: int, language: str, _minute: int) -> tuple[list[tuple[str, 
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer 403: a form lacks its CSRF token, mostly because the page was open for too long or the browser refuses cookies."""
+    """Answer 403: a form lacks its CSRF token, usually because the page was open for too long or the browser refuses
+    cookies.
+    """
     text = _(
         "This page was open for too long, or your browser does not accept cookies. Go back, reload, and try again."
     )

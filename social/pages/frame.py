@@ -28,7 +28,7 @@ from social.kernel.text.markup import plain
 from social.pages.look import look_of
 
 R = TypeVar("R", bound=HttpResponseBase)
-# Long enough for a link that many people open at once, short enough that new posts are soon visible.
+# Long enough for a link that many people open at the same time, short enough that new posts are soon visible.
 _CACHED: Final = "public, max-age=15"
 
 

@@ -134,7 +134,10 @@ def _data_dir() -> Path:
 
 
 def _prepare_data_dir(command: str, *, renewing: bool) -> None:
-    """Create the data directory and its secrets if needed; `renewing` generates lost ones again. Raises OperatorError."""
+    """Create the data directory and its secrets if needed; with `renewing`, lost secrets are generated again.
+
+    Raises OperatorError.
+    """
     data_dir = _data_dir()
     open_data_dir(data_dir)
     if has_secrets(data_dir):

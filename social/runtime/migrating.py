@@ -27,7 +27,8 @@ class PreparingExecutor(MigrationExecutor):
         """Apply one migration. A new database, which no other process uses, is migrated as Django does."""
         if self.loader.applied_migrations:
             # An autovacuum releases its table after a lock request has waited this long, and writers wait behind that request.
-            # Only superusers may set the time, as with the embedded PostgreSQL; elsewhere it remains one second.
+            # Setting the time needs a right that the role of the embedded PostgreSQL has; without the right it remains one
+            # second.
             with suppress(ProgrammingError), self.connection.cursor() as cursor:
                 cursor.execute("SET deadlock_timeout = '100ms'")
         if fake or not migration.atomic or not self.loader.applied_migrations:

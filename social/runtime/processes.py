@@ -87,8 +87,8 @@ def _before_fork() -> None:
 def follow_parent() -> None:
     """Make this process end when the supervisor that started it ends, and every Python process that it forks end with it.
 
-    The supervisor puts its process id into the environment; without it this does nothing, so that the same programs run
-    under any other supervisor. Processes started by `subprocess` are not affected: their starter waits for them.
+    The supervisor puts its process id into the environment; without it this does nothing, so that the same programs run under
+    any other supervisor. Processes started by `subprocess` are not affected: the process that starts them waits for them.
     """
     supervisor = os.environ.get(SUPERVISED, "")
     if not supervisor:

@@ -1,4 +1,4 @@
-"""Issuers of OpenID Connect by which people sign in, read from the file that SIGN_IN_ISSUERS names."""
+"""Issuers of OpenID Connect through which people sign in, read from the file that SIGN_IN_ISSUERS names."""
 
 from __future__ import annotations
 

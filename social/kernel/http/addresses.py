@@ -162,7 +162,7 @@ def canonical_host(raw: str) -> Host:
         raise Refused("the host is longer than a name can be")
     name = raw.lower()
     if not name.isascii():
-        # The library would take the full stops of other scripts for dots.
+        # The library would treat the full stops of other scripts as dots.
         if any(dot in name for dot in "。．｡"):
             raise Refused(f"host {raw!r} is not plain")
         try:

@@ -64,7 +64,7 @@ class _Plain:
         return chunk[:room]
 
     def finish(self) -> None:
-        """Accept any end; the length of the body reveals that it is too short."""
+        """Accept an end at any byte: a body that is too short is recognised by its length."""
 
 
 class _Gzip:

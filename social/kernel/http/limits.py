@@ -138,7 +138,7 @@ def stranger_budget(host: str, seconds: float) -> Iterator[bool]:
 
 
 def _wait_for_turn(host: str, end: float) -> bool:
-    """Wait, under the lock, until `host` may be asked; return whether it had to wait. Raises Busy."""
+    """Wait, under the lock, until a request may be sent to `host`; return whether it had to wait. Raises Busy."""
     if not _is_asked(host):
         return False
     if host not in _asked_by_strangers or host in _wanted_by_strangers or len(_wanted_by_strangers) >= _thread_share(4):
@@ -188,7 +188,7 @@ def context_for_asker(wanted_by: str) -> Context:
 
 
 def asker() -> str:
-    """Return the local account or server on whose behalf the current fetch is made; empty if it counts for nobody."""
+    """Return the local account or server on whose behalf the current fetch is made; empty if there is none."""
     return _asker.get()
 
 

@@ -1,4 +1,4 @@
-"""Perceptual hashes of pictures and videos, by which copies that were scaled or encoded again are recognised."""
+"""Perceptual hashes of pictures and videos, with which copies that were scaled or encoded again are recognised."""
 
 from __future__ import annotations
 

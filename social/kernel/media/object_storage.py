@@ -46,7 +46,10 @@ class ObjectStorage(S3Storage):
         )
 
     def get_object_parameters(self, name: str) -> dict[str, Any]:
-        """Return the headers with which a file is served. Browsers only download a file with an unknown extension."""
+        """Return the headers with which a file is served.
+
+        With these, browsers download files with unknown extensions instead of showing them.
+        """
         extension = name.rpartition(".")[2]
         known = TYPES.get(f".{extension}")
         if known is None:

@@ -1,4 +1,4 @@
-"""Storage of media files: under names nobody can guess, through Django's storage, safe from a loss of power."""
+"""Storage of media files: under names that cannot be guessed, through Django's storage, safe from a loss of power."""
 
 from __future__ import annotations
 

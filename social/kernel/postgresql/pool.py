@@ -39,10 +39,10 @@ IDLE_SECONDS: Final = 60.0
 class Pool:
     """Connections of one process, at most `max_size`, made by `connect` when none is free.
 
-    The connection that was returned last is handed out first: as few connections as possible are used, and their cached
-    plans are reused. Beyond INITIAL_SIZE, another connection is made when a thread has waited GROWTH_DELAY, and closed when
-    it was not needed for IDLE_SECONDS. While connections cannot be made, no thread waits for one: `circuit` is open for a
-    second after each failure. `timeout` is the number of seconds that a thread waits when all `max_size` are in use.
+    The connection that was returned last is handed out first: as few connections as possible are used, and their cached plans
+    are reused. Beyond INITIAL_SIZE, another connection is made when a thread has waited GROWTH_DELAY, and closed when it has
+    not been needed for IDLE_SECONDS. While connections cannot be made, no thread waits for one: `circuit` is open for a second
+    after each failure. `timeout` is the number of seconds that a thread waits when all `max_size` are in use.
     """
 
     def __init__(self, connect: Callable[[], Connection], *, max_size: int, timeout: float) -> None:

@@ -26,10 +26,9 @@ logger = logging.getLogger("social.runner")
 _ERROR_LENGTH: Final = 500
 _KEPT_TROUBLES: Final = timedelta(days=1)
 
-# Finds the hosts one by one through the index, instead of reading all waiting rows; the rows of a host are found by the
-# same index, oldest first. When two processes find that the pace of a host allows a row, the first one to write
-# `asked_at` gets the host. A row whose lease has expired counts one more attempt, so that a row that kills its process
-# is given up in the end too.
+# Finds the hosts one by one through the index, instead of reading all waiting rows; the rows of a host are found by the same
+# index, oldest first. When two processes find that the pace of a host allows a row, the first one to write `asked_at` gets the
+# host. A row whose lease has expired counts one more attempt, so that a row that kills its process is eventually given up too.
 _CLAIM: Final = """
 WITH RECURSIVE hop AS (
     SELECT min(host) AS host FROM {table} WHERE dead_at IS NULL
@@ -214,8 +213,9 @@ class Host(models.Model):
 
 
 def record_answers(queue: str, answers: Mapping[str, str], reached: set[str]) -> None:
-    """Store the latest answers of hosts: "" for a success, else the error, which counts as one more failure. If the terms
-    are cautious, the hosts in `reached` are stored as known.
+    """Store the latest answers of hosts: "" for a success, otherwise the error, which counts as one more failure.
+
+    If the terms are cautious, the hosts in `reached` are stored as known.
     """
     terms, now, hosts = TERMS[queue], clock.now(), Host.objects.filter(queue=queue)
     failing = {name for name, wrong in answers.items() if wrong}

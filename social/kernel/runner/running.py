@@ -90,8 +90,10 @@ class Work(Generic[R]):
         return TERMS[self.model.queue]
 
     def run(self) -> None:
-        """Do due work for some seconds. If rows still wait at the end, the next run is scheduled. Any number of processes
-        may do this at once. Raises database errors: the leases then expire by themselves.
+        """Do due work for a few seconds.
+
+        If rows still wait at the end, the next run is scheduled. Any number of processes may do this at the same time. Raises
+        database errors: the leases then expire by themselves.
         """
         Run(self).run()
 

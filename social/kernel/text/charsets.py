@@ -30,7 +30,7 @@ _SAMPLE_BYTES: Final = 32 * 1024
 #: A page without a declaration counts as UTF-8 when it has this many multi-byte characters for each broken byte.
 _SOUND_FOR_BROKEN: Final = 2
 _SOUND: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-# Declared encoding -> encoding of the page: such a declaration is wrong, because it could be read as ASCII.
+# Declared encoding -> encoding of the page: such a declaration is wrong, because the declaration itself could be read as ASCII.
 _ENCODINGS_IN_PAGE: Final = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 # Python's decoders that have all characters of the standard's encoding of this name.
 _SUPERSETS: Final = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}
@@ -84,9 +84,10 @@ _WORD: Final = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 
 
 def decode_page(body: bytes, content_type: str) -> str:
-    """Return the text of a page. Its encoding is given by the byte order mark, the header, or its own `meta` or XML
-    declaration, in this order. Without these it is UTF-8, even with some broken bytes, or else detected. Never raises:
-    invalid bytes are replaced.
+    """Return the text of a page.
+
+    Its encoding is given by the byte order mark, the header, or its own `meta` or XML declaration, in this order. Without these
+    it is UTF-8 if few bytes are broken, and is otherwise detected. Never raises: invalid bytes are replaced.
     """
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8"),
@@ -169,8 +170,8 @@ def _detect(body: bytes) -> str | None:
     )
     language = _LANGUAGE.search(body)
     usual = _LANGUAGE_ENCODINGS.get(language[1].decode().lower(), frozenset()) if language else frozenset()
-    # For a few words the library returns several encodings. The best one has the fewest odd words, then is one of the page's
-    # language, then is preferred by the library, then is the most common.
+    # For a few words the library returns several encodings. The best one has the fewest odd words; among equals, one of the
+    # page's language is preferred, then the library's choice, then the most common one.
     best = min(
         matches,
         key=lambda each: (

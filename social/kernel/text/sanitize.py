@@ -262,7 +262,9 @@ def _rewrite(html: str) -> str:
 
 
 def _formula(math: Tag, tokens: Iterator[str | Tag]) -> str:
-    """Return a MathML formula as text: its TeX annotation between dollar signs, else its plain one, else its own text."""
+    """Return a MathML formula as text: its TeX annotation between dollar signs, otherwise its plain annotation, otherwise its
+    own text.
+    """
     texts: dict[str, list[str]] = {"": []}
     kind = ""
     for token in tokens:

@@ -112,7 +112,7 @@ _BEGINNING: Final = regex.compile(
 
 # Ends of a sentence or a quotation in scripts that put no space after them; nobody types them inside an address.
 _STOPS: Final = "“”„‟«»‹›、。〈〉《》「」『』【】〔〕〖〗〘〙〚〛〝〞〟，．：；！？（）［］｛｝｟｠｡｢｣､"
-# Characters nobody sees: they would let an address look like another one (security row 3).
+# Invisible characters: they would let an address look like another one (security row 3).
 _INVISIBLE_CHARACTERS: Final = r"\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 _PATH_RUN: Final = rf"[^\s\p{{Cc}}<>\"`\\(){_STOPS}{_INVISIBLE_CHARACTERS}]"
 _REST: Final = regex.compile(rf"[/?\#](?:{_PATH_RUN}++|\((?:{_PATH_RUN}++|\({_PATH_RUN}*+\))*+\))*+", regex.VERSION0)

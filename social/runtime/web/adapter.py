@@ -34,10 +34,11 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 #: Seconds for which the rest of a refused request's body is read. If the connection were closed earlier, it would be reset,
 #: and the client would never read the reason for the refusal.
 _DISCARD_SECONDS: Final = 2.0
-#: Limit of bytes of the names and values of a request's headers. Granian limits only a buffer, and a single read may exceed
-#: that.
+#: Maximum total size, in bytes, of the names and values of a request's headers. Granian limits only a buffer, and a single read
+#: may exceed that.
 _HEAD_BYTES: Final = 32 * 1024
-#: Limit of bytes of a file that the thread which opened it reads completely. Granian cannot send an empty part of a file.
+#: Maximum size, in bytes, of a file that is read completely by the thread that opened it. Granian cannot send an empty part of
+#: a file.
 _SMALL_FILE: Final = 64 * 1024
 _BUSY: Final = "There was a temporary problem serving your request, please try again"
 _CONSTANTS: Final = {
@@ -213,7 +214,7 @@ class Adapter:
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start, before the event loop runs."""
         faulthandler.register(signal.SIGUSR1)
-        # Granian's own handler of SIGTERM is that of SIGINT too, and does not end answers that wait for background work.
+        # Granian handles SIGTERM and SIGINT with the same function, which does not end answers that wait for background work.
         loop.add_signal_handler(signal.SIGTERM, self._close_and_end, loop, 0.0)
         loop.add_signal_handler(signal.SIGHUP, self._close_and_end, loop, self._limits.leave_seconds)
         self._beating = loop.create_task(self._send_heartbeats())
@@ -294,7 +295,7 @@ class Adapter:
         finally:
             if address is not None:
                 self._bodies[address, is_upload] -= 1
-                self._bodies += Counter()  # removes the addresses without bodies
+                self._bodies += Counter()  # removes the counts of zero
 
     async def _receive(self, environ: dict[str, Any], protocol: Any, file: IO[bytes], limit: int) -> int:
         """Write the body into the file and return its size. Raises _Refused if it is too large, too slow or malformed."""

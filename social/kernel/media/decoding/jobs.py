@@ -16,7 +16,8 @@ CONVERTED: Final = "converted"
 HASHED: Final = "hashed"
 HASHED_FRAME: Final = "hashed_frame"
 
-#: The limits of each job. A picture of 33 megapixels takes 130 MiB decoded, and up to three copies may be needed at once.
+#: The limits of each job. A picture of 33 megapixels takes 130 MiB decoded, and up to three copies may be needed at the same
+#: time.
 LIMITS: Final[dict[str, Limits]] = {
     PICTURE: Limits(cpu=20, seconds=40, memory=1024 * _MEBIBYTE, written=128 * _MEBIBYTE),
     SHAPED: Limits(cpu=20, seconds=40, memory=1024 * _MEBIBYTE, written=64 * _MEBIBYTE),
@@ -29,8 +30,8 @@ LIMITS: Final[dict[str, Limits]] = {
 #: Number of files that a job writes: the original or the shown file, and its preview.
 OUTPUTS: Final = 2
 
-# Parts of an answer, besides the results of the job. STARTED comes first: it distinguishes a job whose process has
-# ended from a job that was never started.
+# Parts of an answer, in addition to the results of the job. STARTED comes first: it distinguishes a job whose process has ended
+# from a job that was never started.
 STARTED: Final = b"{}\n"
 CONFINED: Final = "confined"
 REFUSED: Final = "refused"

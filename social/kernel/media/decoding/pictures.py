@@ -175,7 +175,9 @@ def _is_moving(opened: ImageFile.ImageFile, parameters: Mapping[str, Any]) -> bo
 
 
 def _frame_count(opened: Image.Image) -> int:
-    """Return the number of frames of an animation, without the default image that an animated PNG has for other programs."""
+    """Return the number of frames of an animation, without the default image that an animated PNG has for programs that do not
+    show animations.
+    """
     return getattr(opened, "n_frames", 1) - bool(opened.info.get("default_image"))
 
 
