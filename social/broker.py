@@ -30,7 +30,10 @@ def _publisher() -> Connection:
 
 
 def send(task: str, arguments: tuple[Any, ...] = (), **options: Any) -> None:
-    """Send a task to the broker; `options` as in `apply_async`. Raises errors of kombu and redis-py, within a moment."""
+    """Send a task to the broker; `options` are those of `apply_async`.
+
+    Raises errors of kombu and redis-py, after a short time at most.
+    """
     began = time.monotonic()
     try:
         _send(task, arguments, options)

@@ -173,7 +173,8 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
         if isinstance(data, bool):
             data = "true" if data else "false"
         elif isinstance(data, int | float):
-            # JSON's whole numbers beyond 64 bits are floats: with an exponent, their first digit would look like an id.
+            # Whole numbers beyond 64 bits in JSON are read as floats. Written with an exponent, such a number would look like
+            # the id that is its first digit.
             data = f"{data:.0f}" if isinstance(data, float) and data.is_integer() else str(data)
         if not isinstance(data, str):
             raise SkipField

@@ -1,4 +1,4 @@
-"""Middleware for every request, and the shortcut by which requests without a session skip the middleware of pages.
+"""Middleware for every request, and the shortcut with which requests without a session skip the middleware of pages.
 
 Order in settings.MIDDLEWARE: RequestMiddleware first; CORS; LanguageMiddleware; `api_shortcut`; the middleware of pages;
 ReaderMiddleware after Django's AuthenticationMiddleware; `api_shortcut_end` last.

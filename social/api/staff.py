@@ -294,7 +294,7 @@ class ReadOnlyAdmin(Base):
         return redirect(page)
 
     def version_of(self, row: Any) -> str:
-        """Return the version of a row that its author can change meanwhile; empty for rows that only staff change."""
+        """Return the version of a row that its author can change while staff decide; empty for rows that only staff change."""
         return ""
 
     def seen_version(self, request: HttpRequest, row: Any) -> str:

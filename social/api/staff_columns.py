@@ -203,7 +203,7 @@ class States:
 ENABLED_STATES = States(
     on=(gettext_lazy("On"), "good", Q(enabled=True)), off=(gettext_lazy("Off"), "plain", Q(enabled=False))
 )
-#: Column with the time since which a row exists.
+#: Column with the time at which a row was created.
 CREATION = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
 

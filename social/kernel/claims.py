@@ -21,8 +21,8 @@ from social.kernel.statements import rows_of
 
 _ERROR_LENGTH: Final = 2000
 
-# Renewals, releases and deletions of rows that run at least once may be lost in a crash of PostgreSQL, because the row then
-# only runs again. These commits therefore need not wait for the disk; the setting inside the statement saves a round trip.
+# Renewals, releases and deletions of rows that run at least once may be lost in a crash of PostgreSQL, because the row is then
+# merely run again. These commits therefore need not wait for the disk; the setting inside the statement saves a round trip.
 _QUICK_COMMIT: Final = "quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 
 

@@ -51,7 +51,7 @@ def load(keys: Iterable[str]) -> dict[str, Any]:
 
 
 def save(fragments: Mapping[str, Any], *, seconds: int = RETENTION_SECONDS) -> None:
-    """Cache fragments for some seconds, in one round trip."""
+    """Cache fragments for `seconds`, in one round trip."""
     if not fragments:
         return
     prefix = _prefix()

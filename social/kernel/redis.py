@@ -72,7 +72,7 @@ def url(role: Role) -> str:
 
 
 def circuit(role: Role) -> Circuit:
-    """Return the role's circuit in this process; tests close it after they brought a server back."""
+    """Return the role's circuit in this process; tests close it after they have restarted a server."""
     return _circuits[role]
 
 
@@ -88,8 +88,9 @@ def _options(role: Role) -> dict[str, Any]:
 
 
 def client(role: Role) -> redis.Redis:
-    """Return the role's client, which answers bytes. All threads share it, also after a fork (its pool notices the new
-    process).
+    """Return the role's client, which returns bytes.
+
+    All threads share it, also after a fork (its pool notices the new process).
 
     Commands raise RedisError (connection refused, timeout, wrong type): use `best_effort` where the caller works without
     Redis.

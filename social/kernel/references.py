@@ -43,7 +43,7 @@ def _move(model: type[Model], column: str, ids: list[int], source_id: int, targe
         with transaction.atomic():
             return rows.update(**{column: target_id})
     except IntegrityError:
-        # Halves, so that few refused rows among many cost few statements.
+        # The batch is halved, so that a few refused rows among many cost only a few statements.
         if len(ids) == 1:
             return 0
         middle = len(ids) // 2

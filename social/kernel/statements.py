@@ -54,8 +54,8 @@ def rows_of(sql: str, values: Mapping[str, Value]) -> list[Row]:
 
 
 def _by_cursor(wrapper: Any, sql: str, values: Mapping[str, Any]) -> list[Row]:
-    # The types are the same whether the statement is prepared or run by a cursor, so that it has the same meaning; on its
-    # own, psycopg sends a small number as a `smallint`.
+    # The types are the same whether the statement is prepared or run by a cursor, so that the statement has the same meaning;
+    # by default, psycopg would send a small number as a `smallint`.
     typed = {name: Int8(value) if type(value) is int else value for name, value in values.items()}
     with wrapper.cursor() as cursor:
         cursor.execute(sql, typed)

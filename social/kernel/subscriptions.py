@@ -140,10 +140,10 @@ def on(
     `database=True` it changes only the database and takes effect exactly once: it runs in one transaction with the removal of
     its outbox rows. Without it, no transaction is open while it runs.
 
-    `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is called at publishing and must be pure: when it
-    returns False, no row is written. `batch` limits the events of one call (1 where each takes long). `seconds` is the
-    longest that one call may take: after that another process considers the events abandoned and runs them again. `name` is
-    the reaction's dotted name in the rows. A function that has moved keeps its former name, which older rows contain.
+    `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is called when the event is published, and must be pure:
+    if it returns False, no row is written. `batch` limits the events of one call (1 where each takes long). `seconds` is the
+    longest that one call may take: after that another process considers the events abandoned and runs them again. `name` is the
+    reaction's dotted name in the rows. A function that has moved keeps its former name, which older rows contain.
     """
     subscription = Subscription(event, reaction, queue, when, database, batch, seconds, name)
     registry.add(subscription)

@@ -61,7 +61,7 @@ class Embedded:
         return found | ({"REDIS_URL": self.redis_url} if self.valkey_wanted else {})
 
     def prepare(self) -> None:
-        """Create missing folders and the cluster, and wait for former servers of this directory to end. Raises
+        """Create missing folders and the cluster, and wait for earlier servers of this directory to end. Raises
         OperatorError.
         """
         if self.postgres_wanted:

@@ -1,4 +1,4 @@
-"""Starts an installation: its processes in their order, with lines for the operator meanwhile."""
+"""Start of an installation: the order in which its processes start, and the lines that are printed for the operator."""
 
 from __future__ import annotations
 
@@ -156,8 +156,9 @@ def answers(name: str) -> bool:
 
 
 def check_ports() -> None:
-    """Raise OperatorError if this process cannot listen on one of the server's ports. A former server of this installation
-    that is just ending has 2 s to release its port.
+    """Raise OperatorError if this process cannot listen on one of the server's ports.
+
+    A previous server of this installation that is just ending has 2 s to release its port.
     """
     if env.PORT == env.STREAMING_PORT:
         raise OperatorError(f"PORT and STREAMING_PORT are both {env.PORT}. Give one of them another number.")

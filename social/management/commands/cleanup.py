@@ -11,8 +11,9 @@ from social.schedule import installed_schedule
 
 
 class Command(OperatorCommand):
-    """List the scheduled tasks with their intervals (removing old data, refreshing, counting), or run some of them now. A task
-    may run twice, or at the same time as the scheduler runs it. Retention periods are set by the settings of retention.
+    """List the scheduled tasks with their intervals (removing old data, refreshing, counting), or run some of them now.
+
+    A task may run twice, or at the same time as the scheduler runs it. The settings define how long data is kept.
     """
 
     def list_(self, *, json: bool) -> None:

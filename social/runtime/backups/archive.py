@@ -76,7 +76,7 @@ def read_manifest(folder: Path) -> Manifest:
     if folder.name.endswith(PARTIAL):
         raise OperatorError(f"{folder} was not completed: the backup was interrupted. Take another one.")
     for path in (folder / MANIFEST, folder / CHECKSUMS):
-        # Also a device or pipe, which could be read without end (security row 82).
+        # A device or a pipe is refused too, because it could be read without end (security row 82).
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise OperatorError(f"{path} is a link, or no file, which no backup has. Take another backup.")
     try:

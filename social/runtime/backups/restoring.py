@@ -57,7 +57,7 @@ SELECT setval(format('%%I.%%I', schemaname, sequencename)::regclass, last_value 
 
 @dataclass
 class Target:
-    """State of the server to be restored: the data that it holds, and whether a former restore was interrupted."""
+    """State of the server to be restored: the data that it holds, and whether an earlier restore was interrupted."""
 
     tables: int
     domain: str | None
@@ -189,7 +189,7 @@ def restore(folder: Path, manifest: Manifest, target: Target, schema: Schema, re
 
 
 def _restore_files(folder: Path, advance: Advance) -> None:
-    """Store every file at its former path. An existing file is the same file, since no name is used twice."""
+    """Store every file at its original path. An existing file is the same file, since no name is used twice."""
     for path, _digest in archive.entries(folder):
         source, stored = folder / path, path.removeprefix("media/")
         if path.startswith("private/"):
@@ -220,7 +220,7 @@ def _advance_sequences() -> None:
 
 
 def _discard_old_caches() -> None:
-    """Empty Redis, whose caches and feeds belong to the former rows, and make the next start check the tables again."""
+    """Empty Redis, whose caches and feeds belong to the previous rows, and make the next start check the tables again."""
     (env.DATA_DIR / "run" / "schema.json").unlink(missing_ok=True)
     for url in dict.fromkeys(env.REDIS_URLS.values()):
         with redis.Redis.from_url(url) as client:

@@ -148,7 +148,7 @@ def load(url: str, path: Path, advance: Advance, schema: Schema | None = None) -
 def _fill(
     connection: psycopg.Connection[Any], schema: Schema, lines: Iterator[bytes], moved: Callable[[], None]
 ) -> None:
-    """Create the tables, load the rows that a dump holds of them, then create indexes, constraints and triggers."""
+    """Create the tables, load their rows from a dump, then create indexes, constraints and triggers."""
     _execute(connection, [schema.tables])
     for line in statements(lines):
         if start := ROWS.fullmatch(line):

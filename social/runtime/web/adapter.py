@@ -121,8 +121,10 @@ class _File:
 
 
 class _Threads:
-    """Threads that run calls, with a limit on the number of waiting calls. A ThreadPoolExecutor would take 0.06 ms more of
-    the processor for each call (docs/adr/0008): its futures have locks, and are copied into those of the event loop.
+    """Threads that run calls, with a limit on the number of waiting calls.
+
+    A ThreadPoolExecutor would take 0.06 ms more CPU time for each call (docs/adr/0008): its futures have locks, and are copied
+    into those of the event loop.
     """
 
     def __init__(self, name: str, threads: int, waiting: int) -> None:

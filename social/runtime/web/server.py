@@ -61,8 +61,8 @@ def listen(address: str, port: int, read_seconds: float) -> socket.socket:
 class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an expression
     """`workers` processes that serve `adapter`, until SIGTERM or SIGINT.
 
-    SIGHUP replaces the program: this process executes the current program, which inherits the socket, starts new processes,
-    and makes the former processes end. If the current program cannot be loaded, nothing is replaced.
+    SIGHUP replaces the program: this process executes the current program, which inherits the socket, starts new processes, and
+    makes the previous processes end. If the current program cannot be loaded, nothing is replaced.
     """
 
     def __init__(self, adapter: Adapter, limits: Limits, address: str, port: int, *, workers: int) -> None:
@@ -103,8 +103,8 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an ex
         self.serve(target_loader=lambda: self._adapter, wrap_loader=False)
 
     def _init_shared_socket(self) -> None:
-        # Granian would give each process its own socket, and the connections that wait in the socket of an ending process
-        # would be reset.
+        # Granian would give each process its own socket, and the connections that wait in the socket of a process would be
+        # reset when it ends.
         holder: Any = SocketHolder
         self._ssp, self._shd = None, holder(self._listener.fileno(), False, _BACKLOG)
         self._sso = self._listener
@@ -118,7 +118,7 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an ex
             os.dup2(unused.fileno(), self._listener.fileno())
 
     def _beat(self) -> None:
-        with contextlib.suppress(OSError):  # nobody reads the pipe of an ending former process
+        with contextlib.suppress(OSError):  # nobody reads the pipe of a previous process that is ending
             os.write(self._beats_out, os.getpid().to_bytes(_PID_BYTES))
 
     def _start_threads(self) -> None:

@@ -133,7 +133,9 @@ def codec_of(stream: VideoStream | AudioStream) -> str:
 
 
 def packets_of(recording: Recording, streams: Sequence[VideoStream | AudioStream]) -> Iterator[av.Packet]:
-    """Return the packets of some streams; unreadable places are skipped, and more than _BROKEN_PACKETS of them end the file."""
+    """Return the packets of some streams; unreadable places are skipped, and after more than _BROKEN_PACKETS of them reading
+    ends.
+    """
     packets = recording.container.demux(*streams)
     for _broken in range(_BROKEN_PACKETS + 1):
         with contextlib.suppress(av.error.InvalidDataError):
