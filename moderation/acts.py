@@ -77,7 +77,7 @@ def _if_present(test: Callable[[Account], bool] = lambda account: True) -> Calla
 
 
 def _on_a_page(act: Act) -> Act:
-    """Return the action as a button on a row's page only, without an entry in the menus of lists."""
+    """Return the action, offered as a button on the page of a row but not in the action menu of the list."""
     return replace(act, many=None)
 
 
@@ -326,7 +326,7 @@ def _decide_about_post(act: str, by: Staff, report: Any, sent: dict[str, Any]) -
     decide(by=by, target=target, report_ids=[], acts=[act], status_ids=posts, settle=False, **sent)
 
 
-#: Actions on one reported post; the row is a report that names the post, with the post's id as `reported_post`.
+#: Actions on one reported post. They get a report that names the post, with the post's id in its attribute `reported_post`.
 REPORTED_POST_ACTS: Final = (
     Act(
         "delete",

@@ -30,7 +30,7 @@ REPORT_STATES = States(
 
 
 def _tab(name: str, label: Any, read: Callable[[AccountOverview], Any]) -> Column:
-    """Return a line that shows a part of the overview, which the page has loaded for its account."""
+    """Return a line that shows a part of the overview that the page has loaded for its account."""
     return shown(name, label, lambda account: read(account.__dict__["overview"]))
 
 
@@ -128,7 +128,7 @@ def _inviter(user: User) -> Any:
 
 
 def _sign_in(overview: AccountOverview) -> Any:
-    """Return a label: whether the user can sign in, or the first reason why not; None for a remote account."""
+    """Return a label that says whether the user can sign in, and if not, the first reason; None for a remote account."""
     user = overview.card.admin.user
     if user is None:
         return None

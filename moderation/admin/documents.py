@@ -121,7 +121,7 @@ class TermsForm(RowForm):
         return TermsDraft(**self.cleaned_data)
 
     def draft_errors(self) -> list[FieldError]:
-        """Return the errors of the policy. Django itself refuses the date of another version."""
+        """Return the errors that the policy finds. Django itself refuses a date that another version already has."""
         today = clock.now().astimezone(UTC).date()
         return terms_errors(self.draft, publish=False, today=today, is_date_taken=False)
 

@@ -47,7 +47,8 @@ class ServerForm(RowForm):
 
 class DomainRuleForm(ServerForm):
     """Form for a domain rule; the domain of a stored rule cannot be changed. The form names the follows that the rule would
-    end, and asks for confirmation. It also asks for confirmation of a new rule for a country or more (`is_registry`).
+    end, and asks for confirmation. It also asks for confirmation of a new rule for a domain below which anybody can register a
+    name (`is_registry`).
     """
 
     public_comment = text_field(_("Public reason"), DOMAIN_COMMENT_LIMIT)
@@ -56,7 +57,7 @@ class DomainRuleForm(ServerForm):
     concern_all = forms.BooleanField(label=_("A rule for all these servers"), required=False)
     # The follows that the submitted rule would end; set for each request.
     follows: FollowsUnder | None = None
-    # Whether the submitted rule is new and would concern a country or more; set for each request.
+    # Whether the submitted rule is new and for a domain below which anybody can register a name; set for each request.
     concerns_all = False
 
     class Meta:
@@ -106,7 +107,7 @@ class DomainRuleForm(ServerForm):
 
 
 def _follows_that_end(request: Any, rule: DomainRule | None) -> FollowsUnder | None:
-    """Return the follows that the submitted rule would end, None if there are none. They are read once per request."""
+    """Return the follows that the submitted rule would end, or None if there are none. They are read once per request."""
     if request.POST.get("severity") != DomainSeverity.SUSPEND or (rule is not None and rule.severity == "suspend"):
         return None
     domain = rule.domain if rule is not None else normalise_domain(request.POST.get("domain", ""))

@@ -44,7 +44,7 @@ _LANE_NAMES: Final = {
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Return the context of the first page with the parts that the viewer's role allows; at most 20 statements."""
+    """Return the context of the first page with the parts that the viewer's role allows, in at most 20 SQL statements."""
     by = acting(request)
     context["tasks"] = _tasks(request)
     if can(by, Permission.MANAGE_SETTINGS):

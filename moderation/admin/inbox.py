@@ -41,7 +41,7 @@ _PAGES: Final = 1000
 
 
 class _Selection(NamedTuple):
-    """Reports shown about the chosen accounts, these accounts, and the authors of the chosen posts by post id."""
+    """The chosen accounts, the reports about them that the page showed, and the authors of the chosen posts by post id."""
 
     rows: QuerySet[Report]
     accounts: Sequence[int]
@@ -201,7 +201,9 @@ class InboxAdmin(PermittedAdmin):
         return see_other(reverse("admin:moderation_report_case", args=[decision.target_account_id]))
 
     def undo_last(self, request: HttpRequest) -> HttpResponse:
-        """Undo the last decision that this staff member took in this session. Raises PermissionDenied; Http404 without one."""
+        """Undo the last decision that this staff member took in this session. Raises PermissionDenied, and Http404 if there is
+        none.
+        """
         by = self._staff(request)
         numbers = last_decisions(request)
         if request.method != "POST" or not numbers:
@@ -296,7 +298,7 @@ class InboxAdmin(PermittedAdmin):
 
 
 def _form(request: HttpRequest, *names: str) -> DecisionForm:
-    """Return the form, bound if a field of `names` was submitted; else submitted values are its initial values."""
+    """Return the form: bound if a field of `names` was submitted, otherwise with the submitted values as initial values."""
     if "select" in request.POST:
         sent = request.POST
         return DecisionForm(

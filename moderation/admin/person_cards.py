@@ -30,9 +30,9 @@ def load_shown_cards(account_ids: Collection[int]) -> dict[int, dict[str, Any]]:
 
 
 def shown_card(card: PersonCard) -> dict[str, Any]:
-    """Return a loaded card as templates show it, without a query. `link` is the account's page in the admin, empty for
-    staff who may not open it. `same_address` are accounts with the same IP address; `same_more` is the number of further
-    ones.
+    """Return a loaded card as templates show it, without a query. `link` is the account's page in the admin, empty for staff
+    who may not open it. `same_address` are accounts with the same IP address; `same_more` is the number of such accounts that
+    are not shown.
     """
     account = card.account
     emojis = CustomEmojiSerializer(card.emojis.find(account.domain, *account_texts(account)), many=True).data

@@ -18,7 +18,7 @@ Shown = dict[str, Any]
 
 
 def posts_by_id(page: PostPage, ticked: Collection[int] = ()) -> dict[int, Shown]:
-    """Return the posts of a page by id, each with whether it is `ticked`, `restricted` (not public) and `gone` (deleted)."""
+    """Return the posts of a page by id, each with the flags `ticked`, `restricted` (not public) and `gone` (deleted)."""
     rows = {post.id: post for post in page.rows}
     return {
         number: entity

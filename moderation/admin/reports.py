@@ -59,7 +59,7 @@ StrikeStateFilter = columns.condition_filter(
 
 
 class _WordsAboutPeople(PermittedAdmin):
-    """Base of pages that list texts about the account of `person_column`; they can be searched by account or by words."""
+    """Base of pages that list texts about the account in `person_column` and can be searched by account or by words."""
 
     search_fields = ("text",)
     search_help_text = _("@anna, anna@there.example, or words from the text")

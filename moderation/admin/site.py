@@ -79,7 +79,7 @@ class SiteAdmin(PermittedAdmin):
 
 
 def _effective_values() -> dict[str, Any]:
-    """Return the values in force of the fields that have a default or that the environment sets."""
+    """Return the values that are in force for the fields that have a default or are set in the environment."""
     texts = load_site_texts()
     names = (
         "site_landing_page",

@@ -36,7 +36,7 @@ from statuses.services.moderating import approve_held, discard_held, discard_hel
 
 # Limits of a dry run, which runs within a request.
 _POSTS_LIMIT, _SECONDS_LIMIT = 50_000, 8.0
-#: Session key of a mapping: for each held post that the viewer has opened lately, the version that the viewer saw.
+#: Session key of a mapping from the held posts that the viewer has opened lately to the versions that the viewer saw.
 _SEEN_VERSIONS = "held_versions"
 _SEEN_LIMIT = 100
 
@@ -203,7 +203,7 @@ HELD_MENTIONS = shown("mentions_count", _("Mentions"), minor=True)
 
 @admin.register(HeldPost)
 class HeldPostAdmin(PermittedAdmin):
-    """Posts that wait for review. Each view of a post that is not public is logged."""
+    """Posts that are waiting for review. Each view of a post that is not public is logged."""
 
     permission = Permission.MANAGE_REPORTS
     person_column = "account_id"

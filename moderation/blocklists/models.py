@@ -22,7 +22,7 @@ from social.kernel.lengths import (
 )
 from social.kernel.runner import WaitingRow
 
-# Greater than the limit of a password, because an encrypted password is longer.
+# Greater than the maximum length of a password, because an encrypted password is longer.
 _PASSWORD_LIMIT = 2000
 
 
@@ -34,7 +34,7 @@ class ListMode(models.TextChoices):
 
 
 class ListFormat(models.TextChoices):
-    """Formats that a server may be asked for first; every format that can be read is taken."""
+    """Formats that a request can prefer in its `Accept` header; a response in any readable format is accepted."""
 
     CSV = "text/csv", "CSV"
     JSON = "application/json", "JSON"
@@ -72,15 +72,15 @@ class Blocklist(models.Model):
     """A subscription to the blocklist that others publish at `url`.
 
     `suspend_as`, `silence_as` and `noop_as` are the severities of rules here for entries of the list with the severities
-    `suspend`, `silence` and `noop`; an entry without a severity counts as `suspend`. Without `take_rejections`, the list
-    cannot reject files and reports. In automatic mode, one update of the list ends at most `follows_limit` follows; changes
-    that would end more follows wait for a decision. `username` and `password`, which is stored encrypted, are for a list
-    behind basic authentication.
+    `suspend`, `silence` and `noop`; an entry without a severity counts as `suspend`. Without `take_rejections`, the list cannot
+    make this server reject media or reports. In automatic mode, one update of the list ends at most `follows_limit` follows;
+    changes that would end more follows wait for a decision. `username` and `password`, which is stored encrypted, are for a
+    list behind basic authentication.
 
     `asked_at` is the time of the last fetch, `checked_at` the time of the last successful fetch, `failing_since` the time of
     the first failure after it. `entries_count` is the number of servers that the list named when it was last stored.
-    `held_reason` is the reason why its last changes wait for a decision although the list is automatic; it is empty if they
-    do not wait. `ending`: staff have removed the list; it is deleted after its rules.
+    `held_reason` is the reason why its last changes wait for a decision although the list is automatic; it is empty if they do
+    not wait. `ending` means that staff have removed the list; it is deleted once its rules have been removed.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -145,8 +145,8 @@ class BlocklistEntry(models.Model):
     `severity`, `reject_media`, `reject_reports`, `obfuscate` and `comment` are the values in the list. `listed` tells whether
     the list still names the server. `taken_severity`, `taken_media` and `taken_reports` are the adopted effect;
     `taken_severity` is NULL if none was adopted. The rule for the server (`DomainRule.from_lists`) is the strictest of the
-    effects adopted from all lists. `asks`: a person has decided about this server before, so a person must approve each
-    further change.
+    effects adopted from all lists. `asks` means that a person has decided about this server before, so that a person must
+    approve each further change.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -225,7 +225,7 @@ class BlocklistException(models.Model):
 
 
 class BlocklistFetch(WaitingRow):
-    """A waiting fetch of a list; there is at most one for each list."""
+    """A queued fetch of a list; there is at most one for each list."""
 
     queue = "blocklists"
     due = BlocklistFetchesDue

@@ -20,9 +20,9 @@ from social.pages.frame import allow_caching
 
 @require_safe
 def published_list(request: HttpRequest) -> HttpResponse:
-    """`/blocklist.csv`: the list in the format of Mastodon's export, with the reasons if they are public. A subscriber that
-    has the current list gets 304. Raises NotFound unless the blocked servers are public, and RateLimited for an address that
-    asks too often: the list is made for each request.
+    """`/blocklist.csv`: the list in the format of Mastodon's export, with the reasons if they are public. A subscriber that has
+    the current list gets 304. Raises NotFound unless the blocked servers are public, and RateLimited for an IP address with too
+    many requests, because the list is generated for each request.
     """
     texts = load_site_texts()
     if not is_for(texts["site_show_domain_blocks"], signed_in=False):

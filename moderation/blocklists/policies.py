@@ -28,7 +28,7 @@ CHECK_INTERVAL: Final = timedelta(hours=6)
 """Pause between two fetches of a list."""
 
 FAILURE_LIMIT: Final = timedelta(days=3)
-"""A list that could not be fetched for this long is named by the doctor."""
+"""A list that could not be fetched for this long is reported by `manage.py doctor`."""
 
 _LOSS_COUNT: Final = 5
 _LOSS_SHARE: Final = 0.25
@@ -63,11 +63,14 @@ class Effect:
 
 @dataclass(frozen=True)
 class Decision:
-    """The consequence of an entry: the change of the rule (`step`); the effect of the rule after it (None: there is no rule);
-    `taken`, the effect that is adopted from the entry (None: no effect); and the new state of the entry, with its reason as a
-    text.
+    """The consequence of an entry.
 
-    `asks`: a person must decide, even in automatic mode. `is_decided`: a person has decided already, by adding an exception.
+    `step` is the change to the rule, and `effect` the effect of the rule after this change (None: there is no rule). `taken` is
+    the effect that is adopted from the entry (None: no effect). `state` is the new state of the entry, and `note` the reason
+    for it, as a text.
+
+    `asks` means that a person must decide, even in automatic mode; `is_decided`, that a person has already decided by adding an
+    exception.
     """
 
     step: EntryStep
@@ -127,7 +130,7 @@ def access_errors(username: str, password: str) -> list[FieldError]:
 
 
 def is_same_origin(url: str, other: str) -> bool:
-    """Tell whether both addresses are on one origin (RFC 6454), which may see the password for the other."""
+    """Tell whether both URLs have the same origin (RFC 6454), so that the password for one may be sent to the other."""
     first, second = place_of(url), place_of(other)
     return first is not None and second is not None and first.origin == second.origin
 
@@ -182,8 +185,8 @@ def decide(
     """Return the consequence of an entry that asks for the effect `wanted` (None: for no effect).
 
     `rule` is the rule for the server itself, `above` the rule for its longest parent domain that has one. `others` are the
-    effects adopted from other lists for the same server. `protected` is the reason why no list may block the server, else
-    empty. `dismissed` tells whether a person has dismissed another list's entry for it.
+    effects adopted from other lists for the same server. `protected` is the reason why no list may block the server, or empty.
+    `dismissed` tells whether a person has dismissed another list's entry for it.
     """
     taken = taken_of(entry)
     if wanted is None or protected:
@@ -245,8 +248,8 @@ def hold_reason(known: int, lost: int, named: int) -> str:
 
 
 def is_named_by(domain: str, unread: frozenset[str]) -> bool:
-    """Tell whether one of the lines of a list that cannot be used names this server: by its name, by the digest of its name, or
-    with asterisks in place of letters, as Mastodon publishes the names of some servers. `unread` are the names and digests.
+    """Tell whether an unusable line of a list names this server: by its name, by the digest of its name, or with asterisks in
+    place of letters, as Mastodon publishes the names of some servers. `unread` are the names and digests in such lines.
     """
     if domain in unread or digest_of(domain) in unread:
         return True

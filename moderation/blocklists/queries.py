@@ -23,11 +23,11 @@ from social.kernel.errors import require_found
 from social.kernel.statements import rows_of
 
 COUNT_LIMIT: Final = 200_000
-"""Counting of accounts with their posts ends here, so that very large servers do not take minutes."""
+"""Maximum number of accounts that are counted with their posts; counting all accounts of a very large server takes minutes."""
 
 LOG_LIMIT: Final = 20
 SERVERS_LIMIT: Final = 100
-# The number of posts is the counter of each account: counting the posts themselves would read all of them.
+# Posts are summed from the counter of each account, because counting the posts themselves would read all of them.
 _COUNTS: Final = """
 SELECT server, count(*), coalesce(sum(statuses_count), 0)::bigint FROM (
     SELECT lower(a.domain) AS server, s.statuses_count
@@ -43,12 +43,12 @@ def find_blocklist(name: str) -> Blocklist:
 
 
 def list_waiting() -> QuerySet[BlocklistEntry]:
-    """Return the entries that wait for a decision."""
+    """Return the entries that are waiting for a decision."""
     return BlocklistEntry.objects.filter(state=EntryState.WAITING)
 
 
 def list_drafts() -> QuerySet[BlocklistEntry]:
-    """Return the entries that wait for a decision about a new or changed rule, not about its end, with their lists."""
+    """Return the entries, with their lists, that are waiting for a decision to add or change a rule, not to remove one."""
     return list_waiting().filter(listed=True, step__in=[EntryStep.BLOCK, EntryStep.CHANGE]).select_related("blocklist")
 
 
@@ -58,18 +58,18 @@ def list_subscriptions() -> QuerySet[Blocklist]:
 
 
 def load_creators(target_type: str, ids: Iterable[int], action: str = "create") -> dict[int, int | None]:
-    """Return the ids of the accounts that have created these rows, by row id; without rows of the operator."""
+    """Return the ids of the accounts that created these rows, by row id; rows that the operator created are left out."""
     entries = AuditEntry.objects.filter(target_type=target_type, target_id__one_of=ids, action=action)
     return dict(entries.exclude(account_id=None).values_list("target_id", "account_id"))
 
 
 def list_failing() -> QuerySet[Blocklist]:
-    """Return the enabled lists that have failed to be fetched for longer than FAILURE_LIMIT."""
+    """Return the enabled lists that could not be fetched for longer than FAILURE_LIMIT."""
     return Blocklist.objects.filter(enabled=True, failing_since__lt=clock.now() - FAILURE_LIMIT).order_by("name")
 
 
 def count_entries(rows: QuerySet[Blocklist]) -> QuerySet[Blocklist]:
-    """Return lists, each with the number of its entries that are `in_force`, and that are `waiting` for a decision."""
+    """Return these lists, each with the numbers of its entries that are `in_force` and that are `waiting` for a decision."""
     return rows.annotate(
         in_force=Count("entries", filter=Q(entries__taken_severity__isnull=False)),
         waiting=Count("entries", filter=Q(entries__state=EntryState.WAITING)),
@@ -82,7 +82,7 @@ def load_entries(blocklist: Blocklist) -> dict[str, BlocklistEntry]:
 
 
 def kept_reason(blocklist: Blocklist) -> str:
-    """Return the stored reason why changes of an automatic list wait; empty when no entry waits for this reason any more."""
+    """Return the stored reason why changes of an automatic list are waiting; empty once no entry is waiting for this reason."""
     reason = blocklist.held_reason
     return reason if reason and blocklist.entries.filter(state=EntryState.WAITING, note=reason).exists() else ""
 
@@ -160,7 +160,7 @@ class Server:
 
 @dataclass
 class DryRun:
-    """Result of a dry run: the numbers of changes; their effects in total, and by server, most lost follows first."""
+    """Result of a dry run: the numbers of changes, and their effects in total and by server, most lost follows first."""
 
     new: int
     changed: int

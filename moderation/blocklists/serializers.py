@@ -36,7 +36,7 @@ _NEW: Final = BlocklistDraft(
 
 
 class SubscriptionSerializer(EntitySerializer):
-    """DomainPermissionSubscription. Context: `creators`, the accounts who have created the lists, as ids by id of the list."""
+    """DomainPermissionSubscription. Context: `creators`, the ids of the accounts that created the lists, by list id."""
 
     def to_representation(self, instance: Blocklist) -> dict[str, Any]:
         entity: dict[str, Any] = {
@@ -72,7 +72,7 @@ class EntrySerializer(EntitySerializer):
 
 
 class DraftSerializer(EntrySerializer):
-    """DomainPermission of an entry that waits for a decision. Context: `creators` and `list_creators`, the ids of the
+    """DomainPermission of an entry that is waiting for a decision. Context: `creators` and `list_creators`, the ids of the
     accounts that have created the drafts of staff and the lists.
     """
 
@@ -103,7 +103,7 @@ class ExclusionSerializer(EntitySerializer):
 
 
 class AcceptedSerializer(EntitySerializer):
-    """DomainPermission of the rule made of an `entry` that `account_id` has accepted; both are context."""
+    """DomainPermission of the rule made from an accepted entry. Context: `entry`, and `account_id` of who accepted it."""
 
     def to_representation(self, instance: DomainRule) -> dict[str, Any]:
         entry: BlocklistEntry = self.context["entry"]
@@ -141,7 +141,9 @@ class SubscriptionInput(Form):
     fetch_password: Annotated[str, ClientString()] | None = None
 
     def changes(self) -> Mapping[str, Any]:
-        """Return the sent values by the names of the draft. Raises Invalid for unsupported values, BadRequest without any."""
+        """Return the sent values by the draft's field names. Raises Invalid for unsupported values, and BadRequest if none was
+        sent.
+        """
         if self == type(self)():
             raise BadRequest(_("No value that can be changed was sent"))
         require_valid(self._unsupported(), details=True)
@@ -175,7 +177,7 @@ class NewSubscriptionInput(SubscriptionInput):
     required_keys = ("uri", "permission_type")
 
     def draft(self) -> BlocklistDraft:
-        """Return the draft; a list without a title is named by its address. Raises Invalid as `changes` does."""
+        """Return the draft; a list without a title is named after its address. Raises Invalid as `changes` does."""
         values: dict[str, Any] = {"name": (self.uri or "")[:NAME_LIMIT], **self.changes()}
         return replace(_NEW, **values)
 
@@ -240,7 +242,7 @@ class NewDraftInput(Form):
     private_comment: Annotated[str, ClientString()] = ""
 
     def chosen(self) -> Mapping[str, Any]:
-        """Return the values for the service. Raises Invalid for another type than `block`."""
+        """Return the values for the service. Raises Invalid for a type other than `block`."""
         require_valid(permission_type_errors(self.permission_type), details=True)
         values = asdict(self)
         del values["permission_type"]

@@ -43,7 +43,9 @@ _PARAMETERS: Final = {
 
 
 class _PermissionsViewSet(AdminRowsViewSet):
-    """Base of these endpoints: errors name the parameters of GoToSocial, and a value that is taken is answered 409."""
+    """Base of these endpoints: errors name the parameters of GoToSocial, and a value that is already taken is answered with
+    409.
+    """
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
         if isinstance(exc, Invalid) and exc.errors:

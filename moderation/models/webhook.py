@@ -22,7 +22,7 @@ from social.kernel.runner import WaitingRow
 
 #: Maximum number of characters of a template, enforced by the database as well.
 TEMPLATE_LIMIT = 65_535
-# Greater than the limit of a secret, because an encrypted secret is longer.
+# Greater than the maximum length of a secret, because an encrypted secret is longer.
 _SECRET_LIMIT = 1000
 
 

@@ -113,7 +113,7 @@ class ReportForm(ServiceForm):
 def report(request: HttpRequest, account_id: int) -> HttpResponse:
     """`/report/:account_id`: report an account. Raises NotFound for one that is unknown, suspended or the reporter's own."""
     user, target = _people(request, account_id)
-    # The account may have written more since the form was opened.
+    # Posts that were offered stay valid choices, because the account may have written newer ones since the form was opened.
     sent_ids = [*request.GET.getlist("post")[:POSTS_OFFERED], *request.POST.getlist("posts")[: 2 * POSTS_OFFERED]]
     chosen = list(dict.fromkeys(number for number in map(parse_id, sent_ids) if number is not None))
     form = ReportForm(request.POST or None, target=target, chosen=chosen, reader=reader_of(user, ""))

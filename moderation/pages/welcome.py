@@ -25,7 +25,7 @@ _recent: Final[Recent[Mapping[str, Any]]] = Recent()
 
 
 def welcome_values() -> Mapping[str, Any]:
-    """Return the values, cached for some seconds by language; a fixed number of queries."""
+    """Return the values, which are cached for some seconds per language, in a fixed number of queries."""
     return _recent.get(get_language(), _load)
 
 

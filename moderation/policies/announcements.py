@@ -16,7 +16,7 @@ from social.kernel.text.characters import is_emoji
 
 @dataclass(frozen=True)
 class AnnouncementDraft:
-    """An announcement not stored yet, from `starts_at` to `ends_at`; `scheduled_at` is None if staff publish it."""
+    """An announcement that is not stored yet. `scheduled_at` is None if staff will publish it by hand."""
 
     text: str
     starts_at: datetime | None = None

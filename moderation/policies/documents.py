@@ -125,16 +125,16 @@ class SiteTexts:
 
 ACCESS_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.name.startswith("site_access_"))
 RETENTION_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.name.startswith("site_keep_"))
-"""Settings of retention in days; 0 means for ever."""
+"""Settings of retention in days; 0 means that the data are kept forever."""
 LEAST_DAYS: Final = {"site_keep_audit_log_days": 30, "site_keep_remote_posts_days": 7}
-"""The least retention in days; the database, too, keeps the audit log for that long."""
+"""Minimum retention in days; for the audit log, the database enforces it as well."""
 DAYS_LIMIT: Final = 36_500
 NUMBERS: Final = {
     "site_minimum_age": (0, 120),
     "site_remote_media_megabytes": (1, 999_999),
     "site_remote_posts_limit": (0, 999_999_999),
 }
-"""Settings that are numbers, with the least and the largest value."""
+"""Settings that are numbers, each with its minimum and maximum."""
 
 SUGGESTED_LIMIT: Final = 50
 """Maximum number of accounts that are suggested to newcomers."""

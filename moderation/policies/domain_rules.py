@@ -21,7 +21,7 @@ _SECOND_LEVEL: Final = re.compile(
     "ac|asso|biz|co|com|edu|firm|gen|go|gob|gouv|gov|govt|gv|id|ind|info|lg|ltd|me|mil|name|ne|net|nhs|nom|or|org|plc|police"
     "|press|res|sch|web"
 )
-"""Names under which the registries of countries have domains registered, as in co.uk."""
+"""Second-level names below which the registries of countries register domains, such as `co` in `co.uk`."""
 
 STRICTNESS: Final[Mapping[str, int]] = {DomainSeverity.NOOP: 0, DomainSeverity.SILENCE: 1, DomainSeverity.SUSPEND: 2}
 
@@ -50,7 +50,7 @@ def names_of(domain: str) -> list[str]:
 
 
 def is_registry(domain: str) -> bool:
-    """Tell whether anybody can register a domain below this one, so that a rule for it concerns a country or more: it is a
+    """Tell whether anybody can register a domain below this one, so that a rule for it may concern a whole country: it is a
     top-level domain, or a second-level domain such as co.uk. Mastodon accepts rules for these as well (mastodon#12805).
     """
     name, _dot, above = domain.rpartition(".")

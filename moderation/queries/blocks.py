@@ -66,7 +66,7 @@ def closed_among(domains: Iterable[str]) -> set[str]:
 
 
 def load_people_under(domain: str, after: int, limit: int) -> list[tuple[int, str]]:
-    """Return id and domain of the accounts of a server and its subdomains with an id above `after`, sorted by id."""
+    """Return the ids and domains of the accounts of a server and its subdomains with an id above `after`, sorted by id."""
     escaped = domain.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     rows = Account.objects.raw(
         "SELECT id, domain FROM accounts_account"

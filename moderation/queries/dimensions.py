@@ -64,7 +64,9 @@ _LANGUAGES: Final = frozenset({"languages", "tag_languages", "instance_languages
 
 
 def load_parts(key: str, start: date, end: date, parameters: Mapping[str, Any], limit: int) -> list[Part]:
-    """Return the `limit` largest parts of a dimension, largest first; all parts if it has no period. One statement."""
+    """Return the `limit` largest parts of a dimension, largest first, or all parts of a dimension without a period. One
+    statement.
+    """
     if key in _TIMELESS_DIMENSIONS:
         return _TIMELESS_DIMENSIONS[key]()
     values = {

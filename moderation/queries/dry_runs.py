@@ -60,7 +60,7 @@ SELECT s.id FROM unnest(%(ids)s::bigint[]) wanted(id) JOIN statuses_status s ON 
 """
 
 Progress = Callable[[int], None]
-"""Called at intervals with the number of rows that were read."""
+"""Function that is called at intervals with the number of rows read so far."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ _CONDITIONS: Final = {
     "[there]": "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))",
     # A post `s` of the period. Its id gives the approximate time of writing, and has an index.
     "[in span]": f"s.id >= %(first_id)s AND s.id < %(end_id)s AND {_TIMES}",
-    # A row `st` of a hashtag whose post `s` is of the period.
+    # A row `st` of a hashtag whose post `s` is from the period.
     "[tagged in span]": f"st.status_id >= %(first_id)s AND st.status_id < %(end_id)s AND {_TIMES}",
 }
 
@@ -62,8 +62,8 @@ def subject_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def fragment_keys(
     kind: str, start: date, end: date, parameters: Mapping[str, Mapping[str, Any]], *sort: str
 ) -> dict[str, str]:
-    """Return the cache keys of the figures that are cached: those of one known server, and the ranking of servers (the
-    dimension `servers`), for at most FIGURES_AGE seconds. `sort` holds the other values on which the answers depend.
+    """Return the cache keys of those figures that are cached, for at most FIGURES_AGE seconds: figures of one known server, and
+    the ranking of servers (the dimension `servers`). `sort` holds the other values on which the answers depend.
     """
     fragments = {
         key: subject_parameters(values)

@@ -36,10 +36,10 @@ LISTED_LIMIT: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A reported account as staff see it: its open reports, newest first; the reported posts with the public posts above and
-    right below each, in a page of entities; its card; earlier strikes and notes; users with the same IP address or mail
-    server; other reported accounts of its server; decisions that can still be undone; and the audit log entries about the
-    account and these reports, newest first.
+    """A reported account as staff see it: its open reports, newest first; the reported posts with their public ancestors and
+    direct replies, in a page of entities; its card; earlier strikes and notes; users with the same IP address or mail server;
+    other reported accounts of its server; decisions that can still be undone; and the audit log entries about the account and
+    these reports, newest first.
     """
 
     card: PersonCard
@@ -117,7 +117,7 @@ def load_reported(rows: QuerySet[Report], start: int) -> tuple[list[dict[str, An
 
 
 def load_authors(status_ids: Sequence[int]) -> dict[int, int]:
-    """Return the author of each of these posts, as account ids by id; unknown posts are left out."""
+    """Return the author of each of these posts, as account ids by post id; unknown posts are left out."""
     return dict(Status.objects.filter(id__one_of=status_ids).values_list("id", "account_id"))
 
 

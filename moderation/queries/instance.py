@@ -159,7 +159,7 @@ def list_rules() -> list[InstanceRule]:
     return list(InstanceRule.objects.filter(withdrawn_at=None).order_by("position", "id"))
 
 
-# Reading updates active_at twice a day, signing in on a page updates last_login; clients that only post, such as bots,
+# Reading updates active_at twice a day, signing in on the website updates last_login; clients that only post, such as bots,
 # update last_status_at. GREATEST ignores NULL.
 _ACTIVE = """
 SELECT count(*) FROM accounts_user u LEFT JOIN accounts_accountstat s ON s.account_id = u.account_id

@@ -28,8 +28,9 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """Definition of a measure: `rows` selects events with a column `day`, `figure` is the aggregate for a day and for the
-    total, unless `total` selects the overall figure. `parameter` is the name of the parameter that the measure needs.
+    """Definition of a measure: `rows` selects events with a column `day`. `figure` is the aggregate over the events of a day,
+    and over all of them for the total unless `total` is a statement of its own. `parameter` is the name of the parameter that
+    the measure needs.
     """
 
     rows: str
@@ -49,7 +50,7 @@ def _events(source: str, time: str, condition: str = "TRUE", *, columns: str = "
 
 
 def _of_server(source: str, time: str) -> _Measure:
-    """Return a measure of events of the accounts `a` of a server; its total counts all of them, of any time."""
+    """Return a measure of events of the accounts `a` of a server; its total also counts events outside the period."""
     total = f"SELECT count(*) FROM {source} WHERE [there]"  # noqa: S608 (texts of this module)
     return _Measure(_events(source, time, "[there]"), parameter="domain", total=total)
 
@@ -124,7 +125,9 @@ PARAMETERS: Final = {key: definition.parameter for key, definition in _MEASURES.
 
 
 def measure(key: str, start: date, end: date, parameters: Mapping[str, Any]) -> Measured:
-    """Return the figures of the days from `start` to `end`; `parameters` holds the measure's one. Two or three statements."""
+    """Return the figures of the days from `start` to `end`; `parameters` holds the parameter of the measure. Two or three
+    statements.
+    """
     definition = _MEASURES[key]
     length = max((end - start).days + 1, 0)
     values = subject_parameters(parameters)
@@ -133,7 +136,7 @@ def measure(key: str, start: date, end: date, parameters: Mapping[str, Any]) -> 
     if definition.total is not None:
         total, previous = _number(definition.total, values), None
     else:
-        # A thing that is counted once on each of several days is counted once in the total.
+        # Something that is counted on several days is counted only once in the total.
         total = _total(definition, start, end, values) if "DISTINCT" in definition.figure else sum(days.values())
         previous = _total(definition, *before, values)
     days_shown = tuple((day, days.get(day, 0)) for day in (start + timedelta(days=number) for number in range(length)))
@@ -174,8 +177,8 @@ SELECT date_trunc(%(unit)s, created_at AT TIME ZONE 'UTC')::date, date_trunc(%(u
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """Users who signed up in the period from `period` on; `seen` counts, for each period since then, who was seen in or
-    after it.
+    """Users who signed up in the period that begins at `period`; `seen` counts, for each period since, those seen in or after
+    it.
     """
 
     period: date

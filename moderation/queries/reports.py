@@ -95,7 +95,7 @@ def find_reported_statuses(status_ids: abc.Collection[int]) -> set[int]:
 
 
 def reports_naming(target: Account, status_ids: abc.Collection[int]) -> list[Report]:
-    """Return the reports among the last NAMING_LIMIT about the account that name one of these posts, open reports first."""
+    """Return those of the last NAMING_LIMIT reports about the account that name one of these posts, open reports first."""
     if not status_ids:
         return []
     rows = Report.objects.filter(target_account=target).order_by("-id")[:NAMING_LIMIT]
@@ -110,7 +110,9 @@ def outlive(account_id: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReportFilter:
-    """Conditions on reports; None: no condition. Open reports match; with `resolved` settled ones, with both switches all."""
+    """Conditions on reports; None: no condition. Open reports match by default, settled ones with `resolved`, all with both
+    flags.
+    """
 
     resolved: bool = False
     unresolved: bool = False

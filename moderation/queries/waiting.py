@@ -23,7 +23,7 @@ from statuses.ports import remote_documents
 
 
 def list_held() -> QuerySet[HeldPost]:
-    """Return the posts and edits that wait for a decision, with their authors, unordered; no edits of deleted posts."""
+    """Return the posts and edits waiting for a decision, with their authors, unordered; edits of deleted posts are left out."""
     rows = HeldPost.objects.select_related("account", "scheduled")
     return rows.filter(approved_at=None, status__deleted_at=None)
 
@@ -53,7 +53,7 @@ _KINDS: Final[tuple[tuple[str | Promise, Permission, Callable[[], QuerySet[Any]]
     (_("Changes by blocklists"), Permission.MANAGE_FEDERATION, list_waiting),
 )
 DECISION_PERMISSIONS: Final = functools.reduce(operator.or_, (permission for _title, permission, _rows in _KINDS))
-"""The permissions of which each allows to take some of these decisions."""
+"""All permissions that allow some of these decisions."""
 
 
 def count_waiting_for(user: User) -> list[tuple[str | Promise, int]]:

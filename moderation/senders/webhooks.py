@@ -30,7 +30,7 @@ def _begin(jobs: Sequence[Job[WebhookCall]]) -> Iterator[Steps]:
 
 
 def _call(job: Job[WebhookCall], webhook: Webhook | None) -> Steps:
-    """Make one attempt and store its result. A status 4xx ends the attempts, unless it may be temporary."""
+    """Make one attempt and store its result. A 4xx status ends the attempts, unless it may be temporary."""
     if webhook is None:
         return
     body = job.row.body.encode()
@@ -83,4 +83,4 @@ def _store_attempt(call: WebhookCall, *, error: str, status: int | None = None, 
 
 
 CALLS: Final = Work(WebhookCall, _begin)
-"""Work of the queue of webhook calls."""
+"""The queue of webhook calls."""

@@ -184,7 +184,7 @@ class DomainAllowSerializer(EntitySerializer):
 
 
 class EmailDomainBlockSerializer(EntitySerializer):
-    """Admin::EmailDomainBlock. Context: `refusals`, refused sign-ups by day, by the id of the block."""
+    """Admin::EmailDomainBlock. Context: `refusals`, by the id of the block its refused sign-ups per day."""
 
     def to_representation(self, instance: EmailDomainBlock) -> dict[str, Any]:
         return {

@@ -110,7 +110,7 @@ def handle_due(due: Sequence[events.AnnouncementDue]) -> None:
 
 
 def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None:
-    """Mark an announcement as read, also repeatedly (SEED-077). Raises NotFound if it is no longer shown."""
+    """Mark an announcement as read; repeating it is not an error (SEED-077). Raises NotFound if it is no longer shown."""
     with transaction.atomic():
         keep_row(announcement)
         AnnouncementDismissal.objects.bulk_create(
@@ -173,7 +173,7 @@ def _fill(announcement: Announcement, draft: AnnouncementDraft) -> None:
 
 
 def _write_text(announcement: Announcement, text: str) -> None:
-    """Set the text and its HTML with the known accounts, hashtags and public posts in it, without requests to servers."""
+    """Set the text and its HTML with the known accounts, hashtags and public posts in it, without requests to other servers."""
     tokens = scan(text)
     mentioned = _find_mentioned(tokens)
     targets = {
@@ -213,7 +213,9 @@ def _publish(announcement: Announcement) -> None:
 
 
 def _publish_due(announcement: Announcement) -> None:
-    """Publish AnnouncementDue for the times at which the announcement is to be shown (at once if that has passed) and ends."""
+    """Publish AnnouncementDue for the times at which the announcement is to be shown (immediately if that time has passed) and
+    ends.
+    """
     now, due = clock.now(), events.AnnouncementDue(announcement_id=announcement.id)
     if announcement.scheduled_at is not None:
         if announcement.scheduled_at <= now:

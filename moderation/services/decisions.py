@@ -50,11 +50,11 @@ def decide(
     settle: bool = True,
 ) -> Decision:
     """Carry out several of ACTS on an account and these reports about it, all or none. Actions on posts concern the posts
-    `status_ids`, each of which a report about the account must name. The strikes name these posts; without `status_ids`,
-    the posts of the first report. Posts are deleted, and the person gets a mail, when the decision can no longer be undone;
-    everything else happens at once. Every action except `assign` settles the reports, unless `settle` is false, and a
-    sanction settles every open report about the account. A sanction that is already in force is skipped. `text` is sent to
-    the person; `note` is for colleagues. A decision that only assigns a report or adds a note cannot be undone.
+    `status_ids`, each of which a report about the account must name. The strikes name these posts; without `status_ids`, the
+    posts of the first report. Posts are deleted, and the person gets a mail, when the decision can no longer be undone;
+    everything else happens immediately. Every action except `assign` settles the reports, unless `settle` is false, and a
+    sanction settles every open report about the account. A sanction that is already in force is skipped. `text` is sent to the
+    person; `note` is for colleagues. A decision that only assigns a report or adds a note cannot be undone.
 
     Publishes StrikeIssued, and DecisionEnded if posts are to be deleted, both due when the decision can no longer be
     undone. Raises Forbidden without MANAGE_REPORTS or, for any action on the person, a rank above the person's; NotFound
@@ -191,7 +191,9 @@ def _carry_out(
     *,
     settle: bool,
 ) -> Strike | None:
-    """Carry out one action, not notifying the person yet; return its strike, about the first of `reports` or `naming`."""
+    """Carry out one action without notifying the person yet. Return its strike, which is about the first report of `reports`,
+    or, for an action on posts without `reports`, the first of `naming`.
+    """
     first, named = next(iter(reports), None), posts or None
     if act == "assign":
         for report in reports:

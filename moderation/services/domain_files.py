@@ -111,8 +111,8 @@ class RuleFile(BlockFile[DomainRuleDraft]):
 
 
 class PublicRuleFile(RuleFile):
-    """The rules that this server publishes as a blocklist. Rules whose domain is obfuscated are left out, and rules from
-    the lists of others: two servers that subscribe to each other would never remove these.
+    """The rules that this server publishes as a blocklist. Rules whose domain is obfuscated are left out. Rules from the lists
+    of others are left out as well, because two servers that subscribe to each other would never remove them.
     """
 
     def __init__(self, *, with_rationale: bool) -> None:

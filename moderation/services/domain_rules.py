@@ -195,7 +195,9 @@ def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
 
 
 def end_follows(events: Sequence[ServerSuspended]) -> None:
-    """End the follows with a suspended server in steps (`sever_server`) while the rule exists; then publish FollowsSevered."""
+    """End the follows with a suspended server in steps (`sever_server`) as long as the rule exists; then publish
+    FollowsSevered.
+    """
     for event in events:
         rule = rule_for(event.domain)
         if rule is None or rule.pk != event.rule_id or rule.severity != DomainSeverity.SUSPEND:

@@ -40,8 +40,8 @@ DIGEST_HOUR: Final = 7
 """Hour of the day from which the mail about pending decisions is sent."""
 
 STAFF_MAILS: Final = Rule("staff_mails", 30, 3600, "account")
-"""Maximum number of mails per hour to a member of staff that strangers can cause; further reports and sign-ups are only
-shown in the admin.
+"""Rate limit on the mails that strangers can cause to a member of staff; further reports and sign-ups are only shown in the
+admin.
 """
 
 
@@ -113,7 +113,7 @@ _STAFF_MAILS: Final[Mapping[str, _StaffMail]] = {
 
 
 def send_sign_up_mails(events: Sequence[UserWaiting]) -> None:
-    """Handle UserWaiting: mail everyone who manages users (contract, behaviours section 6), unless staff decide before."""
+    """Handle UserWaiting: mail everyone who manages users (contract, behaviours section 6), unless it is already decided."""
     _queue_mails("sign_up", [event.user_id for event in events])
 
 

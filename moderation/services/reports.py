@@ -94,7 +94,7 @@ def receive_report(
 def store_report(report: Report) -> None:
     """Store a report that was filed or received, and publish ReportFiled."""
     with transaction.atomic():
-        # Without the lock two reports at once could both count as the first.
+        # Without the lock, two simultaneous reports could both count as the first.
         lock(f"reports:{report.target_account_id}")
         others = Report.objects.filter(target_account_id=report.target_account_id, action_taken_at=None)
         first = not others.exists()
@@ -110,9 +110,9 @@ def store_report(report: Report) -> None:
 
 
 def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDraft) -> list[str]:
-    """Return the servers to which the report is forwarded: those of the reported account and of the accounts to which its
-    reported posts reply, if chosen by name. Names are compared without normalising them, which would take seconds for a
-    long list (security row 78).
+    """Return the servers to which the report is forwarded: the server of the reported account or, if the reporter has chosen
+    servers by name, the chosen ones among this server and the servers of accounts to which the reported posts reply. Names are
+    compared without normalising them, which would take seconds for a long list (security row 78).
     """
     assert target.domain is not None  # a remote account: checked by the caller
     if draft.forward_to_domains is None:
@@ -246,7 +246,7 @@ def _write(report: Report, **values: Any) -> None:
 
 
 def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
-    """Return the posts attached to a report, also deleted ones; the view of private ones is logged. Raises Forbidden."""
+    """Return the posts attached to a report, including deleted ones; the view of private ones is logged. Raises Forbidden."""
     require(by, Permission.MANAGE_REPORTS)
     posts = list_excerpts(report.status_ids, report.target_account_id)
     name = f"@{report.target_account.acct}"
@@ -255,7 +255,7 @@ def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
 
 
 def note_posts_seen(*, by: Staff, posts: Iterable[tuple[int, str, str]]) -> None:
-    """Record that `by` has seen those of these posts (id, author's address, visibility) that are not public. One statement."""
+    """Record that `by` has seen the posts among these (id, author's address, visibility) that are not public. One statement."""
     private = [(number, name) for number, name, visibility in posts if visibility not in OPEN_VISIBILITIES]
     if private:
         with transaction.atomic():

@@ -26,7 +26,9 @@ def old_reports() -> QuerySet[Report]:
 
 
 def forget_reports() -> int:
-    """Delete the old reports, but not their strikes; return their number. The clean-up of posts deletes posts kept for them."""
+    """Delete the old reports, but not their strikes; return their number. Posts that were kept for them are deleted by the
+    clean-up of posts.
+    """
     forgotten = 0
     while ids := list(old_reports().order_by("action_taken_at").values_list("pk", flat=True)[:BATCH_SIZE]):
         with transaction.atomic():
@@ -36,7 +38,7 @@ def forget_reports() -> int:
 
 
 def old_held_posts() -> QuerySet[HeldPost]:
-    """Return the posts without a decision for KEEP_HELD_POSTS_DAYS, except posts of held accounts."""
+    """Return the posts that have been held for KEEP_HELD_POSTS_DAYS without a decision, except posts of held accounts."""
     before = clock.days_ago(retention_days("KEEP_HELD_POSTS_DAYS"))
     rows = HeldPost.objects.filter(approved_at=None, account__held_at=None)
     return rows.filter(created_at__lt=before) if before is not None else rows.none()

@@ -106,8 +106,8 @@ def take_back(by: Staff, strike: Strike) -> None:
 
 
 def file_appeal(*, strike: Strike, text: str) -> Appeal:
-    """Appeal against a strike of the caller, once, within APPEAL_PERIOD. Publishes AppealFiled. Raises Forbidden when it is
-    too late, the strike was undone, or there is an appeal already; Invalid with `details` for the text.
+    """Appeal against a strike of the caller, once, within APPEAL_PERIOD. Publishes AppealFiled. Raises Forbidden when it is too
+    late, the strike was undone, or there is an appeal already; Invalid with `details` for an invalid text.
     """
     require_valid(appeal_errors(text), details=True)
     with transaction.atomic():

@@ -24,7 +24,7 @@ _Present = Callable[[Sequence[int]], Mapping[int, Any]]
 
 
 def call_about_new_accounts(events: Sequence[AccountCreated]) -> None:
-    """Notify webhooks of accounts that were signed up."""
+    """Notify webhooks of accounts that people have signed up for."""
     _call(WebhookEvent.ACCOUNT_CREATED, (event.account_id for event in events), _accounts)
 
 
@@ -51,7 +51,9 @@ def call_about_changed_reports(events: Sequence[ReportChanged]) -> None:
 
 
 def await_posts(event: StatusPublished) -> bool:
-    """Tell whether a webhook is notified of a post. Asked before the event is stored: most servers have no such webhook."""
+    """Tell whether a webhook is notified of a post. Called before the event is stored, because most servers have no such
+    webhook.
+    """
     return event.local and is_awaited(WebhookEvent.STATUS_CREATED)
 
 

@@ -20,7 +20,7 @@ def require_any_user(request: Request) -> None:
     admission = admission_of(request)
     if admission is None or admission.identity is None:
         raise Invalid(_("This method requires an authenticated user"))
-    # A viewset's `caller` would be None for a disabled user, who must get the reason of the refusal.
+    # A viewset's `caller` would be None for a disabled user, who must get the reason for the refusal.
     user().check(admission.identity)
 
 

@@ -113,7 +113,7 @@ class DocumentsViewSet(ApiViewSet):
         return _document("description", lambda: entities.DescriptionSerializer(instance.find_description()).data)
 
     def privacy_policy(self, request: Request) -> HttpResponse:
-        """The privacy policy, in the words of this server's staff or else of this software."""
+        """The privacy policy: the text of this server's staff, or else the one that comes with this software."""
         return _document("privacy", lambda: entities.PrivacyPolicySerializer(instance.find_privacy_policy()).data)
 
     def terms_of_service(self, request: Request) -> HttpResponse:
@@ -134,7 +134,7 @@ class DocumentsViewSet(ApiViewSet):
         return _document("languages", lambda: entities.LanguageSerializer(names, many=True).data)
 
     def donation_campaigns(self, request: Request) -> HttpResponse:
-        """The campaign for donations to show; this server has none (204). Requires a user's token of any scope."""
+        """The donation campaign to show; this server has none (204). Requires a user's token of any scope."""
         require_any_user(request)
         answer = HttpResponse(status=204)
         del answer.headers["Content-Type"]

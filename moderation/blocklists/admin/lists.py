@@ -237,7 +237,7 @@ class BlocklistAdmin(EditedAdmin):
 
     @action(description=_("What would happen"), icon="science", permissions=["manage"])
     def try_it(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Show the effects of the changes that wait for a decision; nothing is written."""
+        """Show the effects of the changes that are waiting for a decision; nothing is written."""
         blocklist = self.require_object(request, object_id)
         dry_run = try_entries(blocklist, list(list_waiting().filter(blocklist=blocklist).order_by("id")[:_TRIAL_LIMIT]))
         context = {

@@ -154,4 +154,4 @@ def keep(blocklist: Blocklist, fetched: Fetched | None) -> None:
 
 
 FETCHES: Final = Work(BlocklistFetch, _begin)
-"""Fetches of blocklists."""
+"""The queue of blocklist fetches."""

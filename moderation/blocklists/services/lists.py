@@ -35,7 +35,7 @@ from social.kernel.locks import lock, lock_row
 
 _MAP: Final = ("suspend_as", "silence_as", "noop_as", "take_rejections")
 _SOURCE: Final = ("url", "username", "password", "content_type")
-#: Columns of a list whose next fetch is the first one, or unconditional.
+#: Values that make the next fetch of a list unconditional, like its first fetch.
 _UNFETCHED: Final = {"etag": "", "last_modified": "", "digest": "", "failing_since": None}
 
 
@@ -61,8 +61,8 @@ def change_list(*, by: Staff, blocklist: Blocklist, draft: BlocklistDraft) -> No
 
 def change_values(*, by: Staff, blocklist: Blocklist, changes: Mapping[str, Any]) -> None:
     """Change some values of a subscription, by the names of a draft. If its options for severities or rejections have changed,
-    publishes BlocklistChanged, so that settled entries are compared with the rules again; entries that wait for approval
-    keep waiting. The stored password is kept unless there is another one or no username, or the list moves to another
+    publishes BlocklistChanged, so that settled entries are compared with the rules again; entries that are waiting for approval
+    keep waiting. The stored password is kept unless a new one is given, the username is removed, or the list moves to another
     origin. Raises Forbidden, Invalid, NotFound.
     """
     with _changing(by, blocklist, "blocklists") as locked:
@@ -175,7 +175,7 @@ def reencrypt_passwords(*, by: Staff, keys: Sequence[str]) -> int:
 
 
 def _values(draft: BlocklistDraft, known: Blocklist | None = None) -> dict[str, Any]:
-    """Return the columns for a draft of a new list or of the `known` one."""
+    """Return the column values for a draft of a new list, or of the stored list `known`."""
     values = asdict(draft)
     password = known.password if known is not None and is_same_origin(known.url, draft.url) else ""
     if draft.password is not None:
@@ -184,12 +184,12 @@ def _values(draft: BlocklistDraft, known: Blocklist | None = None) -> dict[str, 
 
 
 def _shown(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns for an audit row, which has only whether there is a password."""
+    """Return the values for an audit row, which instead of the password says only whether there is one."""
     return {**values, "password": bool(values["password"])}
 
 
 def _lock_all() -> None:
-    """Take the locks without which no list can be stored and no rule written, until the transaction ends."""
+    """Take the locks that storing a list and writing a rule require, until the transaction ends."""
     lock("domain_rules")
     list(Blocklist.objects.select_for_update().order_by("id").values_list("id"))
 

@@ -33,8 +33,8 @@ _POLICIES: Final = {
     "filter": DomainSeverity.SILENCE,
 }
 _COMMENTS: Final = ("public_comment", "comment", "publicComment", "summary")
-# A document with one of these keys is a page of a feed of changes. Its first page has the oldest changes, so that servers
-# would be blocked whose entries were retracted later.
+# A document with one of these keys is a page of a feed of changes, and is refused: the first page has the oldest changes, so
+# that servers would be blocked although their entries were retracted later.
 _PAGE_KEYS: Final = frozenset({"next", "partOf", "first"})
 _FLAGS: Final = ("reject_media", "reject_reports", "obfuscate")
 _COMMENT: Final = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*#.*$", re.MULTILINE)
@@ -57,7 +57,7 @@ class ReadList:
 
 
 def read_list(body: bytes) -> ReadList:
-    """Return the entries of a list. Raises UnreadableFile for what is no list, is too long, or has no valid line."""
+    """Return the entries of a list. Raises UnreadableFile if the body is not a list, is too long, or has no valid line."""
     begin = body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if begin == b"<":
         raise UnreadableFile(_("This is a web page, not a list."))
@@ -176,7 +176,7 @@ def _values(item: Any) -> dict[str, str] | None:
 
 
 def _recommended(item: dict[str, Any]) -> dict[str, str] | None:
-    """Return the values of a FIRES item; None for an item that does not recommend to block or limit a server."""
+    """Return the values of a FIRES item; None for an item that does not recommend blocking or limiting a server."""
     sent = item.get("entity")
     entity: dict[str, Any] = sent if isinstance(sent, dict) else {}
     kind = str(item.get("entityKind") or entity.get("type") or "domain").lower()

@@ -1,4 +1,4 @@
-"""Changes rules as entries of blocklists ask, with the services of staff, in transactions of at most BATCH entries."""
+"""Changes rules as entries of blocklists ask, through the services for staff, in transactions of at most BATCH entries."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def settle_lists(events: Sequence[BlocklistChanged]) -> None:
 
 
 def settle_next(event: BlocklistChanged) -> BlocklistChanged | None:
-    """Settle the next BATCH pending entries of a list; return the published event for the entries after them, if any."""
+    """Settle the next BATCH pending entries of a list; return the event published for the remaining entries, if any."""
     with transaction.atomic():
         lock("domain_rules")
         blocklist = Blocklist.objects.select_for_update().filter(pk=event.blocklist_id).first()
@@ -65,22 +65,23 @@ def settle_next(event: BlocklistChanged) -> BlocklistChanged | None:
 
 
 def approve_entries(*, by: Staff, entries: QuerySet[BlocklistEntry], limit: int | None = None) -> int:
-    """Make the changes that at most `limit` of these entries ask for, in transactions of BATCH entries; entries that neither
-    wait nor are dismissed are skipped. Return the number of entries. Raises Forbidden.
+    """Make the changes that at most `limit` of these entries ask for, in transactions of BATCH entries; entries that are
+    neither waiting nor dismissed are skipped. Return the number of entries. Raises Forbidden.
     """
     return _by_person(by, entries.filter(state__in=[EntryState.WAITING, EntryState.DISMISSED]), _approve, limit)
 
 
 def dismiss_entries(*, by: Staff, entries: QuerySet[BlocklistEntry]) -> int:
-    """Dismiss the entries among these that wait for a decision, in transactions of BATCH entries; return their number. If the
-    list has retracted an entry, its rule stays and counts as written by staff. Raises Forbidden.
+    """Dismiss the entries among these that are waiting for a decision, in transactions of BATCH entries; return their number.
+    If the list has retracted an entry, its rule stays and counts as written by staff. Raises Forbidden.
     """
     return _by_person(by, entries.filter(state=EntryState.WAITING), _dismiss)
 
 
 def accept_entry(*, by: Staff, entry: BlocklistEntry, overwrite: bool = False) -> DomainRule:
-    """Make the change that a waiting entry asks for; return the rule. An existing rule is changed only with `overwrite`,
-    and never if staff have written it. Raises Forbidden, NotFound; Conflict, with the reason: the entry still waits.
+    """Make the change that a waiting entry asks for; return the rule. An existing rule is changed only with `overwrite`, and
+    never if staff have written it. Raises Forbidden, NotFound, and Conflict with the reason if the entry is still waiting
+    afterwards.
     """
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
@@ -231,14 +232,14 @@ def _adopt(entry: BlocklistEntry, decision: Decision | None) -> None:
 
 
 def _store(entries: Sequence[BlocklistEntry]) -> None:
-    """Store these entries, and delete those that are no longer listed, have no effect, and were not decided by a person."""
+    """Store these entries, but delete those that are no longer listed, have no effect, and were not decided on by a person."""
     gone = [entry.pk for entry in entries if not entry.listed and taken_of(entry) is None and not entry.asks]
     BlocklistEntry.objects.bulk_update(entries, _COLUMNS, batch_size=BATCH)
     BlocklistEntry.objects.filter(id__one_of=gone).delete()
 
 
 def _compare_covered_again(lifted: Sequence[str], *, by_list: Blocklist | None) -> None:
-    """Mark entries that these rules covered as pending; publish BlocklistChanged for their lists, except `by_list`."""
+    """Mark as pending the entries that these removed rules covered; publish BlocklistChanged for each list except `by_list`."""
     if not lifted:
         return
     covered = BlocklistEntry.objects.filter(state=EntryState.KEPT, listed=True)

@@ -1,4 +1,4 @@
-"""Drafts of rules, which staff write for others to decide: entries without a list. No list changes a rule from a draft."""
+"""Drafts of rules, which staff write for others to approve: entries without a list. No list changes such a rule later."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from social.kernel.locks import lock
 def draft_rule(
     *, by: Staff, domain: str, obfuscate: bool = False, public_comment: str = "", private_comment: str = ""
 ) -> BlocklistEntry:
-    """Store the draft of a rule that suspends a server, which then waits for approval. Raises Forbidden, and Invalid for a name
-    that is not another server's domain, has a draft, or for a comment that is too long.
+    """Store the draft of a rule that suspends a server; the draft then waits for approval. Raises Forbidden, and Invalid for a
+    name that is not another server's domain or already has a draft, and for a comment that is too long.
     """
     require(by, Permission.MANAGE_FEDERATION)
     name = domain_elsewhere(domain)
@@ -55,8 +55,9 @@ def draft_rule(
 
 
 def write_drafts(by: Staff, entries: Sequence[BlocklistEntry]) -> None:
-    """Make rules of these drafts, or change the rules for their servers, and delete them. No rule for a parent domain is
-    stricter than a draft. Must run inside a transaction that holds the lock of the rules.
+    """Make rules from these drafts, or change the existing rules for their servers, and delete the drafts. No rule for a parent
+    domain is stricter than a draft, because a draft suspends its server. Must run inside a transaction that holds the lock of
+    the rules.
     """
     drafts = {
         entry.domain: DomainRuleDraft(

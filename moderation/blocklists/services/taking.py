@@ -70,7 +70,7 @@ def new_entry(blocklist: Blocklist, domain: str, draft: DomainRuleDraft) -> Bloc
 
 
 def compare_list(blocklist: Blocklist, read: ReadList) -> list[BlocklistEntry]:
-    """Return the entries of a list as they would be if it was stored as it was read now, for a dry run; nothing is stored."""
+    """Return, for a dry run, the entries that a list would have if it were stored as it was just read; nothing is stored."""
     entries = {entry.name: new_entry(blocklist, entry.name, entry.draft) for entry in read.entries}
     for domain, known in load_entries(blocklist).items():
         known.listed = domain in entries
@@ -110,7 +110,7 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
     known = load_entries(blocklist)
     drafts = {entry.name: entry.draft for entry in read.entries}
     listed = {domain for domain, entry in known.items() if entry.listed}
-    # A line that cannot be used, or a name that is covered now, is no retraction.
+    # A server is not retracted if the line that names it cannot be used, or if the list now covers it by a parent domain.
     missing = {domain for domain in listed - drafts.keys() if not is_named_by(domain, read.unread)}
     new, changed, weaker = [], [], []
     for domain, draft in drafts.items():
@@ -119,14 +119,14 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
             new.append(new_entry(blocklist, domain, draft))
         elif _write(entry, draft):
             changed.append(entry)
-            # Entries that wait for a decision or were dismissed have been counted before.
+            # Entries that are waiting for a decision or were dismissed have already been counted in an earlier update.
             if entry.state == EntryState.PENDING and is_weaker(effect_of(entry, blocklist), taken_of(entry)):
                 weaker.append(entry)
     new_reason = hold_reason(len(listed), len(missing) + len(weaker), len(drafts))
-    # While the changes of an earlier update wait for this reason, the changes of later updates wait as well.
+    # While changes of an earlier update are waiting for this reason, the changes of later updates have to wait as well.
     reason = new_reason or kept_reason(blocklist)
     if reason:
-        # A list that changes so much may belong to somebody else now, so that its additions wait as well.
+        # A list that changes so much may belong to somebody else now, so its additions have to wait as well.
         for entry in new:
             entry.state, entry.step, entry.note = EntryState.WAITING, EntryStep.BLOCK, reason
         for entry in changed:
@@ -147,7 +147,7 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
     blocklist.entries_count = len(drafts)
     blocklist.problems, blocklist.problems_count = [text[:500] for text in read.problems], read.problems_count
     blocklist.changed_at = clock.now()
-    # Compared again are entries without an effect, and entries in force whose rule a person has changed or removed.
+    # Entries without an effect, and entries in force whose rule a person has changed or removed, are compared again.
     rule = DomainRule.objects.filter(domain=OuterRef("domain"), from_lists=True)
     again = Q(state=EntryState.KEPT) | Q(state=EntryState.IN_FORCE) & ~Exists(rule)
     BlocklistEntry.objects.filter(again, blocklist=blocklist).update(state=EntryState.PENDING)

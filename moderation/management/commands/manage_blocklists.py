@@ -58,7 +58,7 @@ class Command(OperatorCommand):
 
         name: the name of the subscription
         url: the address: CSV (Mastodon), one domain per line, JSON (Mastodon, GoToSocial) or a dataset of FIRES
-        mode: whether a person approves each change (draft) or changes are made at once, except where follows would end
+        mode: whether a person approves each change (draft) or changes are made immediately, except where follows would end
         suspend_as: the effect on servers that the list suspends
         silence_as: the effect on servers that the list limits
         noop_as: the effect on servers that the list only names
@@ -233,8 +233,8 @@ class Command(OperatorCommand):
 
 
 def _password_in(file: str) -> str | None:
-    """Return the first line of a file, which is not on the command line, where other users of the machine could see it; None
-    if no file is named. Raises CommandError if the file cannot be read, or has more lines or none.
+    """Return the password in the first line of a file; None if no file is named. A password on the command line could be seen
+    by other users of the machine. Raises CommandError if the file cannot be read, is empty, or has more than one line.
     """
     if not file:
         return None

@@ -89,7 +89,7 @@ class Command(OperatorCommand):
 
         file: a CSV file; - reads standard input
         allowed: import allowed servers instead of rules
-        replace: change existing rules to those of the file, even if they are less strict
+        replace: replace existing rules with those of the file, even with less strict ones
         yes: go on although follows would end
         """
         kind = AllowFile() if allowed else RuleFile()

@@ -64,7 +64,7 @@ class Command(OperatorCommand):
 
         hash_list: name or id of the list
         file: the file of hashes
-        replace: put the hashes of the file in the place of those that the list has
+        replace: replace the hashes of the list with those of the file
         """
         with file.open("rb") as opened, undone_if(dry_run):
             self.stdout.write(import_hashes(by=OPERATOR, hash_list=hash_list, file=opened, replace=replace).words)
@@ -80,7 +80,7 @@ class Command(OperatorCommand):
         self.stdout.write(f"{_hashes(hash_list)} in {file}")
 
     def enable(self, hash_list: _List, *, dry_run: bool) -> None:
-        """Enable a list: from now on it is asked about files.
+        """Enable a list: from now on files are checked against it.
 
         hash_list: name or id of the list
         """
@@ -108,7 +108,7 @@ class Command(OperatorCommand):
         self.stdout.write(f"{hash_list.name}: {_hashes(hash_list)}, {would(dry_run)}removed.")
 
     def find(self, file: Path) -> None:
-        """Show the enabled list on which a file is.
+        """Show the enabled list that contains a file.
 
         file: the picture, video or other file
         """

@@ -18,7 +18,7 @@ _SWITCHES: Final = {"yes": True, "no": False}
 
 
 def _setting_name(name: str) -> str:
-    """Return the name of a setting that can be changed, also if it was given without `site_`. Raises CommandError."""
+    """Return the name of a setting that can be changed, even if it was given without `site_`. Raises CommandError."""
     if f"site_{name.lower()}" in _FIELDS:
         name = f"site_{name.lower()}"
     if name.upper() in SETTINGS:
@@ -39,7 +39,7 @@ class Command(OperatorCommand):
     """Show the settings of this server, or change one that is stored in the database: name, descriptions, contact, languages,
     who may sign up, what is published, who sees public timelines, and how long addresses, logs, reports and posts are kept.
     Settings of the environment (docs/settings.md) take precedence and can only be changed there: they are marked as
-    locked. A change takes effect at once.
+    locked. A change takes effect immediately.
     """
 
     def show(self, names: Annotated[Sequence[str], ("metavar", "NAME")] = (), *, json_: bool) -> None:

@@ -39,7 +39,7 @@ class Command(OperatorCommand):
     account_age: accounts known here for no more than this number of hours
     first_contact: posts that mention only people without a relation to the author
     origin: posts of local or remote accounts only
-    enable: with add: enable the rule at once
+    enable: with add: enable the rule immediately
     dry_run: with add: do not add the rule, show what it would have matched
     days: the number of past days on which a rule is tried (%(default)s)
     """

@@ -20,7 +20,7 @@ KEYS_LIMIT = 30
 PARTS_LIMIT = 100
 #: Limits of the days: no data are older than the first day, and `date` can still represent the day after the last.
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(9998, 12, 31)
-#: Maximum length of the period; of a longer period only the end is counted.
+#: Maximum length of the period; only the end of a longer period is counted.
 LONGEST_PERIOD = timedelta(days=366)
 
 
@@ -37,7 +37,7 @@ def day_of(text: str) -> date:
 def given_with(
     request: Request, keys: Iterable[str], declared: Mapping[str, str | None]
 ) -> Mapping[str, Mapping[str, Any]]:
-    """Return those of these figures that are `declared`, each with its parameter: `key[id]=..` or `key[domain]=..`. Raises
+    """Return the figures among these that are `declared`, each with its parameter: `key[id]=..` or `key[domain]=..`. Raises
     BadRequest, which names the figure, if the parameter is missing.
     """
     return {key: _parameter(request, key, declared[key]) for key in keys if key in declared}

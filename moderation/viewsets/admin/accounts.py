@@ -70,7 +70,7 @@ class AdminAccountsViewSet(AdminViewSet):
         return {}
 
     def act(self, request: Request, id: int) -> Any:
-        """Warn an account, disable or limit or suspend it, or mark its media as sensitive."""
+        """Warn, disable, limit or suspend an account, or mark its media as sensitive."""
         account = find_for_staff(id)
         form = ActionInput.read(request)
         if form.warning_preset_id is not None:
@@ -87,7 +87,7 @@ class AdminAccountsViewSet(AdminViewSet):
         return {}
 
     def approve(self, request: Request, id: int) -> HttpResponse:
-        """Approve a user who waits for approval."""
+        """Approve a user who is waiting for approval."""
         user = user_of(find_for_staff(id))
         if user.approved:
             raise Forbidden
@@ -95,7 +95,7 @@ class AdminAccountsViewSet(AdminViewSet):
         return self.present(user.account)
 
     def reject(self, request: Request, id: int) -> Any:
-        """Reject and delete a user who waits for approval."""
+        """Reject and delete a user who is waiting for approval."""
         reject_user(by=self.by, user=user_of(find_for_staff(id)))
         return {}
 

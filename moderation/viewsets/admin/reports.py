@@ -75,7 +75,7 @@ class AdminReportsViewSet(AdminViewSet):
         return reply(self._entities([find_report(row.pk)])[0])
 
     def _entities(self, reports: Sequence[Report]) -> Any:
-        """Return the entities with the attached posts, also deleted and private ones; a view of private posts is logged."""
+        """Return the entities with the attached posts, including deleted and private ones; views of private ones are logged."""
         rows = load_posts(number for report in reports for number in report.status_ids)
         services.note_posts_seen(by=self.by, posts=[(row.id, _address(row), row.visibility) for row in rows])
         context = {
