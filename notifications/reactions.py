@@ -32,7 +32,7 @@ on(
 on(status_events.StatusEdited, edits.notify_added, **_DATABASE, when=lambda event: event.first_mention_id is not None)
 on(status_events.StatusEdited, edits.notify_boosters, **_DATABASE)
 on(status_events.StatusEdited, edits.notify_quoters, **_DATABASE)
-# `name` is the name under which earlier releases have written rows.
+# `name` is the handler's name in outbox rows that earlier releases have written.
 on(
     events.BoostersWaiting,
     edits.notify_boosters,

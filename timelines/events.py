@@ -12,7 +12,7 @@ class AuthorOutdated(Event, key="account:{account_id}"):
 
 
 class DocumentsOutdated(Event, key="search"):
-    """The search documents of posts older than `before` must be written again, because words are extracted differently."""
+    """The search documents of posts older than `before` must be written again, because the extraction of words has changed."""
 
     before: int
 

@@ -28,7 +28,7 @@ class RepliesPolicy(models.TextChoices):
 
 
 class List(models.Model):
-    """A list of accounts. Posts of members of an `exclusive` one are not in the home timeline. `absent`: its owner is away."""
+    """A list of accounts. The home timeline leaves out members of an `exclusive` list. `absent`: the owner is not active."""
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -128,7 +128,9 @@ class Marker(models.Model):
 
 
 class TrendKind(models.TextChoices):
-    """Kinds of objects that can trend, and that staff can approve: posts also by author, links also by publisher."""
+    """Kinds of objects that can trend or that staff can approve; staff can also approve authors of posts and publishers of
+    links.
+    """
 
     TAG = "tag"
     STATUS = "status"
@@ -161,7 +163,7 @@ class Trend(models.Model):
 
 
 class TrendReview(models.Model):
-    """Decision of staff about a trending post, author or link; hashtags and publishers have columns for it."""
+    """Decision of staff about a trending post, author or link; decisions about hashtags and publishers are in their tables."""
 
     kind = models.TextField(choices=TrendKind.choices)
     object_id = models.BigIntegerField()
@@ -194,7 +196,7 @@ class LinkPublisher(models.Model):
 
 
 class SearchDocument(models.Model):
-    """Search document of a post that is no boost: its words and facts, as `timelines.services.search_index` writes them."""
+    """Search document of a post that is not a boost: its words and facts, as `timelines.services.search_index` writes them."""
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="+")
     words = SearchVectorField()

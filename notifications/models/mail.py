@@ -1,4 +1,4 @@
-"""Tables of the notifications to be mailed, and of the mails that each recipient has got."""
+"""Tables of the notifications to be mailed, and of the mails that each recipient has received."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from statuses.models import Status
 
 
 class Handling(models.TextChoices):
-    """Handling of notifications of one kind of senders: they are delivered, held, or not created."""
+    """Handling of notifications from one kind of sender: they are delivered, held, or not created."""
 
     ACCEPT = "accept"
     FILTER = "filter"
@@ -103,6 +103,6 @@ class NotificationRequest(models.Model):
 
 
 REQUEST_COUNT_LIMIT: Final = 100
-"""Maximum of held notifications that a request counts, and of requests that the summary of a policy counts (contract,
+"""Maximum number of held notifications that a request counts, and of requests that a policy's summary counts (contract,
 entities).
 """

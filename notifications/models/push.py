@@ -61,7 +61,7 @@ class PushSubscription(models.Model):
 
 class Push(WaitingRow):
     """A notification queued for a subscription, once. The row is deleted when its turn comes, even if the notification or the
-    subscription was deleted before: deleting these needs no further statement and no lock.
+    subscription was deleted before, so that deleting those needs no further statement and no lock.
     """
 
     queue = "pushes"

@@ -45,7 +45,7 @@ _DAYS: Final = {"for_not_followers": FOLLOWER_AGE.days, "for_new_accounts": NEW_
 
 
 class PolicyForm(ServiceForm):
-    """Form for the notification policy: a choice for each kind of senders."""
+    """Form for the notification policy: a choice for each kind of sender."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -57,7 +57,7 @@ class PolicyForm(ServiceForm):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def policy(request: HttpRequest) -> HttpResponse:
-    """`/notifications/policy`: the settings by kind of senders: deliver, hold or drop their notifications."""
+    """`/notifications/policy`: the settings for each kind of sender: deliver, hold or drop their notifications."""
     account_id = signed_in(request).account_id
     stored = find_policy(account_id)
     form = PolicyForm(request.POST or None, initial={name: getattr(stored, name) for name in POLICY_COLUMNS})

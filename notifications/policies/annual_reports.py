@@ -9,7 +9,7 @@ from typing import Final
 SCHEMA_VERSION: Final = 2
 
 AVERAGE_POSTS: Final = 113
-"""Posts per year of an average active user (Mastodon's number, of 2023)."""
+"""Posts per year of an average active user (Mastodon's figure for 2023)."""
 
 _MULTIPLE: Final = 2
 _POLL_SHARE: Final = 0.1
@@ -26,7 +26,7 @@ class Archetype(StrEnum):
 
 
 class ReportState(StrEnum):
-    """States of a year's report: whether its owner can request it, waits for it or can read it."""
+    """States of a year's report: whether its owner can request it, is waiting for it or can read it."""
 
     AVAILABLE = "available"
     GENERATING = "generating"
@@ -48,7 +48,7 @@ class Tally:
 
 
 def archetype_of(tally: Tally) -> Archetype:
-    """Return the archetype that the tally of a year's posts stands for."""
+    """Return the archetype for the tally of a year's posts."""
     if tally.standalone + tally.answers + tally.boosts < AVERAGE_POSTS:
         return Archetype.LURKER
     if tally.boosts > tally.standalone * _MULTIPLE:

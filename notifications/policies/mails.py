@@ -14,7 +14,7 @@ DELAY: Final = timedelta(minutes=2)
 """Delay of a mail after its first notification: a notification that has been read by then is not mailed."""
 
 SINGLE_MAILS: Final = 10
-"""Maximum number of mails about single notifications per hour; one more mail is about all other notifications of the hour."""
+"""Maximum number of mails about single notifications per hour; one further mail lists all other notifications of the hour."""
 
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
@@ -28,7 +28,7 @@ AWAY_AFTER: Final = timedelta(days=7)
 LEFT_AFTER: Final = timedelta(days=56)
 """Time after the last activity from which a user gets no more summaries."""
 
-# Clocks of machines differ.
+# Margin for differences between the clocks of several machines.
 _TOLERANCE: Final = timedelta(minutes=1)
 
 
@@ -46,8 +46,8 @@ def count_this_hour(record: MailRecord, now: datetime) -> int:
 
 
 def form_of(preferences: Mapping[str, Any], record: MailRecord, oldest: datetime, now: datetime) -> Form:
-    """Return the form of mail for notifications since `oldest`: one list per day or, per hour, SINGLE_MAILS single mails and
-    then one list, as the user prefers.
+    """Return the form of mail for notifications since `oldest`. Depending on the user's preferences, there is one list per day,
+    or there are SINGLE_MAILS single mails per hour and then one list.
     """
     if mode_of(preferences) == DAILY:
         return Form.LIST if oldest <= now - DAY + _TOLERANCE else Form.NOTHING

@@ -19,7 +19,7 @@ NEW_ACCOUNT_AGE: Final = timedelta(days=30)
 """Age up to which an account counts as new."""
 
 FOLLOWER_AGE: Final = timedelta(days=3)
-"""Minimum age of a follow for its author to count as a follower."""
+"""Minimum age of a follow from which the account counts as a follower."""
 
 
 class NotificationOutcome(IntEnum):

@@ -25,8 +25,8 @@ sends it.
 """
 
 SUBSCRIPTIONS_LIMIT: Final = 50
-"""Maximum of subscriptions per user; the oldest is removed for a new one, so that a notification does not cause any number
-of requests to other servers (security row 69).
+"""Maximum number of subscriptions per user; a new one replaces the oldest, so that a notification cannot cause an unlimited
+number of requests to other servers (security row 69).
 """
 
 _SIGNER: Final = TimestampSigner(salt="notifications.push_subscription")
@@ -34,7 +34,7 @@ _SIGNER: Final = TimestampSigner(salt="notifications.push_subscription")
 
 @dataclass(frozen=True, slots=True)
 class PushSettings:
-    """Chosen types, each with whether it is pushed, and the policy."""
+    """Settings of a subscription: for each chosen type whether it is pushed, and the policy."""
 
     alerts: Mapping[str, bool] = field(default_factory=dict)
     policy: str = PushPolicy.ALL

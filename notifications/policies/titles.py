@@ -1,4 +1,4 @@
-"""Titles of notifications, for mails and pushes, whose texts are not written by a client."""
+"""Titles of notifications for mails and pushes, because no client writes the texts of these."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def title_of(kind: str, name: str, *, own: bool = False) -> str:
     """Return the title of a notification about an account called `name`, in the active language. `own`: that account is the
     recipient. For a type without a title, return `kind`.
 
-    In right-to-left text the name is isolated (Unicode UAX 9): otherwise the `@` of an address would be shown behind it.
+    In right-to-left text the name is isolated (Unicode UAX 9): otherwise the `@` of an address would be shown at its wrong end.
     """
     if get_language_bidi():
         name = f"\u2068{name}\u2069"

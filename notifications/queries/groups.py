@@ -30,7 +30,7 @@ SAMPLE_SIZE: Final = 8
 """Maximum number of accounts that a group shows; further accounts are listed on separate pages."""
 
 COUNT_LIMIT: Final = 10_000
-"""Limit of the count of a group's notifications: a group may be huge, and each sender must be checked."""
+"""Limit on the count of a group's notifications: a group may be huge, and each sender must be checked."""
 
 STRETCHES: Final = (1_000, 100_000)
 """Numbers of notifications among which the groups of a page are searched for; the larger number applies only if the smaller
@@ -72,7 +72,7 @@ SELECT n.id FROM notifications_notification n
 """
 # Pages of chosen types have no stretch: if a type is rare, PostgreSQL might scan all notifications to find its end.
 _NO_STOP: Final = "SELECT NULL::bigint"
-# The rows are read first, without their conditions: the cost of a group then does not depend on its number of rows.
+# The rows are read first, without their conditions, so that the cost of a group does not depend on its number of rows.
 _COUNT: Final = """
 WITH unread AS MATERIALIZED ({rows}), groups AS (
   SELECT CASE WHEN type = ANY(%(grouped)s::text[]) THEN group_key END AS key, max(id) AS newest, min(id) AS oldest
@@ -91,7 +91,7 @@ _UNREAD_ROWS: Final = """
   ORDER BY {order}n.id DESC LIMIT %(stretch)s)
 """
 _GROUP_CONDITION: Final = f"{listing.SHOWN_CONDITION} AND NOT n.filtered AND n.group_key = %(key)s"
-# Existence of the post was checked for the head; all notifications of a group are about the same post.
+# That the post exists was already checked for the head; all notifications of a group are about the same post.
 _KEY_CONDITION: Final = f"""
 n.account_id = %(account)s AND n.group_key = k.key AND NOT n.filtered AND n.id <= %(highest)s
 AND {PRESENT.sql("n.from_account_id", has_viewer=False)}

@@ -211,7 +211,9 @@ class NotificationPage:
 def load_named(
     rows: Sequence[ListedNotification], subjects: Subjects, supported: Collection[str] | None
 ) -> dict[int, Account]:
-    """Return the accounts in the fallbacks of these rows, for a client with these `supported` types. No query without any."""
+    """Return the accounts in the fallbacks of these rows, for a client with these `supported` types. No query if there are
+    none.
+    """
     ids: set[int] = set()
     for row in rows:
         if needs_fallback(row.type, supported):

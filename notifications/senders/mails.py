@@ -51,7 +51,7 @@ ENTRIES_LIMIT: Final = 20
 """Maximum number of notifications in a mail about several; further notifications are only counted."""
 
 SUMMARIES_PER_HOUR: Final = 1000
-"""Maximum of users per hour who are checked for a summary: mail servers rate-limit floods."""
+"""Maximum number of users per hour who are checked for a summary, because mail servers limit the rate of mails."""
 
 #: Maximum number of characters of a post in a mail about this post alone, and in a mail about several notifications.
 TEXT_LIMIT: Final = 2000
@@ -67,9 +67,8 @@ _PARAMETERS: Final = {
 # Mails have threads of their own, because the threads of the network loop resolve host names for all senders.
 _THREADS: Final = ThreadPoolExecutor(TERMS["mails"].at_once, thread_name_prefix="mails")
 
-# A recipient who has got all mails that are allowed per hour waits for the next hour. Existing rows are locked in the
-# order of their ids, the runner's order, even if nothing changes: a row that is deleted at the same moment is then
-# inserted again.
+# A recipient who has received all mails allowed in an hour waits for the next hour. Existing rows are locked in the order of
+# their ids, the runner's order, even if nothing changes: a row that is deleted at the same moment is then inserted again.
 _MAKE_TURNS: Final = f"""
 INSERT INTO notifications_mailing AS m (host, account_id, due_at)
 SELECT %(host)s, u.account_id, GREATEST(
@@ -98,7 +97,8 @@ WITH made AS (
 _MAKE_NEXT_TURNS: Final = _MAKE_TURNS.format(
     items="(SELECT notification_id FROM notifications_mailitem WHERE account_id = ANY(%(ids)s))"
 )
-# Uses the index on the users' last activity. A turn that is queued already checks for a summary itself.
+# Uses the index on the users' last activity. Users with a queued turn are left out, because the turn checks for a summary
+# itself.
 _MAKE_TURNS_OF_ABSENT: Final = f"""
 INSERT INTO notifications_mailing (host, account_id)
 SELECT %(host)s, u.account_id FROM accounts_user u LEFT JOIN notifications_mailrecord r ON r.account_id = u.account_id

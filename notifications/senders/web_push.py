@@ -116,7 +116,7 @@ def encrypted_request(message: PushMessage, subject: str) -> tuple[Mapping[str, 
         public_key=settings.VAPID_PUBLIC_KEY,
         audience=f"{place.scheme}://{place.netloc}",
         subject=subject,
-        # Constant for an hour, and never further in the future than a push service allows (RFC 8292 section 2).
+        # The expiry changes once an hour, and is never further in the future than a push service allows (RFC 8292 section 2).
         expires=(int(clock.now().timestamp()) // _HOUR + _VAPID_HOURS) * _HOUR,
     )
     headers = {
@@ -171,7 +171,7 @@ def _text_of(message: PushMessage) -> str:
     post, sender = message.content.post, message.content.sender
     if post is not None:
         return post.spoiler_text or plain(post.content)
-    # Recipients know their own biography.
+    # Without a post, the text is the sender's biography; recipients are not sent their own.
     return "" if message.own else plain(sender.note_html)
 
 

@@ -37,7 +37,7 @@ class AnnualReportStateSerializer(EntitySerializer):
 
 
 class AsyncRefreshSerializer(EntitySerializer):
-    """AsyncRefresh: the progress of the background work behind an answer."""
+    """AsyncRefresh: the progress of the background work behind a response."""
 
     def to_representation(self, instance: AsyncRefresh) -> dict[str, Any]:
         entity: dict[str, Any] = {"id": str(instance.id), "status": "running" if instance.running else "finished"}

@@ -15,7 +15,7 @@ from statuses.events import StatusEdited
 from statuses.models import Quote, QuoteState, Status
 
 BATCH_SIZE: Final = 200
-"""Maximum of boosts or quotes whose authors are notified in one transaction."""
+"""Maximum number of boosts or quotes whose authors are notified in one transaction."""
 
 
 def notify_added(events: Sequence[StatusEdited]) -> None:

@@ -37,7 +37,7 @@ from statuses.queries.statuses import is_readable
 from timelines.services.conversations import add_posts
 
 BATCH_SIZE: Final = 200
-"""Maximum of followers notified in one transaction."""
+"""Maximum number of followers notified in one transaction."""
 
 MAX_AGE: Final = timedelta(days=1)
 _FAVOURITES = Plan(

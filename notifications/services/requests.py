@@ -24,7 +24,7 @@ from social.kernel.statements import rows_of
 from timelines.services.conversations import add_posts
 
 BATCH_SIZE: Final = 500
-"""Maximum of held notifications that are delivered or deleted in one transaction."""
+"""Maximum number of held notifications that are delivered or deleted in one transaction."""
 
 _LOCK_RECIPIENTS: Final = "SELECT id FROM accounts_account WHERE id = ANY(%(ids)s) ORDER BY id FOR SHARE"
 
@@ -94,7 +94,9 @@ Pairs = Collection[tuple[int, int]]
 
 
 def change_policy(*, account_id: int, settings: Mapping[str, str]) -> None:
-    """Store settings of the policy (`POLICY_COLUMNS`, values of `Handling`); others, and notifications, stay as they are."""
+    """Store settings of the policy (`POLICY_COLUMNS`, values of `Handling`); other settings and existing notifications stay as
+    they are.
+    """
     if settings:
         NotificationPolicy.objects.bulk_create(
             [NotificationPolicy(account_id=account_id, **settings)],

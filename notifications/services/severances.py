@@ -13,7 +13,7 @@ from notifications.services.notifying import Note, notify
 from social.kernel.events import publish
 
 BATCH_SIZE: Final = 200
-"""Maximum of users who are notified in one transaction."""
+"""Maximum number of users who are notified in one transaction."""
 
 
 def notify_severed(events: Sequence[FollowsSevered | SeveredWaiting]) -> None:

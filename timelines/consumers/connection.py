@@ -29,11 +29,11 @@ from timelines.stores.messages import CONNECTION_END, Message
 logger = logging.getLogger(__name__)
 
 QUEUE_SIZE: Final = 256
-"""Limit of events queued for one client; a client that falls further behind is disconnected and may reconnect."""
+"""Limit on the events queued for one client; a client that falls further behind is disconnected and may reconnect."""
 
 MAX_STREAMS: Final = 100
 
-# Security row 70. A connection may subscribe to all its streams at once.
+# Security row 70. A connection may subscribe to all its streams at the same time.
 _COMMANDS_AT_ONCE: Final = 150
 _COMMANDS_A_SECOND: Final = 2.0
 TOO_MANY_STREAMS: Final = "Too many streams on one connection"
@@ -56,9 +56,9 @@ class Connection:
     """Connection of a client, WebSocket or event stream.
 
     `send` writes an event, `report_error` an error about a command, `close` ends the transport (True: the client is too slow,
-    False: its token is invalid); all three are called in the connection's own task. `write` sends the frame of a WebSocket at
-    once, or returns False when the client is behind; it is called only while the queue is empty. `abort` ends the transport
-    soon, even if the client does not read.
+    False: its token is invalid); all three are called in the connection's own task. `write` sends the frame of a WebSocket
+    immediately, or returns False if the client has not read earlier data yet; it is called only while the queue is empty.
+    `abort` ends the transport soon, even if the client does not read.
     """
 
     def __init__(
@@ -126,8 +126,8 @@ class Connection:
             self._listen(key, stream)
             await self._registry.settle(*stream.channels)
             if has_feed:
-                # Repeated after subscribing: a process that dropped the feed meanwhile builds it again only for a subscriber
-                # that it has counted.
+                # Repeated after subscribing, because a process that has dropped the feed meanwhile builds it again only if it
+                # found a subscriber.
                 await in_thread(build_open_feed, self.account_id, list_id)
 
     def take_command(self) -> None:
@@ -143,8 +143,8 @@ class Connection:
     async def _watch(self) -> None:
         watched = self._watched = self._registry.viewers.take(self.account_id)
         self._registry.listen(channels.relations(self.account_id), watched.forget)
-        # The viewer is loaded now, and not at the first event, for which thousands of connections may wait at once, and after
-        # the subscription, so that no change is missed.
+        # The viewer is loaded now, because at the first event thousands of connections may have to load viewers at the same
+        # time, and after the subscription, so that no change is missed.
         await self._registry.settle(channels.relations(self.account_id))
         await watched.get()
 
@@ -175,7 +175,7 @@ class Connection:
             self._registry.listen(channel, listener)
 
     async def review_access(self) -> None:
-        """Restrict or extend the public streams to the origins that the viewer may see by the server's present setting."""
+        """Adjust the public streams to the origins that the server's current access setting lets the viewer see."""
         for key, (stream, listener) in list(self._streams.items()):
             if not stream.filtered:
                 continue
@@ -197,15 +197,15 @@ class Connection:
             self._registry.unlisten(channel, listener)
 
     def enqueue(self, stream: streams.Stream, message: Message) -> None:
-        """Send the client an event, or queue it; with too many in the queue the connection ends: none is lost silently."""
+        """Send the client an event, or queue it. If too many are queued, the connection ends, so that none is lost silently."""
         if message.withdrawn is not None and not streams.has_shown(stream, message.withdrawn):
             return
         if not self._write_directly(stream, message):
             self._put((stream, message))
 
     def _write_directly(self, stream: streams.Stream, message: Message) -> bool:
-        # Sends or filters out an event at once, if possible, and returns whether it was: with thousands of listeners, this
-        # avoids waking a task for each.
+        # Sends an event or filters it out immediately, if possible, and returns whether it was possible: with thousands of
+        # listeners, this avoids waking a task for each.
         if self._write is None or not self._waits or self._ended or not self._queue.empty():
             return False
         watched = self._watched

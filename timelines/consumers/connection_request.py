@@ -126,7 +126,7 @@ _refused: ContextVar[bool] = ContextVar("refused", default=False)
 
 
 async def refuse(scope: Mapping[str, Any], send: Callable[[Any], Awaitable[None]], error: StreamError) -> None:
-    """Refuse an upgrade: status, JSON and header `X-Error-Message`; by closing if the server cannot send a response."""
+    """Refuse an upgrade with a status, JSON and the header `X-Error-Message`, or close it if the server cannot respond."""
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": POLICY_VIOLATION})
         return

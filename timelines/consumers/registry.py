@@ -36,15 +36,15 @@ WATCH_SECONDS: Final = 5.0
 STOP_SECONDS: Final = 0.5
 
 MAX_CONNECTIONS: Final = 64
-"""Limit of open connections of a token in a process: for several windows of a client, and some broken connections."""
+"""Limit on open connections with one token in a process: enough for several windows, and for connections that have broken."""
 
 MAX_OF_ACCOUNT: Final = 128
-"""Limit of open connections of one account in a process, with any tokens (security row 69)."""
+"""Limit on open connections of one account in a process, with any tokens (security row 69)."""
 
 MAX_FROM_ADDRESS: Final = 512
-"""Limit of connections from one IP address in a process; a school or an office may share an address."""
+"""Limit on connections from one IP address in a process; a school or an office may share an address."""
 
-# Security row 70. A reconnecting client may subscribe to all its streams at once, in several windows.
+# Security row 70. A reconnecting client may subscribe to all its streams at the same time, in several windows.
 _COMMANDS_AT_ONCE: Final = 400
 _COMMANDS_A_SECOND: Final = 8.0
 
@@ -81,7 +81,7 @@ _BOUNDS: Final = (
 
 
 def _keys_of(connection: Listening) -> dict[str, Hashable]:
-    # By the kinds of _BOUNDS.
+    # The keys by which connections are counted, one for each kind in _BOUNDS.
     keys: dict[str, Hashable] = {"token": connection.token_id, "account": connection.account_id}
     address = addresses.connection_key(connection.address)
     return keys if address is None else keys | {"address": address}
@@ -171,7 +171,7 @@ class ConnectionRegistry:
             self._hub.unsubscribe(channel, self._receive)
 
     async def settle(self, *names: str) -> None:
-        """Wait until messages sent on these channels from now on will arrive; at most a second if Redis does not respond."""
+        """Wait until messages on these channels are certain to arrive; at most one second if Redis does not respond."""
         await self._hub.settled(*names)
 
     def _receive(self, channel: str, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Routes connections to consumers: the streaming process serves only `/api/v1/streaming` and paths below."""
+"""Routes connections to consumers: the streaming process serves only `/api/v1/streaming` and the paths below it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,8 @@ EXTENSION: Final = "social.transport"
 #: Seconds that a client has to read queued data before its connection is aborted.
 ABORT_SECONDS = 5.0
 
-# Security row 70: limits of frames of each socket, higher than the commands that a client may send (`registry`) plus its pongs.
+# Security row 70: limits on the frames of each socket, higher than the commands that a client may send (`registry`) plus its
+# pongs.
 _FRAMES_AT_ONCE: Final = 600
 _FRAMES_A_SECOND: Final = 12.0
 _PIECE_BYTES: Final = 4096
@@ -47,8 +48,9 @@ def refusal(status: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """Operations that a connection offers beyond ASGI, in the event loop. `write` sends a frame at once, or returns False when
-    the client is behind or the connection ends. `abort` ends the connection after ABORT_SECONDS at the latest.
+    """Operations that a connection offers beyond ASGI, in the event loop. `write` sends a frame immediately, or returns False
+    if the client has not read earlier data yet or the connection is ending. `abort` ends the connection after ABORT_SECONDS at
+    the latest.
     """
 
     abort: Callable[[], None]
@@ -72,7 +74,7 @@ def abort_soon(loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) ->
 
 
 class DirectWebSocket(WebSocketsSansIOProtocol):
-    """WebSocket protocol with EXTENSION, which drops clients that send too many frames or answer no ping."""
+    """WebSocket protocol with EXTENSION; drops clients that send too many frames or do not answer pings."""
 
     _ended = False
     """True after too many frames were received."""
@@ -108,7 +110,8 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
                 self.conn.send_close(POLICY_VIOLATION)
             self.queue.put_nowait({"type": "websocket.disconnect", "code": POLICY_VIOLATION})
             self.close_sent = self._ended = True
-            # Closing a socket with unread bytes sends a reset, and the close code is lost: further input is read and discarded.
+            # Closing a socket with unread bytes sends a reset, and the close code is lost. Further input is therefore read and
+            # discarded.
             self.transport.resume_reading()
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.transport.write_eof()
@@ -137,7 +140,7 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
 
 #: Time-out for a complete request, in seconds from the start of the connection.
 REQUEST_SECONDS = 10.0
-#: Limit of bytes of a request including a body, although no endpoint of this process needs a body.
+#: Maximum size of a request with its body in bytes, although no endpoint of this process needs a body.
 _REQUEST_BYTES: Final = 64 * 1024
 _HEAD_BYTES: Final = 32 * 1024
 _HEADER_LIMIT: Final = 100

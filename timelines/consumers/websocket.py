@@ -23,7 +23,7 @@ TRY_AGAIN_LATER: Final = 1013
 
 
 def _text(frame: object) -> str | None:
-    """Return a value of a command as text, an id sent as a number included; None for values of other types."""
+    """Return a value of a command as text, even an id that was sent as a number; None for values of other types."""
     if isinstance(frame, int) and not isinstance(frame, bool):
         return str(frame)
     return frame if isinstance(frame, str) else None

@@ -53,7 +53,7 @@ def conversations(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def act_on_conversation(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /conversations/:id`: `act` is `read`, `unread` or `remove`. Raises NotFound for another's conversation."""
+    """`POST /conversations/:id`: `act` is `read`, `unread` or `remove`. Raises NotFound for somebody else's conversation."""
     account_id, act = signed_in(request).account_id, request.POST.get("act", "")
     if act == "remove":
         remove_conversation(account_id=account_id, conversation_id=id)
@@ -67,7 +67,9 @@ def act_on_conversation(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def followed_tags(request: HttpRequest) -> HttpResponse:
-    """`/followed_tags`: the followed hashtags, the latest follow first. POST follows `follow` or unfollows `unfollow`."""
+    """`/followed_tags`: the followed hashtags, the latest follow first. A POST request follows the hashtag `follow` or
+    unfollows `unfollow`.
+    """
     account_id = signed_in(request).account_id
     if request.method == "POST":
         added = clean_input(request.POST.get("follow", "")).strip().removeprefix("#")

@@ -37,7 +37,7 @@ PEOPLE_LIMIT: Final = 40
 @require_safe
 def explore(request: HttpRequest, kind: str = "") -> HttpResponse:
     """`/explore`, `/explore/tags`, `/explore/links` and `/explore/people`, for everyone (contract, endpoints): the trending
-    posts, hashtags and links that staff allow, and discoverable accounts, the one that posted last first.
+    posts, hashtags and links that staff allow, and discoverable accounts, sorted by their latest posts.
     """
     viewer = viewer_of(request)
     titles = {"": _("Posts"), "tags": _("Hashtags"), "links": _("Links"), "people": _("People")}
@@ -60,8 +60,8 @@ def explore(request: HttpRequest, kind: str = "") -> HttpResponse:
 
 
 def explored_posts(limit: int, viewer: User | None = None, *, trends: bool = True) -> dict[str, Any]:
-    """Return the template values `posts` and `trending`: with `trends` trending posts, if there are any, else the newest posts
-    of discoverable local accounts, unless the viewer (None for a visitor) may not read the local timeline.
+    """Return the template values `posts` and `trending`: trending posts, if `trends` is set and there are any; otherwise the
+    newest posts of discoverable local accounts, unless the viewer (None for a visitor) may not read the local timeline.
     """
     reader = reader_of(viewer, "public") if viewer is not None else None
     viewer_id = _id_of(viewer)

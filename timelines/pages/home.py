@@ -22,8 +22,8 @@ from timelines.services.home import load_home_page
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """`/`: for signed-in people the home timeline, at the same cursors as in the API, with posts after `since`, the newest post
-    that the reader has seen, counted as new; for everybody else the front page.
+    """`/`: the home timeline for signed-in people, with the cursors of the API, or the front page for everybody else. Posts
+    after `since`, the newest post that the reader has seen, are counted as new.
     """
     user = request.user
     if not isinstance(user, User) or find_sign_in_state(user) is not SignInState.ACTIVE:

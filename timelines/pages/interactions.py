@@ -122,7 +122,7 @@ def _of_post(request: HttpRequest, user: User, status_id: int | None) -> HttpRes
     post = found.proper
     posts = load_shown([post.id])
     if not posts:
-        # A visitor cannot come from the page of this post: only public and unlisted posts have a public page.
+        # The visitor cannot have come from the page of this post, because only public and unlisted posts have such a page.
         raise NotFound
     mention = f"@{post.username}@{post.domain}" if post.domain is not None else f"@{post.username}"
     visibility = requested_visibility(post.visibility, local_only=post.local_only)

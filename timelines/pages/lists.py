@@ -94,7 +94,9 @@ def list_posts(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_list(request: HttpRequest, id: int) -> HttpResponse:
-    """`/lists/:id/edit`: the settings and members of a list; POST changes them or removes `remove`. Raises NotFound."""
+    """`/lists/:id/edit`: the settings and members of a list, which POST changes; `remove` is a member to remove. Raises
+    NotFound.
+    """
     account_id = signed_in(request).account_id
     found = find_list(id, account_id)
     removed = parse_id(request.POST.get("remove", ""))

@@ -125,7 +125,7 @@ def act_on_tag(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def tags_for_templates(tags: Sequence[Tag], viewer_id: int | None) -> list[dict[str, Any]]:
-    """Return the entities of hashtags for `timelines/tags.html`, each with the number of `people` who used it lately."""
+    """Return the entities of hashtags for `timelines/tags.html`, each with the number of `people` who used it recently."""
     entities = present_tags([*tags], view_tags(tags, viewer_id)) if tags else []
     return [{**entity, "url": path_of(entity["url"]), "people": people_of(entity)} for entity in entities]
 

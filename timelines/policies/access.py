@@ -22,7 +22,7 @@ TRENDING_LINK: Final = "trending_link_feeds"
 
 @dataclass(frozen=True, slots=True)
 class FeedAccess:
-    """Openness of one kind of feed, for local and remote posts."""
+    """The access setting of one kind of feed, for local and remote posts."""
 
     local: Openness = Openness.PUBLIC
     remote: Openness = Openness.PUBLIC

@@ -7,7 +7,7 @@ not contain.
 
 The authors of a list's posts are those of its members whom the owner follows, and the owner if the owner is a member. Replies
 to other accounts must pass the list's replies policy first, then the rule of the home timeline; hashtags and exclusive lists
-are not considered. Posts that only addressed accounts may read are in no list.
+are not considered. Posts that only addressed accounts may read are never in a list.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def home_verdict(
     """Return why the post is in the home timeline of `relations.viewer_id`, or why it is not.
 
     `relations` must include `involved_ids(post)`. Direct and limited posts reach followers that they mention, unless these have
-    ended a mute of the author since; private posts reach all followers. A post is hidden if the viewer blocks or mutes the
+    ended a mute of the author since then; private posts reach all followers. A post is hidden if the viewer blocks or mutes the
     author, the boosted author or a mentioned account. `tagged` are the posts with a hashtag that the viewer followed before; it
     is queried last, and also delivers public posts of unfollowed authors, replies and members of exclusive lists. `is_readable`
     tells that the viewer is known to be allowed to read the post.
@@ -117,7 +117,7 @@ def is_followable_by_hashtag(post: Post) -> bool:
 
 
 def is_broken_reply(post: Post) -> bool:
-    """Tell whether the post replies to a post that was never known here; the account stays known if it was deleted."""
+    """Tell whether the post replies to one that was never known here; a reply to a deleted post still names the account."""
     return post.is_orphan and post.in_reply_to_id is None and post.in_reply_to_account_id is None
 
 
@@ -173,7 +173,9 @@ PEOPLE_CONDITION: Final = f"""
              ELSE s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (%(viewer)s, s.account_id)
                   OR {FOLLOWED.format(author="s.in_reply_to_account_id")} END))
 """  # noqa: S608 (constants)
-"""SQL form of `people_verdict`, after VIEWER_SETS: post `s` by `author`, boosted post `o` by `boosted`, follow `source`."""
+"""SQL form of `people_verdict`, to be placed after VIEWER_SETS. It refers to the post `s` by `author`, the boosted post `o` by
+`boosted`, and the follow `source`.
+"""
 
 HOME_CONDITION: Final = f"{PEOPLE_CONDITION} AND (s.account_id = %(viewer)s OR {INCLUSIVE_CONDITION})"
 """SQL form of `home_verdict` with the same names, without posts included by hashtags."""
@@ -203,10 +205,10 @@ LIST_SETS: Final = f"""
   {VIEWER_SETS},
   members (id) AS MATERIALIZED (SELECT account_id FROM timelines_listmember WHERE list_id = %(list)s)
 """  # noqa: S608 (constants)
-"""Sets of the owner and of the list, as the beginning of a WITH."""
+"""Sets of the owner and of the list, as the beginning of a WITH clause."""
 
 MEMBER_CONDITION: Final = "s.account_id IN (SELECT id FROM members)"
-"""SQL condition: a post `s` is by a member, after LIST_SETS."""
+"""SQL condition, to be placed after LIST_SETS: a post `s` is by a member."""
 
 _REPLY_CONDITION: Final = (
     "(s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (s.account_id, %(viewer)s){more})"
@@ -220,7 +222,7 @@ _REPLY_CONDITIONS: Final = {
 
 
 def list_condition(replies_policy: RepliesPolicy) -> str:
-    """Return the SQL form of `list_verdict`, after LIST_SETS, with the names of `PEOPLE_CONDITION`."""
+    """Return the SQL form of `list_verdict`, to be placed after LIST_SETS, with the names of `PEOPLE_CONDITION`."""
     return f"{MEMBER_CONDITION} AND NOT {ADDRESSED_POST} AND {_REPLY_CONDITIONS[replies_policy]} AND {PEOPLE_CONDITION}"
 
 

@@ -18,11 +18,13 @@ from typing import Final
 from social.kernel.text.languages import known_language
 
 PARTS_LIMIT: Final = 32
-"""Limit of parts of a query; further parts are ignored."""
+"""Limit on the parts of a query; further parts are ignored."""
 
 
 class Scope(StrEnum):
-    """Posts to search. Library: those that the viewer wrote or marked or that mention the viewer. `BOTH`: its public posts."""
+    """Posts to search. `LIBRARY`: those that the viewer wrote or marked, or that mention the viewer; `BOTH`: the public ones
+    among these.
+    """
 
     LIBRARY = "library"
     PUBLIC = "public"

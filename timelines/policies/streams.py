@@ -18,9 +18,9 @@ CRYPTO_SCOPES: Final = frozenset({"crypto"})
 NOTIFICATION_SCOPES: Final = frozenset({"read", "read:notifications"})
 
 NAME_LIMIT: Final = 32
-"""Limit of characters of a stream's name, higher than the length of any existing name."""
+"""Maximum number of characters of a stream's name, greater than that of any existing name."""
 TAG_LIMIT: Final = 500
-"""Limit of characters of a hashtag as a client writes it: as long as a post. It applies before normalisation."""
+"""Maximum number of characters of a hashtag as a client writes it, the same as for a post. It applies before normalisation."""
 
 MISSING_TOKEN: Final = "Missing access token"  # noqa: S105  # a sentence
 INVALID_TOKEN: Final = "Invalid access token"  # noqa: S105  # a sentence
@@ -185,8 +185,8 @@ def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: 
         domains[facts.quoted_id] = facts.quoted_domain
     relations = viewer.hidden.relations(viewer.account_id, domains, moment)
     if facts.quoted_id is not None:
-        # Also checked in the viewer's own posts: an event contains the quoted post and is the same for all listeners, even
-        # for a viewer whom the quoted author blocks.
+        # Also checked for the viewer's own posts, because an event contains the quoted post and is the same for all listeners,
+        # even for a viewer whom the quoted author blocks.
         quoted = UNHIDDEN if facts.author_id != viewer.account_id else PRESENT
         if not quoted.shows(facts.quoted_id, relations):
             return True

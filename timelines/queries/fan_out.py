@@ -55,7 +55,9 @@ _NO_ACCOUNTS: Final[frozenset[int]] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class ReadList:
-    """A list to which posts are delivered, with its owner and replies policy; `members` are those of the requested accounts."""
+    """A list to which posts are delivered, with its owner and replies policy; `members` are its members among the requested
+    accounts.
+    """
 
     id: int
     owner_id: int
@@ -104,8 +106,8 @@ def load_readers(
     tagged: Collection[int] = (),
 ) -> Readers:
     """Return the readers of these authors, and the followers of hashtags of the posts `tagged`, with their relations to
-    `people`, all accounts involved in the posts: three queries, four with `tagged`. Follows are read of `followable`
-    (replied-to or boosted authors), memberships in lists of `answered_ids`.
+    `people`, all accounts involved in the posts: three queries, four with `tagged`. `followable` are the authors (replied-to or
+    boosted) whose followers are read, `answered_ids` the accounts whose list memberships are read.
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     by_hashtag: Mapping[int, Collection[int]] = {}

@@ -12,7 +12,7 @@ from timelines.stores.feed import FeedItem
 
 # Items read in addition to those that a page without repeats needs; for most pages these are enough.
 _EXTRA_ITEMS: Final = 20
-# Limit of items read for a page: each further read doubles the number of items.
+# Limit on the items read for a page: each further read doubles the number of items.
 _ITEMS_LIMIT: Final = 2500
 
 

@@ -171,7 +171,7 @@ _HOME_STATEMENT: Final = FeedStatement.of(
       OR ({_FOLLOWED_HASHTAG_CONDITION} AND {FOLLOWED_HASHTAG.sql()})""",
     of_hashtags=_HASHTAG_POSTS,
 )
-# Limit of posts by any author that are scanned for a page.
+# Limit on the posts by any author that are scanned for a page.
 _POSTS_LIMIT: Final = 2000
 
 

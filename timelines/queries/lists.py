@@ -78,7 +78,9 @@ def list_list_items(user_list: List, cursor: Cursor) -> list[FeedItem]:
 
 
 def load_concerned_members(list_id: int, status_ids: Sequence[int]) -> set[int]:
-    """Return the members of a list who wrote one of these posts, or to whom one replies. One query, none for no posts."""
+    """Return the members of a list who wrote one of these posts, or to whom one of them replies. One query, or none without
+    posts.
+    """
     if not status_ids:
         return set()
     return {account_id for (account_id,) in rows_of(_MEMBERS, {"list": list_id, "ids": list(status_ids)})}

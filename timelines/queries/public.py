@@ -123,7 +123,7 @@ SELECT g.id FROM accounts_tag g
  ORDER BY counted.uses, g.id LIMIT 1
 """  # noqa: S608 (constants)
 POSTS_LOOKED_AT: Final = 5_000
-"""Limit of posts of a hashtag that are read for a page, however few of them match."""
+"""Limit on the posts of a hashtag that are read for a page, however few of them match."""
 
 
 @dataclass(frozen=True, slots=True)

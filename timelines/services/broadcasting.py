@@ -30,7 +30,7 @@ _NO_MARKS: Final = Marks()
 _RECIPIENTS_PER_MESSAGE: Final = 500
 
 STREAMED_AGE: Final = timedelta(hours=6)
-"""Maximum age of new posts that are streamed: fetched threads and posts that waited long for a worker are not."""
+"""Maximum age of new posts that are streamed: fetched threads, and posts that waited a long time for a worker, are not."""
 
 
 def broadcast_posts(
@@ -44,8 +44,8 @@ def broadcast_posts(
     """Publish posts to the home streams of `readers` (account ids by post id), the streams of `lists` (by post id, pairs of a
     list and its owner) and, with `to_public`, the public streams to which they belong.
 
-    A post without subscribers is not encoded; others once for ordinary readers, and for its author and readers with marks on it
-    separately. New posts older than STREAMED_AGE are left out.
+    A post without subscribers is not encoded. Any other post is encoded once for ordinary readers, and separately for its
+    author and for readers who have favourited, boosted or otherwise marked it. New posts older than STREAMED_AGE are left out.
     """
     live_since = (clock.now() - STREAMED_AGE).timestamp() * 1000
     posts = [post for post in posts if event is not Event.UPDATE or post.created_ms >= live_since]

@@ -150,7 +150,7 @@ def digest(participants: Iterable[int]) -> str:
 
 
 def withdraw_from_conversations(events: Sequence[StatusDeleted]) -> None:
-    """Remove deleted posts from conversations; a conversation whose last post goes shows the one before, or ends."""
+    """Remove deleted posts from conversations, which then show their newest remaining post, or are deleted if there is none."""
     posts = {"posts": [event.status_id for event in events]}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_LOCK_OF_POSTS, posts)

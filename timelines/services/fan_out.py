@@ -58,8 +58,8 @@ class Recipients:
 
 def fan_out_posts(events: Sequence[status_events.StatusPublished]) -> None:
     """Add new posts to the feeds of their readers and, except for repeated boosts, to streams. Direct posts are added to their
-    author's conversations (`notifications` adds them to others'). Idempotent for feeds; deleted posts are left out. Raises
-    RedisError when feeds cannot be written: the outbox retries.
+    author's conversations (`notifications` adds them to the conversations of the others). Idempotent for feeds; deleted posts
+    are left out. Raises RedisError when feeds cannot be written: the outbox retries.
     """
     posts = _load_posts(events)
     add_posts([(post.account_id, post.id) for post in posts if post.local and is_conversational(post.visibility)])

@@ -1,8 +1,8 @@
 """Loads home and list timelines: from the feed if possible, otherwise completely from SQL, filling the feed at the same time.
 
 A feed that is missing or too short never causes an error or a partial page (contract, seed-coverage D-10). Every post is
-checked again when it is read, so that a block, a mute or a deletion takes effect at once. Feeds of open streams are kept: they
-record which posts a stream has shown, which a mute or a block must withdraw.
+checked again when it is read, so that a block, a mute or a deletion takes effect immediately. Feeds of open streams are kept:
+they record which posts a stream has shown, which a mute or a block must withdraw.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ STREAM_POSTS: Final = 80
 """Number of posts in a feed that is built for a stream: two pages of maximum length."""
 
 FIRST_PAGE_MARGIN: Final = 60
-"""Number of posts with which a new feed starts beyond the first page and the posts that decide about its boosts."""
+"""Number of posts that a new feed gets in addition to the first page and to the posts that decide about its boosts."""
 
 NEXT_PAGES_MARGIN: Final = 280
 """Number of posts read additionally at the end of a feed. A reader who gets there usually continues: the next fourteen pages
@@ -61,9 +61,9 @@ class FeedSource:
 
 
 def load_home_page(viewer_id: int, cursor: Cursor) -> PostPage:
-    """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough posts, not
-    filled. From a feed two queries, three with posts included by hashtag; from SQL one or two more. Works without Redis. Marks
-    the viewer as active, about twice a day.
+    """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough posts, on
+    which `fill` is still to be called. Takes two queries when read from a feed, three with posts included by hashtag, and one
+    or two more when read from SQL. Works without Redis. Marks the viewer as active, about twice a day.
     """
     return _load(home_feed(viewer_id), cursor)
 
@@ -96,7 +96,7 @@ def list_feed(user_list: List) -> FeedSource:
 
 
 def load_held_ids(source: FeedSource) -> list[int]:
-    """Return the ids in the feed, also of posts that may not be shown. One Redis command."""
+    """Return the ids in the feed, including those of posts that may not be shown. One Redis command."""
     feed_slice: Slice | None = None
     with redis.best_effort("read a feed"):
         feed_slice = feed.read(source.name, source.reader_id, Cursor(feed.MAX_ITEMS))

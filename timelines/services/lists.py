@@ -67,7 +67,9 @@ def delete_list(*, found: List) -> None:
 
 
 def add_members(*, found: List, account_ids: Sequence[int]) -> None:
-    """Add all of these accounts to a list, or none. Raises NotFound; Invalid for one not followed or already in the list."""
+    """Add all of these accounts to a list, or none. Raises NotFound, and Invalid for one that is not followed or is in the list
+    already.
+    """
     ids = list(account_ids)
     if not ids:
         return

@@ -29,7 +29,7 @@ from timelines.policies.search_query import Scope
 from timelines.services.search_index import Document, Search
 
 RESULTS_LIMIT: Final = 10_000
-"""Limit of results of a search, over all its pages."""
+"""Limit on the results of a search over all its pages."""
 
 _PUBLIC: Final = ":public"
 _LISTED: Final = ":listed"

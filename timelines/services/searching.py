@@ -27,10 +27,10 @@ from timelines.ports import remote_objects
 from timelines.services.search_index import Search, status_index
 
 RESULTS_LIMIT: Final = 40
-"""Limit of results of each kind in one response (contract, endpoints)."""
+"""Limit on the results of each kind in one response (contract, endpoints)."""
 
 QUERY_LENGTH_LIMIT: Final = 1000
-"""Limit of characters of a search text; the rest is ignored."""
+"""Maximum number of characters of a search text; the rest is ignored."""
 
 _URL: Final = re.compile(r"https?://\S+\Z")
 _LOCAL_POST: Final = re.compile(r"/(?:(?:ap/)?users/|@)[A-Za-z0-9_.-]+/(?:statuses/)?([0-9]{1,19})/?\Z")
@@ -139,7 +139,7 @@ def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[
     excluded = {number for number in map(account_id, names.excluded) if number is not None}
     if not names.wanted:
         return None, excluded
-    # A post has only one author, so that several different names match nothing.
+    # A post has only one author, so several different names match nothing.
     several = {account_id(name) for name in names.wanted}
     return {number for number in several if number is not None} if len(several) == 1 else set(), excluded
 

@@ -22,7 +22,7 @@ from timelines.models import LinkPublisher, Trend, TrendKind, TrendReview
 from timelines.policies import trends
 
 TRENDS_LIMIT: Final = 200
-"""Limit of simultaneous trends of each kind."""
+"""Limit on simultaneous trends of each kind."""
 
 CANDIDATES_LIMIT: Final = 50_000
 """Maximum number of public posts that are read, newest first, and of candidate hashtags."""
@@ -80,7 +80,7 @@ def compute_tags(now: datetime) -> int:
 
 
 def compute_statuses(now: datetime) -> int:
-    """Compute trending posts of two days by discoverable authors, without replies, sensitive and covered posts."""
+    """Compute trending posts of the last two days by discoverable authors; no replies, sensitive posts or content warnings."""
     values = {
         "since": first_at(now - timedelta(days=2)),
         "looked_at": CANDIDATES_LIMIT,
@@ -190,7 +190,7 @@ def forget_reviews(*, batch: int = 5000) -> int:
 
 
 def review_publisher(*, by: Staff, publisher_id: int, trendable: bool) -> LinkPublisher:
-    """Store the decision of staff whether pages of a publisher may trend. Raises NotPermitted and NotFound."""
+    """Store the decision of staff about whether pages of a publisher may trend. Raises NotPermitted and NotFound."""
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
         publisher = require_found(LinkPublisher.objects.select_for_update().filter(id=publisher_id).first())

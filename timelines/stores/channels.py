@@ -72,7 +72,7 @@ _NAMES_PER_CALL: Final = 1000
 
 
 def subscribed_channels(channels: Iterable[str]) -> set[str]:
-    """Return the channels that have subscribers, for which alone entities are encoded; none when Redis does not respond."""
+    """Return the channels that have subscribers (entities are encoded only for these); none when Redis does not respond."""
     found: set[str] = set()
     with redis.best_effort("ask who is listening"):
         for names in in_batches(channels, _NAMES_PER_CALL):

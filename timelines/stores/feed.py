@@ -32,10 +32,10 @@ from social.kernel.batches import in_batches
 from social.kernel.cursors import Cursor
 
 MAX_ITEMS: Final = 800
-"""Limit of items of one feed (contract, behaviours section 11)."""
+"""Limit on the items of one feed (contract, behaviours section 11)."""
 
 EXTENDED_ITEMS_LIMIT: Final = 4000
-"""Limit of items of a feed whose reader has paged beyond MAX_ITEMS; the older items stay until `shorten` is called."""
+"""Limit on the items of a feed whose reader has paged beyond MAX_ITEMS; the older items stay until `shorten` is called."""
 
 RETENTION: Final = timedelta(days=7)
 """Time for which a feed is kept after it was last read."""
@@ -80,7 +80,7 @@ class Slice:
 
 def drop_all() -> None:
     """Drop every feed, and the data that their builders have read. Raises RedisError."""
-    # The scripts are loaded last. Two processes may do this at once, because dropped feeds are built again.
+    # The scripts are loaded last. Two processes may do this at the same time, because dropped feeds are built again.
     connected = redis.client("feeds")
     keys = connected.scan_iter(match=feed_key("*"), count=5000)
     for batch in in_batches(keys, _KEYS_PER_CALL):
@@ -216,8 +216,8 @@ def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
 
 
 def _read_state(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[FeedItem], list[FeedItem], int]:
-    # Whether scripts and the reader's presence are known, the feed's items at the cursor, its lowest item, and its size. A
-    # script that does the same takes the Redis server twice as long as plain commands.
+    # Returns whether the script is loaded and the reader's presence is recorded, the feed's items at the cursor, its lowest
+    # item, and its size. A script for this would take the Redis server twice as long as plain commands.
     key, before, after = feed_key(name), cursor.before, cursor.after
     lower = b"(" + (_FLOOR if after is None else after.to_bytes(8) + b"\xff" * 8)
     upper = b"+" if before is None else b"(" + before.to_bytes(8)

@@ -61,7 +61,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """Facts that decide whether a public stream has shown a post that is now deleted: is it local, did it ever have files."""
+    """Facts that decide whether a public stream has shown a deleted post: whether it was local, and whether it had files."""
 
     local: bool
     had_files: bool

@@ -19,7 +19,7 @@ from timelines.stores.messages import Event, Message
 
 
 def stream_conversations(events: Sequence[ConversationChanged]) -> None:
-    """Publish the conversations as they are now, where somebody listens; a repeated call publishes again."""
+    """Publish the current state of the conversations to owners with an open stream; a repeated call publishes again."""
     subscribed = subscribed_channels({channels.direct(event.account_id) for event in events})
     conversation_ids = {event.conversation_id for event in events if channels.direct(event.account_id) in subscribed}
     for conversation in Conversation.objects.filter(id__one_of=conversation_ids) if conversation_ids else ():

@@ -72,7 +72,7 @@ class GroupCountInput(CountInput):
 
 
 class PolicyInput(Form):
-    """Settings of the policy: `accept`, `filter` or `drop` for each kind of senders; None for settings that are not sent."""
+    """Settings of the policy: `accept`, `filter` or `drop` for each kind of sender; None for settings that are not sent."""
 
     for_not_following: _Choice = None
     for_not_followers: _Choice = None
