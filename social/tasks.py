@@ -1,4 +1,4 @@
-"""The Celery tasks: those that drain the outbox, whose messages only wake a worker, and the scheduled ones."""
+"""The Celery tasks: the drains of the outbox, whose messages only wake a worker, and the scheduled tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Shows the OpenAPI document. An application for OAuth is registered when somebody asks to sign in, and kept in this browser.
+// Shows the OpenAPI document. An OAuth application is registered when a person first signs in here, and stored in this browser.
 "use strict";
 (() => {
   const place = document.getElementById("api");
@@ -12,7 +12,7 @@
   const scopes = "read write follow push profile crypto admin:read admin:write";
   const findApplication = async () => {
     const kept = JSON.parse(localStorage.getItem("api-docs-application") || "null");
-    // One that is not known any more, as after a restored backup, is registered again.
+    // If the server no longer knows the application, as after the restore of a backup, another one is registered.
     const known = kept && (await fetch("/oauth/token", { method: "POST", body: new URLSearchParams({
       grant_type: "client_credentials", client_id: kept.client_id, client_secret: kept.client_secret }) }));
     if (known && known.ok) return kept;

@@ -1,4 +1,4 @@
-// For pages of other sites: replaces their quotations of this server's posts (oEmbed) by frames.
+// For pages of other sites: replaces the quotations of this server's posts (oEmbed) with frames.
 (() => {
   "use strict";
   const origin = new URL(document.currentScript.src).origin;

@@ -1,5 +1,5 @@
-// Makes the pages of signed-in people quicker to use: acts on posts without a new page, news by the streaming API, the
-// keyboard, pasted pictures, the length of a text. Without it every page works alike.
+// Makes pages quicker to use: actions without a new page, updates by the streaming API, keyboard shortcuts, pasted pictures,
+// a counter for the length of a text. All pages also work without it.
 const find = (selector, within = document) => within.querySelector(selector);
 const words = find("#member-script").dataset;
 
@@ -19,11 +19,11 @@ const focusOn = (post, options) => {
 };
 const pageOf = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
 
-// Acts: the same form, asking for an answer without a page. Any other answer is left to the form itself.
+// Actions: the form is sent in the background. Unless the answer is 204, it is submitted as usual.
 
 const plain = new WeakSet();
 
-// The name of a button without the figure that it shows.
+// The name of a button, without its number.
 const nameOf = (button) => button.getAttribute("aria-label").replace(/: \d+$/, "");
 
 const turn = (button) => {
@@ -68,7 +68,7 @@ document.addEventListener("submit", async (event) => {
   }
 });
 
-// The keyboard. Single letters can be switched off (WCAG 2.1.4).
+// Keyboard shortcuts; single letters can be switched off (WCAG 2.1.4).
 
 const POST = "article.post[id]";
 const KEYS = ["j", "k", "r", "b", "f", "help"];
@@ -122,7 +122,7 @@ document.addEventListener("keydown", (event) => {
 });
 find("[data-keys]")?.addEventListener("click", help);
 
-// The length of a post, as the server counts it.
+// The length of a post, counted like on the server.
 
 const segmenter = Intl.Segmenter && new Intl.Segmenter();
 const lengthOf = (text) => (segmenter ? [...segmenter.segment(text)].length : [...text].length);
@@ -144,7 +144,7 @@ document.addEventListener("input", ({ target }) => {
   counter.textContent = `${length} / ${limit}`;
 });
 
-// Pictures that are pasted or dropped. The short form has no places for files and leads to the whole form.
+// Pasted or dropped pictures. The short form has no fields for files, so it opens the complete form.
 
 const listOf = (file) => {
   const transfer = new DataTransfer();
@@ -181,7 +181,7 @@ const writingOf = (event) => event.target.closest?.("form:has([data-limit])");
 document.addEventListener("paste", (event) => {
   const form = writingOf(event);
   const files = [...event.clipboardData.files];
-  // Text editors add a picture of the text.
+  // Text editors add a picture of the copied text.
   if (!form || !files.length || event.clipboardData.types.includes("text/plain")) return;
   event.preventDefault();
   take(form, files);
@@ -196,7 +196,7 @@ document.addEventListener("drop", (event) => {
   take(form, [...event.dataTransfer.files]);
 });
 
-// News: how many posts and notifications came since the page was loaded.
+// Updates: the numbers of posts and notifications since the page was loaded.
 
 const refresh = find(".refresh");
 const bell = find('.bar a[href="/notifications"]');
@@ -221,13 +221,13 @@ const showNotification = ({ group_key: group, id }) => {
   if (/^\d+$/.test(figure.data.trim())) figure.data = +figure.data + 1;
 };
 
-// A thread: replies that come while it is open. The stream has those of people whom one follows or who answer oneself; other
-// servers are asked for the rest.
+// A thread: new replies. The stream has only those by people whom the reader follows, or to the reader; for the others,
+// the page is fetched again.
 
 const thread = find("main > .current");
 let renewal = 0;
 
-// Only adds: nobody loses a place or a text.
+// Only adds posts: the reader loses neither their position nor a text.
 const grow = (page) => {
   let added = 0;
   for (const section of page.querySelectorAll("main > .thread")) {
@@ -288,13 +288,13 @@ const receive = ({ event, payload }) => {
   showPosts();
 };
 
-// Put the new posts above the first one; without `wanted` no longer than somebody watches. Return whether it worked.
+// Insert the new posts above the first one (unless `wanted`, only if the reader is watching); return whether it worked.
 const load = async (link, wanted) => {
   const page = await pageOf(await fetch(link.href));
   const found = [...page.querySelectorAll(POST)];
   const fresh = found.filter((post) => !document.getElementById(post.id));
   const renewed = find(".refresh a", page);
-  // Signed out, or some posts are on a further page.
+  // Signed out, or the new posts fill more than one page.
   if (!renewed || fresh.length === found.length) return false;
   if (!wanted && !watches()) return true;
   find(POST).before(...fresh);
@@ -313,8 +313,7 @@ refresh?.addEventListener("click", async (event) => {
   if (!(await load(link, true).catch(() => false))) location.assign(link.href);
 });
 
-// Whoever watches the top of the page sees new posts, at most every ten seconds. They are only counted for somebody who has
-// scrolled down, writes, has opened something or is about to, or chose it.
+// New posts are inserted at most every ten seconds if the reader is watching the top of the page. Otherwise they are only counted.
 
 const BUSY = ".menu[open], .writing[open], dialog[open], main :is(a, button, summary):hover";
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -325,7 +324,7 @@ let next = 0;
 
 const watch = () => {
   if (watched || !watches() || !find(POST)) return;
-  // Readers do not all ask at once.
+  // The random delay spreads the requests of all readers.
   watched = setTimeout(() => {
     watched = 0;
     if (!posts.size || !watches()) return;
@@ -353,7 +352,7 @@ const listen = () => {
     socket = null;
     words.state = "closed";
     failures = Date.now() - opened > 60_000 ? 0 : failures + 1;
-    // Signed out, or the server has no streams.
+    // Nine failures: signed out, or no streams.
     if (failures < 9) later(2 ** failures * (500 + 500 * Math.random()));
   });
 };
@@ -372,9 +371,9 @@ document.addEventListener("visibilitychange", () => (document.hidden ? stop() : 
 addEventListener("pagehide", stop);
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted) later(500);
-  // A text that the browser gives back is not hidden.
+  // A form with a text that the browser restored is opened.
   const text = find(".writing:not([open]) textarea");
   if (text?.value) text.closest("details").open = true;
 });
-// Who only passes by needs no stream.
+// Readers who leave within a second need no stream.
 later(1000);

@@ -1,5 +1,5 @@
-// Asks the browser for a passkey when a form with data-passkey is sent, and sends what it answers. Without JavaScript or
-// passkeys these forms stay hidden, and what is marked with data-without-passkeys stays shown.
+// Asks the browser for a passkey when a form with data-passkey is sent, and sends the browser's answer. Without JavaScript or
+// passkeys these forms stay hidden, and elements marked with data-without-passkeys stay visible.
 "use strict";
 (() => {
   if (!window.PublicKeyCredential || !navigator.credentials) return;

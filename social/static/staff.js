@@ -1,14 +1,14 @@
-// Makes the pages of the admin's theme usable with keyboards and screen readers, without changes to their looks.
+// Makes the pages of the admin's theme usable with keyboards and screen readers, without changing their appearance.
 "use strict";
 
 function name(element, words) {
   if (words && !element.getAttribute("aria-label")) element.setAttribute("aria-label", words);
 }
 
-// A clickable element that is no button: the Tab key focuses it, Enter and the space bar click it.
+// Makes a clickable element that is not a button usable with the keyboard: Tab focuses it, Enter and the space bar click it.
 function press(element) {
   if (element.matches("a[href], button, input, select, textarea, label, form") || element.hasAttribute("tabindex")) return;
-  // The overlay behind a dialog is for the pointer only.
+  // The overlay behind a dialog, which has no text, is only for pointers.
   if (!element.textContent.trim() && !element.getAttribute("aria-label")) return;
   element.setAttribute("tabindex", "0");
   element.setAttribute("role", "button");
@@ -21,7 +21,7 @@ function press(element) {
   });
 }
 
-// A script of the theme creates the select boxes, at any time: each gets the label above it as its name.
+// The theme's script creates select boxes at any time. Each of them gets the label above it as its accessible name.
 function nameLists() {
   for (const list of document.querySelectorAll(".select2-container")) {
     const words = list.parentElement.closest("div:has(h3, label)")?.querySelector("h3, label")?.textContent.trim();
@@ -54,14 +54,14 @@ window.addEventListener("load", () => {
   });
 });
 
-// On phones, the page ends where the panel of acts begins.
+// On phones, the page ends where the panel of actions begins.
 document.addEventListener("DOMContentLoaded", () => {
   const panel = document.querySelector(".staff-panel");
   const measure = () => document.documentElement.style.setProperty("--staff-panel", `${panel.offsetHeight}px`);
   if (panel) new ResizeObserver(measure).observe(panel);
 });
 
-// Buttons that tick everything or nothing work without the server.
+// Buttons that tick all boxes or none, without a request to the server.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-select]");
   if (!button) return;
@@ -73,7 +73,7 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// Shortcuts of the inbox of reports, which lists them, and "u" on every page; they are off while text is typed.
+// Keyboard shortcuts of the inbox of reports (they are listed there), and "u" on every page. They are off while text is typed.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
   if (event.target.matches("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;

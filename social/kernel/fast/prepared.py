@@ -50,7 +50,7 @@ def _quoted(text: str) -> str:
 _INT8: Final = _TYPES["int8"].oid
 _INT8_ARRAY: Final = _TYPES["int8"].array_oid
 _TIMESTAMPTZ: Final = _TYPES["timestamptz"].oid
-#: Functions by type that return the form in which a value is sent: the number of its type in PostgreSQL, and its text.
+#: Functions, by type, that return the form in which a value is sent: the number of its type in PostgreSQL, and its text.
 _WRITERS: Final[dict[type, Callable[[Any], tuple[int, bytes | None]]]] = {
     int: lambda value: (_INT8, b"%d" % value),
     str: lambda value: (_FOUND_BY_PLACE, value.encode()),

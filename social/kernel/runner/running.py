@@ -128,8 +128,8 @@ class Work(Generic[R]):
                 publish(event(), due_at=moment)
 
     def forget_given_up(self) -> int:
-        """Give up rows whose lifetime is over, and delete the rows that were given up longer ago than `terms.kept`, whose
-        tasks may then be added again; return how many rows were deleted.
+        """Give up rows whose lifetime is over, and delete the rows that were given up longer ago than `terms.kept`, so that
+        their tasks may be added again; return how many rows were deleted.
         """
         rows, now = self.model.objects.all(), clock.now()
         if self.terms.lifetime is not None:
