@@ -12,7 +12,7 @@ class AccountCreated(Event, key="account:{account_id}"):
 
 
 class AccountDeleted(Event, key="account:{account_id}"):
-    """A local (`local`) or remote account was deleted and is not shown any more."""
+    """A local (`local`) or remote account was deleted and is no longer shown."""
 
     account_id: int
     local: bool
@@ -162,7 +162,7 @@ class ProfileLinksChanged(Event, key="account:{account_id}"):
 
 
 class AccountRenamed(Event, key="account:{account_id}"):
-    """An account's name or address has changed, which is shown in posts that mention it."""
+    """The name or address of an account has changed. Posts that mention the account show both."""
 
     account_id: int
 
@@ -265,7 +265,9 @@ class TagUnfollowed(Event, key="account_tag:{account_id}:{tag_id}"):
 
 
 class CollectionItemAdded(Event, key="collection:{collection_id}"):
-    """An account, which may have to agree, was added to a collection, perhaps when it was created (`at_creation`)."""
+    """An account, which may still have to consent, was added to a collection. `at_creation`: the collection was created
+    with it.
+    """
 
     collection_id: int
     item_id: int
@@ -302,7 +304,7 @@ class ImportDue(Event, key="import:{import_id}"):
 
 
 class PastImportDue(Event, key="past:{import_id}"):
-    """Reading, importing or undoing an archive of a person's own posts is to be begun or continued."""
+    """Reading, importing or undoing an archive of a person's own posts is to begin or to continue."""
 
     import_id: int
 
@@ -333,13 +335,13 @@ class UserStateChanged(Event, key="user:{user_id}"):
 
 
 class EncryptedMessageStored(Event, key="encrypted_message:{message_id}"):
-    """An encrypted message waits for a device of this server."""
+    """An encrypted message is waiting for a device of a local account."""
 
     message_id: int
 
 
 class RemoteCopyRequested(Event):
-    """Copies of remote files were requested: wakes the worker that fetches them."""
+    """Copies of remote files were requested. This event wakes the worker that fetches them."""
 
 
 class RemoteCopyStored(Event):

@@ -37,4 +37,4 @@ remote_accounts: Port[RemoteAccounts] = Port("accounts.ports.remote_accounts")
 
 
 welcome: Port[Callable[[], Mapping[str, Any]]] = Port("accounts.ports.welcome")
-"""Port for template values of the front page that visitors see: people, posts and figures of this server."""
+"""Port for template values of the front page that visitors see: people, posts and statistics of this server."""

@@ -23,7 +23,8 @@ from accounts.transfers.services.importing import work_off_imports
 from accounts.transfers.services.moving import begin_carrying_over, carry_over
 from social.kernel.events import on
 
-# Handlers that send mails, with the former module of each: waiting rows contain the former name of a function.
+# Handlers that send mails, each with the module that it used to be in: rows of pending events still contain its former
+# name.
 _MAILS: Final[tuple[tuple[type[Any], Callable[[Any], None], str], ...]] = (
     (events.ConfirmationRequested, send_confirmation_mails, "confirmations"),
     (events.EmailChangeRequested, send_email_change_mails, "email_changes"),
@@ -68,5 +69,5 @@ on(
     batch=1,
     when=lambda event: not event.local and event.severance_type == SeveranceType.ACCOUNT_SUSPENSION,
 )
-# Repeated here, in case Redis was unavailable at the revocation.
+# The tokens are forgotten once more, in case Redis was unavailable when they were revoked.
 on(events.TokenRevoked, forget_revoked, name="accounts.services.tokens.forget_revoked")

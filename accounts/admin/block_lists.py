@@ -45,7 +45,7 @@ class BlockListAdmin(EditedAdmin):
 
 
 class AddedOnly:
-    """Mixin for rows that cannot be changed, only added and removed; it comes before the base class."""
+    """Mixin for rows that cannot be changed, only added and removed; it must precede the admin class among the bases."""
 
     form: Any
     list_display: Any

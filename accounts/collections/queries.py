@@ -81,7 +81,7 @@ def load_whole(collection_ids: Iterable[int]) -> dict[int, ShownCollection]:
 
 
 def find_linked(addresses: Iterable[str]) -> dict[str, int]:
-    """Return the ids of known collections by these addresses; one query (none without addresses)."""
+    """Return the ids of the known collections that have these addresses, by address; one query (none without addresses)."""
     urls = list(dict.fromkeys(addresses))
     if not urls:
         return {}
@@ -124,7 +124,7 @@ def show(collections: Iterable[Collection], viewer_id: int | None) -> list[Shown
 
 
 def seen_by(whole: ShownCollection, viewer_id: int | None, relations: Relations) -> ShownCollection:
-    """Return a whole collection with only the items that the viewer of `relations` may see."""
+    """Return a collection from `load_whole` with only the items that the viewer of `relations` may see."""
     states = _visible_states(whole.collection, viewer_id)
     hidden = relations.blocking | relations.domain_blocking
     items = (item for item in whole.items if item.state in states and item.account_id not in hidden)

@@ -202,8 +202,8 @@ class RemoteCopy(models.Model):
 
     `digest` identifies purpose and URL, which is too long for an index. `file` and `preview` (thumbnail of an
     attachment, first frame of an animation) are paths in the media storage, empty until the copy is ready. A failed
-    copy is not retried before `retry_at`. `served_at` is precise to an hour. `measured` has `type`, `meta` and
-    `blurhash` of the entity MediaAttachment.
+    copy is not retried before `retry_at`. `served_at` is precise to an hour. `measured` contains `type`, `meta` and
+    `blurhash` of the MediaAttachment entity.
     """
 
     digest = models.TextField(unique=True)

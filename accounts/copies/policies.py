@@ -70,7 +70,7 @@ def pause_after(failure: CopyFailure, attempts: int) -> timedelta:
 
 
 def is_due(copy: RemoteCopy | None, now: datetime) -> bool:
-    """Tell whether the file is to be fetched from its server (again)."""
+    """Tell whether the file should now be fetched from its server, possibly again."""
     if copy is None:
         return True
     if copy.state == CopyState.WAITING:
@@ -116,7 +116,7 @@ LISTS_LIMIT: Final = 50
 """Maximum number of hash lists on a server, enabled or not."""
 
 HASHES_LIMIT: Final = {HashKind.SHA256: 1_000_000, HashKind.PDQ: 250_000}
-"""Maximum number of hashes on a list, by its kind."""
+"""Maximum number of hashes on a list, by kind of hash."""
 
 LINES_LIMIT: Final = 2_000_000
 """Maximum number of lines that are read from one file."""

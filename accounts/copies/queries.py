@@ -61,7 +61,9 @@ _recent: Final[Recent[tuple[HashList, ...]]] = Recent()
 
 @dataclass(frozen=True)
 class ListMatch:
-    """A hash list that has a file; `distance` is the distance between the perceptual hashes, None for the same file."""
+    """A hash list on which a file was found; `distance` is the distance between the perceptual hashes, None for the
+    same file.
+    """
 
     hash_list: HashList
     distance: int | None = None

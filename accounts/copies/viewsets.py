@@ -66,7 +66,8 @@ class MediaProxyViewSet(ApiViewSet):
     def show(
         self, request: Request, purpose: CopyPurpose, url: str, *, small: bool, shared: bool, keyed: bool
     ) -> HttpResponse:
-        """Answer 302 to the copy of the file at `url`; 404 without one, 500 while its server cannot be reached.
+        """Redirect (302) to the copy of the file at `url`; answer 404 if there is none, 500 while its server cannot be
+        reached.
 
         `small`: the preview. `shared`: caches may store the answer for everybody. `keyed`: the request has the key.
         """

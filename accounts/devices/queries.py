@@ -18,7 +18,9 @@ def find_device(token_id: int) -> Device:
 
 
 def load_devices(viewer_id: int, account_ids: Sequence[int]) -> dict[int, list[Device]]:
-    """Load the devices, oldest first, of those of these accounts that are `reachable`; the lists may be empty. Two queries."""
+    """Load the devices of these accounts, oldest first, possibly none; accounts that are not `reachable` are left out.
+    Two queries.
+    """
     shown = reachable(viewer_id, account_ids)
     devices: dict[int, list[Device]] = {account_id: [] for account_id in account_ids if account_id in shown}
     for device in Device.objects.filter(account_id__one_of=devices).order_by("id"):
@@ -37,8 +39,8 @@ def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
 
 
 def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Return the ids of accounts that exist, are not suspended, and neither block the viewer nor are blocked by the
-    viewer, not even by a block of their server. One query.
+    """Return the ids of those accounts that exist, are not suspended, and neither block the viewer nor are blocked by
+    the viewer (blocks of servers included). One query.
     """
     known, relations = load_known_relations(viewer_id, account_ids, with_suspended=False)
     hidden = relations.domain_blocking | relations.domain_blocked_by

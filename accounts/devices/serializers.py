@@ -45,7 +45,7 @@ class QueryResultSerializer(EntitySerializer):
 
 
 class ClaimResultSerializer(EntitySerializer):
-    """ClaimResult: a device with a one-time key of it, which was claimed."""
+    """ClaimResult: a device, with the one-time key that was claimed from it."""
 
     def to_representation(self, instance: tuple[Device | RemoteDevice, OneTimeKey | OneTimeKeyDraft]) -> dict[str, Any]:
         device, key = instance

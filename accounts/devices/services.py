@@ -227,7 +227,7 @@ def _check_room(device: Device, sender_id: int, number: int) -> None:
 
 
 def clear_messages(*, token_id: int, up_to_id: int) -> None:
-    """Delete the messages of the token's device up to and including this id. Raises NotFound without a device."""
+    """Delete the messages of the token's device up to and including this id. Raises NotFound if the token has no device."""
     EncryptedMessage.objects.filter(device=find_device(token_id), id__lte=up_to_id).delete()
 
 

@@ -58,7 +58,7 @@ class CryptoViewSet(ApiViewSet):
         return reply({})
 
     def messages(self, request: Request) -> HttpResponse:
-        """The messages that wait for the caller's device, newest first."""
+        """The messages that are waiting for the caller's device, newest first."""
         page = self.paginate(list_messages(find_device(self.identity.token_id)))
         return page.respond(serializers.EncryptedMessageSerializer(page.items, many=True).data)
 

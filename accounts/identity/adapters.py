@@ -39,7 +39,7 @@ from social.pages.frame import is_local_path
 
 
 def invite_code(request: HttpRequest) -> str:
-    """Return the code of the invitation in the request; empty without one."""
+    """Return the code of the invitation in the request; empty if there is none."""
     return request.GET.get("invite_code", "")
 
 
@@ -162,15 +162,15 @@ class AccountAdapter(DefaultAccountAdapter):
         return response
 
     def reauthenticate(self, user: User, password: str) -> bool:
-        """Tell whether the password of a signed-in user is right. Attempts are counted by user, apart from sign-in
-        attempts, which strangers can make (security row 81). Raises RateLimited.
+        """Tell whether the password of a signed-in user is right. Attempts are counted per user, separately from
+        sign-in attempts, which strangers can make, too (security row 81). Raises RateLimited.
         """
         limits.refuse_exceeded([admission.count(limits.REAUTHENTICATION, subject=str(user.pk))])
         return user.check_password(password)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Return True. Raises ReauthenticationRequired for a user who signs in only through an issuer and has not
-        reauthenticated there, because allauth requires nothing of such users.
+        reauthenticated there, because allauth does not require it of such users.
         """
         user = self.request.user
         passes = (

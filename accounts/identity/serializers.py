@@ -23,7 +23,7 @@ class ApplicationSerializer(EntitySerializer):
     """Application, as shown to everybody who holds a token of this application."""
 
     def to_representation(self, instance: Application) -> dict[str, Any]:
-        """Return the entity; `redirect_uri` and `vapid_key` are kept for old clients."""
+        """Return the entity; `redirect_uri` and `vapid_key` are included for old clients."""
         addresses = instance.registered_redirect_uris
         return {
             "id": str(instance.pk),
@@ -86,7 +86,7 @@ class TokenSerializer(EntitySerializer):
     """Token: without `expires_in` and refresh token, because tokens do not expire."""
 
     def to_representation(self, instance: AccessToken) -> dict[str, Any]:
-        """Return the entity, in the form in which the authorization server also writes it."""
+        """Return the entity, in the same form as in responses of the authorization server."""
         return {
             "access_token": instance.token,
             "token_type": "Bearer",
@@ -125,7 +125,7 @@ class UserInfoSerializer(EntitySerializer):
 
 
 class AddressesField(ClientString):
-    """A string with one address per line, or a list in any spelling (clients.md, trap 2)."""
+    """A string with one address per line, or a list in any notation (clients.md, trap 2)."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict):

@@ -43,7 +43,7 @@ urlpatterns = [
     endpoint("oauth/userinfo", OAuthViewSet, {"get": "userinfo", "post": "userinfo"}),
     endpoint(".well-known/oauth-authorization-server", OAuthViewSet, {"get": "metadata"}),
     path("", page(front), name="front"),
-    # Clients that authorize by following redirects know 302 from Mastodon.
+    # Clients that authorize by following redirects expect 302, which Mastodon sends.
     path(
         "oauth/authorize",
         page(AuthorizeView.as_view(), in_popup=True, after_form=HTTPStatus.FOUND),

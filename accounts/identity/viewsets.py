@@ -73,13 +73,13 @@ class EmailsViewSet(ApiViewSet):
         return {}
 
     def check(self, request: Request) -> Any:
-        """Answer whether the address is confirmed."""
+        """Return whether the address is confirmed."""
         if self.identity.user_id is None:
             raise Unauthorized
         return self.identity.confirmed
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
-        """Answer an error; `check` gives the same error for every missing user, with or without a token."""
+        """Respond to an error; `check` returns the same error for every missing user, with or without a token."""
         admission = admission_of(self.request)
         revoked = admission is not None and admission.refusal is not None
         if self.action == "check" and isinstance(exc, Unauthorized) and not revoked:
@@ -114,7 +114,7 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
         return _reply(*answer)
 
     def introspect(self, request: Request) -> HttpResponse:
-        """Answer whether a token of the requesting application is valid, and which scopes it has (RFC 7662)."""
+        """Return whether a token of the requesting application is valid, and which scopes it has (RFC 7662)."""
         core = self.get_oauthlib_core()
         sent = core._extract_params(_oauth_request(request, serializers.TokenInput))
         return _reply(*core.server.create_introspect_response(*sent))
@@ -132,7 +132,7 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
         return reply(serializers.OAuthMetadataSerializer().data)
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
-        """Answer an error; on the endpoints for tokens, an unreadable request is an `invalid_request`."""
+        """Respond to an error; on the endpoints for tokens, an unreadable request is an `invalid_request`."""
         response = super().handle_exception(exc)
         if self.action not in ("token", "revoke", "introspect") or response.status_code not in _UNREADABLE:
             return response
@@ -154,7 +154,7 @@ def _reply(headers: dict[str, str], body: str, status: int) -> HttpResponse:
 
 
 class SignUpViewSet(AccountsViewSet):
-    """`/api/v1/accounts`: sign-up by POST, accounts by id by GET."""
+    """`/api/v1/accounts`: POST signs up, GET returns accounts by id."""
 
     endpoints = {
         "create": Endpoint(

@@ -1,4 +1,4 @@
-"""Connects allauth's flow of OpenID Connect to the issuers in the settings, and checks the answers of issuers."""
+"""Connects allauth's OpenID Connect flow to the issuers in the settings, and checks the issuers' answers."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class _Client(OAuth2Client):
 
 
 class IssuerOAuth2Adapter(OpenIDConnectOAuth2Adapter):
-    """Asks an issuer through this server's own HTTP client, and checks the signature of every ID token."""
+    """Sends requests to an issuer with this server's own HTTP client, and checks the signature of every ID token."""
 
     @property
     def openid_config(self) -> Any:
@@ -186,7 +186,7 @@ class IssuerOAuth2Adapter(OpenIDConnectOAuth2Adapter):
 
 
 class IssuerProvider(OpenIDConnectProvider):
-    """An issuer of the settings. Parameters of the query do not change the request to the issuer."""
+    """An issuer in the settings. Query parameters do not change the request to the issuer."""
 
     oauth2_adapter_class = IssuerOAuth2Adapter
 

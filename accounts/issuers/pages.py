@@ -41,7 +41,7 @@ from social.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from social.kernel.links import web_url
 from social.pages.frame import show, with_query
 
-#: Seconds after the issuer's answer for which the sign-up form can be submitted.
+#: Number of seconds after the issuer's answer within which the sign-up form can be submitted.
 _PENDING_SECONDS: Final = 3600
 
 
@@ -69,7 +69,7 @@ def _lead(request: HttpRequest, address: str, name: str) -> HttpResponse:
 def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """`GET /auth/with/:issuer/callback`: handle the issuer's answer. Raises NotFound, Forbidden, Unavailable.
 
-    It is not rate-limited, because it sends requests to an issuer only after a call of `begin`, which is.
+    It is not rate-limited, because it sends requests to an issuer only after a call of `begin`, which is rate-limited.
     """
     issuer = find_issuer(provider_id)
     if request.GET.get("iss", issuer.issuer) != issuer.issuer:
@@ -121,7 +121,7 @@ class IssuerSignUpView(SignupView):
         return str(self.sociallogin.state["data"]["invite_code"])
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Show the form, at a URL that names the page to open next, as the URL of the sign-up form does."""
+        """Show the form. Its URL names the page to open next, like the URL of the sign-up form."""
         next_url = self.sociallogin.state.get("next")
         if next_url and "next" not in request.GET:
             return redirect(with_query(request.path, next=next_url))
@@ -208,7 +208,9 @@ def unlink(request: HttpRequest, identity_id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_out(request: HttpRequest) -> HttpResponseBase:
-    """`/auth/sign_out`: ends the session, and continues at the issuer of the sign-in, where its session can be ended too."""
+    """`/auth/sign_out`: ends the session, and continues at the issuer with which the person signed in, where the
+    issuer's session can be ended, too.
+    """
     issuer_id, token = request.session.get(ISSUER_SESSION) or ("", "")
     answer: HttpResponseBase = account_views.logout(request)
     if request.method == "POST" and issuer_id and not isinstance(request.user, User):

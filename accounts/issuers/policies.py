@@ -71,7 +71,9 @@ def read_id_token(token: Any, *, keys: JWKSet, issuer: Issuer, nonce: str) -> di
 
 
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
-    """Return the claims with those of the user info endpoint. Raises TokenRefused for another person."""
+    """Return the claims, completed with those of the user info endpoint. Raises TokenRefused if that describes another
+    person.
+    """
     if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
         raise TokenRefused("the user info is about somebody else")
     return {**info, **claims}
@@ -125,5 +127,5 @@ def has_just_signed_in(claims: Mapping[str, Any], *, seconds: float, now: float)
 
 
 def suggested_username(name: str) -> str:
-    """Return a username made from a name or an e-mail address; other characters become underscores."""
+    """Return a username based on a name or an e-mail address; other characters become underscores."""
     return _USERNAME_GAPS.sub("_", name.partition("@")[0]).strip("_")[:USERNAME_LIMIT]

@@ -53,8 +53,8 @@ class Account(models.Model):
     """A person, bot or group. Local accounts have a `User` and a `KeyPair` with a private key.
 
     `note` is the bio as it was typed (local) or received (remote), `note_html` the HTML that is shown. `version`, a
-    part of the key of cached bodies, grows with every change of the entity, except of its counters. `avatar_static` and
-    `header_static` are the first frames of animations, empty for still pictures.
+    part of the key of cached bodies, is increased with every change of the entity other than a change of its counters.
+    `avatar_static` and `header_static` are the first frames of animations, empty for still pictures.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -303,9 +303,9 @@ models.TextField.register_lookup(Length, "length")
 class Domain(models.Model):
     """Known server, by its lower-case Punycode domain; the decisions of staff about it are in `moderation`.
 
-    `host` last served the documents of its accounts. `software` and `version` are from its NodeInfo, requested at
-    `software_asked_at`. They are empty if they are unknown. `reached_at`, the last successful request, is precise to an
-    hour.
+    `host` is the host that last served the documents of its accounts. `software` and `version` are from its NodeInfo,
+    requested at `software_asked_at`. They are empty if they are unknown. `reached_at`, the last successful request, is
+    precise to an hour.
     """
 
     name = models.TextField(unique=True)

@@ -39,8 +39,8 @@ class Follow(_Following):
     """Follow of `target` by `account`, with its options.
 
     `direct_since` is when `account` last ended a mute of `target`: older direct posts stay out of the home timeline. A
-    trigger sets `follower_state` for a new row; `timelines.services.presence` changes it. It is in an index, so that
-    delivery never reads absent followers.
+    trigger sets `follower_state` for a new row; `timelines.services.presence` changes it. The column is part of an
+    index, so that delivery never reads absent followers.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="following", db_index=False)
@@ -200,7 +200,7 @@ class Severance(models.Model):
 
 
 class SeveredAccount(models.Model):
-    """Numbers of follows that a local account has lost by an act: followers, and accounts that it followed."""
+    """Numbers of follows that a local account has lost through an act: followers, and accounts that it followed."""
 
     severance = models.ForeignKey(Severance, on_delete=models.CASCADE, related_name="accounts", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="severances")

@@ -16,7 +16,8 @@ TAG_LIMIT = 500
 
 
 class Tag(models.Model):
-    """A hashtag by its normalised name; `display_name` is the spelling of its first use, or that chosen by staff.
+    """A hashtag by its normalised name; `display_name` is the spelling of its first use, or the one that staff have
+    chosen.
 
     `usable`: new local posts may have it. `listable`: search may show it. `trendable`: it may trend; None until staff
     have decided. `private`: it has not been used in public yet. `local_only`: it has been used in public, but only in

@@ -144,7 +144,7 @@ WAITING_COUNTS: Final[dict[str, Callable[[], Any]]] = {}
 
 
 class UserManager(BaseUserManager["User"]):
-    """Manager by which Django's authentication finds users."""
+    """Manager with which Django's authentication finds users."""
 
     def get_by_natural_key(self, username: str | None) -> User:
         return self.get(email__lower=(username or "").lower())

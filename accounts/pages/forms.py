@@ -57,7 +57,7 @@ REFUSALS: Final = (Invalid, Forbidden, NotFound, RateLimited)
 class ServiceForm(forms.Form):
     """A form whose values a service validates."""
 
-    #: The form's names of fields, by the names that the service uses for them; only names that differ.
+    #: Names of the form's fields, by the names that the service uses for the same values, where the two differ.
     renamed: Mapping[str, str] = {}
     #: The fields of each part of the page.
     parts: Mapping[str, Sequence[str]] = {}
@@ -66,13 +66,13 @@ class ServiceForm(forms.Form):
         return {part: [self[name] for name in names if name in self.fields] for part, names in self.parts.items()}
 
     def offer_values(self) -> None:
-        """Add the present values to the choices of fields that keep values that are not offered."""
+        """Add its current value to the choices of each OpenChoiceField, if it is not offered yet."""
         for name, field in self.fields.items():
             if isinstance(field, OpenChoiceField):
                 field.offer(str(self[name].value() or ""))
 
     def is_accepted_by(self, service: Callable[[], object]) -> bool:
-        """Tell whether the form is valid and the service accepts its values; its errors are shown beside their fields."""
+        """Tell whether the form is valid and the service accepts its values; its errors are shown next to their fields."""
         if not self.is_valid():
             return False
         try:
@@ -96,7 +96,7 @@ class ServiceForm(forms.Form):
             self.add_error(None, capfirst(error.said))
 
     def add_details(self, error: Invalid) -> None:
-        """Show the service's errors beside their fields, each sentence once."""
+        """Show the service's errors next to their fields, each sentence once."""
         details = error.extra.get("details")
         if not details:
             self.add_error(None, error.said)

@@ -38,8 +38,8 @@ _COUNT_LIMIT: Final = 99
 
 @dataclass(frozen=True)
 class Member:
-    """The signed-in reader of a page, and the navigation; `waiting` is the number of new items that the menu on phones
-    leads to.
+    """The signed-in reader of a page, and the navigation; `waiting` is the sum of the counts in the menu on phones, as
+    text.
     """
 
     person: Person

@@ -54,7 +54,7 @@ def shown_person(account: Account) -> Person:
 
 
 def shown_author(account: Mapping[str, Any], *, member: bool = False) -> Person:
-    """Return `shown_person` for an entity "Account"; for a `member`, remote accounts link to their page on this server."""
+    """Return `shown_person` for an Account entity; for a `member`, remote accounts link to their page on this server."""
     username, domain = account["username"], account["acct"].partition("@")[2]
     name = visible_text(account["display_name"]) or username
     return Person(
@@ -67,12 +67,12 @@ def shown_author(account: Mapping[str, Any], *, member: bool = False) -> Person:
 
 
 def load_entities(account_ids: Iterable[int], viewer_id: int | None = None) -> list[dict[str, Any]]:
-    """Return the entities "Account" as the viewer sees them, in the order of the ids, without suspended accounts."""
+    """Return the Account entities as the viewer sees them, in the order of the ids, without suspended accounts."""
     return [entity for entity in present_accounts(account_ids, viewer_id).values() if not entity.get("suspended")]
 
 
 def shown_biography(entity: Mapping[str, Any]) -> SafeString:
-    """Return the biography of an entity "Account", as text."""
+    """Return the biography in an Account entity, as text."""
     return with_emojis(escape(" ".join(visible_text(plain(entity["note"])).split())), entity["emojis"])
 
 

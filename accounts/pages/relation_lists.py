@@ -1,4 +1,4 @@
-"""Pages of a signed-in person's follow requests, and of the people and servers that they mute or block."""
+"""Pages with a signed-in person's follow requests, and with the people and servers that they mute or block."""
 
 from __future__ import annotations
 

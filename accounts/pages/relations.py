@@ -25,7 +25,7 @@ from social.pages.frame import url_of
 
 
 def relation_of(user: User, account: Account) -> dict[str, Any] | None:
-    """Return the entity "Relationship" of the user to the account, for `pages/relation.html`; None for their own."""
+    """Return the Relationship entity of the user to the account, for `pages/relation.html`; None for the user's own account."""
     if account.id == user.account_id:
         return None
     relations = load_relations(user.account_id, [account.id])
@@ -37,7 +37,7 @@ def relation_of(user: User, account: Account) -> dict[str, Any] | None:
 
 
 def with_relations(user: User, entities: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the people of these entities "Account" for `pages/people.html`, with the user's relation to each. One query."""
+    """Return the people of these Account entities for `pages/people.html`, with the user's relation to each. One query."""
     ids = [int(entity["id"]) for entity in entities]
     relations = load_relations(user.account_id, ids)
     return [

@@ -1,4 +1,4 @@
-"""The forms of the settings. Errors that services find are shown beside the fields."""
+"""The forms of the settings. Errors that services find are shown next to the fields."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class PreferencesForm(ServiceForm):
 
 
 class NotificationMailsForm(ServiceForm):
-    """Form for the choice of the notifications that a user gets by mail."""
+    """Form for choosing the notifications that a user gets by mail."""
 
     notification_mails = forms.ChoiceField(
         label=_("How often you get e-mails"),
@@ -200,7 +200,7 @@ class InvitationForm(ServiceForm):
 
 PROFILE_MAX_BODY: Final = 4 * PICTURE_SIZE_LIMIT + MEBIBYTE
 """Maximum number of bytes of a request: pictures somewhat above their limit are still received, so that the error is
-shown beside their field; far larger requests are refused unread.
+shown next to their field; far larger requests are refused unread.
 """
 _PICTURES: Final = ("avatar", "header")
 

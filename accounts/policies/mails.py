@@ -13,13 +13,13 @@ from django.utils.translation import gettext_lazy as _
 from social.kernel import links
 
 STAFF: Final = "staff_mails"
-"""Preference of staff: mails about reports and appeals."""
+"""Preference for staff: mails about reports and appeals."""
 
 SIGN_UPS: Final = "sign_up_mails"
-"""Preference of staff: mails about people who wait for approval."""
+"""Preference for staff: mails about people who are waiting for approval."""
 
 DIGEST: Final = "digest_mails"
-"""Preference of staff: a daily mail about pending decisions."""
+"""Preference for staff: a daily mail about pending decisions."""
 
 NOTIFICATIONS: Final = "notification_mails"
 """Preference: how notifications are mailed, one of MODES."""
@@ -81,7 +81,7 @@ def off_value(switch: str) -> Any:
 
 
 def list_headers(user_id: int, switch: str) -> tuple[str, dict[str, str]]:
-    """Return the unsubscribe address for a kind of mails (`switch`), which never expires, and the mail headers that
+    """Return the unsubscribe address for a kind of mail (`switch`), which never expires, and the mail headers that
     contain it (RFC 8058).
     """
     url = links.web_url(reverse("mail_unsubscribe", args=[_SIGNER.sign(f"{user_id}-{switch}")]))

@@ -36,7 +36,7 @@ def link_of_field(field: Mapping[str, Any], *, local: bool) -> str | None:
 
 
 def links_back(page: str, addresses: Collection[str]) -> bool:
-    """Tell whether an HTML page has a link with `rel="me"` to one of the addresses, in any case of letters.
+    """Tell whether an HTML page has a link with `rel="me"` to one of the addresses, ignoring case.
 
     Links in comments, scripts, templates and text fields, which others may have written, do not count.
     """

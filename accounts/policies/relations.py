@@ -67,7 +67,7 @@ class Relations:
     is_remote: bool = False
 
     def blocked_either_way(self, account_id: int) -> bool:
-        """Tell whether one of the two has blocked the other."""
+        """Tell whether the viewer has blocked the account, or the account the viewer."""
         return account_id in self.blocking or account_id in self.blocked_by
 
     def is_blocked_by(self, account_id: int) -> bool:
@@ -118,7 +118,7 @@ class Hidden:
         return not (self.blocking or self.blocked_by or self.muting or self.domains)
 
     def relations(self, viewer_id: int, domains: Mapping[int, str | None], moment: datetime) -> Relations:
-        """Return the viewer's relations at `moment`, without follows, to accounts with these `domains` by id."""
+        """Return the viewer's relations at `moment`, without follows, to the accounts whose ids are the keys of `domains`."""
         return Relations(
             viewer_id=viewer_id,
             blocking=self.blocking,

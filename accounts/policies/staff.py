@@ -67,7 +67,7 @@ _COLOR: Final = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 @dataclass(frozen=True, slots=True)
 class RoleDraft:
-    """A role as staff write it: permission bits, rank (`position`), quotas (0: no limit), and limits of imports."""
+    """A role as staff write it: permission bits, rank (`position`), quotas (0: no limit), and limits on imports."""
 
     name: str
     permissions: int
@@ -83,7 +83,7 @@ class RoleDraft:
 def role_errors(draft: RoleDraft, *, by: Staff, before: Role | None, taken: bool) -> list[FieldError]:
     """List the errors of a role that the staff member `by` writes; `taken`: another role has this name.
 
-    Nobody can grant or revoke a permission that they lack, or make a role that ranks as high as their own.
+    Nobody can grant or revoke a permission that they lack, or create a role that ranks as high as their own.
     """
     everyone = before is not None and before.pk == EVERYONE_ROLE_ID
     errors = []

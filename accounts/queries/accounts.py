@@ -42,7 +42,7 @@ def list_accounts() -> QuerySet[Account]:
     )
 
 
-# A compiled query cannot prefetch, so that `moved_to` is read by another query, which is rarely needed.
+# A compiled query cannot prefetch, so `moved_to` is read by another query, which is rarely needed.
 _ACCOUNT = Plan(lambda: list_accounts().prefetch_related(None).filter(id=Slot("id", Account._meta.pk)))
 
 
@@ -95,7 +95,9 @@ def has_address(username: str, domain: str | None, prefix: str = "") -> Q:
 
 
 def filter_by_prefix(rows: QuerySet[Account], beginning: str) -> QuerySet[Account]:
-    """Filter accounts whose username begins with `beginning`, by a range: a cached plan cannot use an index for LIKE."""
+    """Filter accounts whose username begins with `beginning`, with a range condition, because a cached plan cannot use
+    an index for LIKE.
+    """
     first = beginning.lower()
     named = rows.alias(name=Collate(Lower("username"), "C"))
     return named.filter(name__gte=first, name__lt=f"{first}{chr(sys.maxunicode)}")
@@ -178,7 +180,7 @@ def approving(cached: Mapping[int, dict[str, Any]]) -> list[int]:
 
 def load_counted_accounts(account_ids: Iterable[int], viewer_id: int | None) -> CountedAccounts:
     """Load the rows for the entities of these accounts: one query when every body is cached, otherwise two or three
-    more. A viewer requires one more query if one of the accounts is locked and its followers may feature it.
+    more. With a viewer, one more query is made if one of the accounts is locked and its followers may feature it.
     """
     wanted = list(set(account_ids))
     if not wanted:

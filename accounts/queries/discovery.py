@@ -40,7 +40,7 @@ class Suggestion:
     source: str
 
 
-# Number of accounts that are considered for suggestions, of each kind. The query below counts the latest follows of the
+# Number of accounts that are considered for each kind of suggestion. The query below counts the latest follows of the
 # viewer's latest follows.
 _CANDIDATES: Final = 1000
 _FRIENDS_OF_FRIENDS: Final = f"""
@@ -124,7 +124,9 @@ def _offered_ids(viewer_id: int) -> list[int]:
 
 
 def _followable() -> QuerySet[Account]:
-    """List the accounts that can be followed: not limited, suspended or moved; local ones of users who can use them."""
+    """List the accounts that can be followed: not limited, suspended or moved; local accounts only if their users can
+    use them.
+    """
     # The users are in a subquery, which is evaluated only for local accounts; a join would look for the user of every account.
     unconfirmed = EmailAddress.objects.filter(user=OuterRef("id"), primary=True, verified=False)
     users = User.objects.filter(account_id=OuterRef("id"), approved=True, disabled_at=None).exclude(Exists(unconfirmed))
@@ -175,7 +177,7 @@ def _words_of(text: str) -> str:
 
 
 CANDIDATES_LIMIT: Final = 200
-"""Number of search results over all pages."""
+"""Number of search results across all pages."""
 _LETTERS_OF_A_WORD: Final = 3
 _PRESENT: Final = PRESENT.sql("id", has_viewer=False, joined="accounts_account")
 

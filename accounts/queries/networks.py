@@ -1,6 +1,6 @@
 """Reads an account's lists of other accounts, newest row first, and follows that blocks or suspensions have ended.
 
-The rows have `id` and `person_id`, the account's id; the caller loads the entities for a page of them.
+The rows have `id` and `person_id`, the id of the other account; the caller loads the entities for a page of them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def count_follows_with(account_id: int, domain: str) -> tuple[int, int]:
     return following, Follow.objects.filter(target_id=account_id, account__domain=name).count()
 
 
-# Starts from the viewer's follows, which are fewer than the followers of a popular account.
+# The query starts from the viewer's follows, which are fewer than the followers of a popular account.
 _FAMILIAR: Final = f"""
 SELECT known.id, familiar.account_id
   FROM unnest(%(ids)s::bigint[]) known (id) CROSS JOIN LATERAL (

@@ -161,8 +161,8 @@ SELECT 'read_apart', a.id, NULL, NULL, NULL, NULL FROM unnest((SELECT %(ids)s)::
 
 
 def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) -> set[int]:
-    """Return the ids of those of the accounts, and of the accounts that they moved to, that let only their followers
-    feature them. `approving` are the ids of further accounts that are known to do so; they are included.
+    """Return the ids of the accounts that let only their followers feature them: among `accounts`, among the accounts
+    that those have moved to, and `approving`, which are ids of accounts known to do so.
     """
     ids = set(approving)
     for account in accounts:
@@ -173,8 +173,8 @@ def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) ->
 
 
 def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
-    """Load the relations that decide whether the viewer may feature the accounts; makes no query if `featuring_ids` are
-    empty.
+    """Load the relations that decide whether the viewer may feature the accounts; no query is made if there are no
+    `featuring_ids`.
     """
     return load_hiding(viewer_id, featuring_ids(accounts, approving))
 

@@ -1,4 +1,4 @@
-"""Reads other servers, by the domains of their accounts' addresses and by their hosts."""
+"""Finds other servers by the domains of their accounts' addresses, and by their hosts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ class FollowsUnder:
 
 
 def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
-    """Load the follows with accounts of these domains and their subdomains, if any, by domain; five queries."""
+    """Load, by domain, the follows between local accounts and accounts of these domains and their subdomains. Domains
+    without follows are left out. Five queries.
+    """
     domain_names = set(domains)
     if not domain_names:
         return {}

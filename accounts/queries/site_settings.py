@@ -38,10 +38,10 @@ _DEFAULTS: Final[dict[str, Any]] = {
 
 
 ACCESS_SETTING: Final = "timelines_access"
-"""The key of the access to timelines: `{"live_feeds": {"local": "public", "remote": "disabled"}, "hashtag_feeds": ..}`."""
+"""Key of the timeline access setting: `{"live_feeds": {"local": "public", "remote": "disabled"}, "hashtag_feeds": ..}`."""
 
 BACKUP_SETTING: Final = "backup_taken"
-"""The key of the time of the last backup."""
+"""Key of the setting that holds the time of the last backup."""
 
 
 def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def retention_days(name: str) -> int:
 
 
 def find_remote_posts_limit() -> int:
-    """Return how many remote posts are kept, the newest first; 0 means no limit."""
+    """Return the maximum number of remote posts, of which the oldest are deleted; 0 means no limit."""
     return int(_find("REMOTE_POSTS_LIMIT"))
 
 
@@ -116,7 +116,7 @@ def _find(name: str) -> Any:
 
 
 def _value_of(name: str, stored: Any) -> Any:
-    """Return the value from the environment, else the stored value, else the default."""
+    """Return the value from the environment, or else the stored value, or else the default."""
     is_default = name in settings.FIXED_SITE_SETTINGS or stored is None or stored == ""
     return getattr(settings, name) if is_default else stored
 
@@ -157,6 +157,6 @@ def load_identity() -> Identity:
 
 
 def find_site_title() -> str:
-    """Return the name of this server: the name set by staff, else the domain."""
+    """Return the name of this server: the name set by staff, or else the domain."""
     setting = find_site_text("site_title")
     return settings.LOCAL_DOMAIN if setting is None else setting[0]

@@ -51,7 +51,9 @@ class CountOf(Subquery):
 
 
 def count_waiting(user: User, name: str) -> int:
-    """Return the count `name` of WAITING_COUNTS for a signed-in person (unknown name: 0), stored until `forget_waiting`."""
+    """Return the count `name` of WAITING_COUNTS for a signed-in person (unknown name: 0). It is cached until
+    `forget_waiting` is called.
+    """
     if name not in WAITING_COUNTS:
         return 0
     known: int | None = getattr(user, f"waiting_{name}", None)
@@ -92,7 +94,7 @@ def find_user(user_id: int | None) -> User:
 
 
 def find_user_with_state(user_id: int | None) -> tuple[User, OwnState]:
-    """Return the user and their state, with at most FOLLOW_REQUESTS_SHOWN requests, in one query. Raises NotFound."""
+    """Return the user and their state, with at most FOLLOW_REQUESTS_SHOWN follow requests, in one query. Raises NotFound."""
     user = _require_user(_USER_WITH_REQUESTS.first(id=user_id or 0))
     stat = getattr(user.account, "stat", None)
     counters = (None,) * 4

@@ -1,4 +1,4 @@
-"""The entities "CustomEmoji" and "Account"; the body of an account may be cached, its counters never (contract, entities)."""
+"""The CustomEmoji and Account entities; the body of an account may be cached, its counters never (contract, entities)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class RoleSerializer(EntitySerializer):
 
 
 class FieldSerializer(EntitySerializer):
-    """Field: a row of the table of a profile, as `Account.fields` stores it; its value as HTML."""
+    """Field: a row of the table on a profile, as `Account.fields` stores it, with its value as HTML."""
 
     shown = "html"
 
@@ -206,7 +206,7 @@ def cacheable(account: Account, emojis: EmojiLookup, relations: Relations) -> di
 
 
 def completed(cached: dict[str, Any], account_id: int, counted: dict[str, Any], relations: Relations) -> dict[str, Any]:
-    """Return the entity that `cacheable` began, with its `shown_counters`, as the viewer of `relations` sees it."""
+    """Return the entity from its `cacheable` parts and its `shown_counters`, as the viewer of `relations` sees it."""
     approval = feature_approval(Audience(cached["audience"]), account_id, relations)
     return {**cached["body"], **approval, **counted}
 
@@ -271,7 +271,7 @@ def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[
 
 
 class AccountSerializer(EntitySerializer):
-    """Account. Context: `emojis`, an EmojiLookup over the accounts of the page; `relations` of `load_featuring`."""
+    """Account. Context: `emojis`, an EmojiLookup over the accounts of the page; `relations` from `load_featuring`."""
 
     @cached_property
     def emojis(self) -> EmojiLookup:
@@ -324,7 +324,7 @@ class CredentialAccountSerializer(AccountSerializer):
 
 
 class CountedAccountsSerializer(EntitySerializer):
-    """The entities "Account" of CountedAccounts, by id. `fresh` holds the new bodies that may be cached."""
+    """The Account entities of CountedAccounts, by id. `fresh` holds the new bodies that may be cached."""
 
     def to_representation(self, instance: CountedAccounts) -> dict[int, dict[str, Any]]:
         """Return the entities, without accounts that were deleted while they were loaded."""

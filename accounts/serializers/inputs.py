@@ -18,7 +18,7 @@ from social.kernel.text.names import clean_input
 
 
 class MuteInput(Form):
-    """Options of a mute: whether notifications are hidden, and for how many seconds."""
+    """Options of a mute: whether it hides notifications, and its duration in seconds."""
 
     notifications: bool = True
     duration: int = 0
@@ -31,7 +31,7 @@ class FollowInput(Input[FollowChange]):
 
 
 class LegacyFollowInput(Form):
-    """The account to follow: `user` or `user@domain`, which blanks may surround."""
+    """The account to follow: `user` or `user@domain`, possibly surrounded by blanks."""
 
     uri: Stripped = ""
 
@@ -86,7 +86,8 @@ class DirectoryInput(Form):
     local: bool = False
 
 
-# Two pictures in base64, escaped for a form, and some margin; larger requests are refused unread (413).
+# Maximum size of a request: two pictures in base64, escaped for a form, and some margin; larger requests are refused
+# unread (413).
 MAX_BODY: Final = 2 * 2 * PICTURE_SIZE_LIMIT + MEBIBYTE
 _SOURCE: Final = ("privacy", "sensitive", "language", "quote_policy")
 
@@ -140,7 +141,9 @@ class CredentialsInput(_SharedInput):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Return the change of a profile; members of `source`, which may be empty (SEED-133), are parameters."""
+        """Return the change of a profile; the members of `source`, which may be empty (SEED-133), are read like other
+        parameters.
+        """
         source = values.get("source")
         sent = {name: value for name, value in values.items() if name not in _SOURCE}
         if isinstance(source, dict):

@@ -1,4 +1,4 @@
-"""The entities "Relationship", "MutedAccount", "Suggestion" and others about relations of accounts (contract, entities)."""
+"""The Relationship, MutedAccount and Suggestion entities, and others about relations of accounts (contract, entities)."""
 
 from __future__ import annotations
 

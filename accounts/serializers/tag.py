@@ -1,4 +1,4 @@
-"""The entities "Tag" and "FeaturedTag" (contract, entities; the same shape at all endpoints: SEED-079)."""
+"""The Tag and FeaturedTag entities (contract, entities; the same shape at all endpoints: SEED-079)."""
 
 from __future__ import annotations
 

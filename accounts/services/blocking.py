@@ -86,7 +86,9 @@ def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
 
 
 def block_domain(*, account: Account, domain: str) -> None:
-    """Block a server, by its domain in any spelling. Publishes DomainBlocked. Raises Invalid, also for this server."""
+    """Block the server with this domain, which may be in any spelling. Publishes DomainBlocked. Raises Invalid, also
+    for this server.
+    """
     if not domain.strip():
         raise Invalid.of([FieldError.blank("domain")])
     name = normalise_domain(domain)

@@ -253,7 +253,7 @@ def _end_user(user: User, *, keep_one: bool) -> None:
 
 
 def reject_user(*, by: Staff, user: User) -> None:
-    """Delete a user who waits for approval. Raises Forbidden, also for an approved user; NotFound for a deleted user."""
+    """Delete a user who is waiting for approval. Raises Forbidden, also for an approved user; NotFound for a deleted user."""
     with transaction.atomic():
         row = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         require(by, Permission.MANAGE_USERS, over=user.role if row is None else row.role)
@@ -281,8 +281,8 @@ def delete_account(*, by: Staff, account: Account) -> None:
         elif current.local:
             raise Conflict(_("This is the server's own account: it signs for the server and stays."))
         else:
-            # With a local origin, so that the account's own server cannot lift the suspension by sending the account again
-            # meanwhile.
+            # The origin is this server's staff, so that the account's own server cannot lift the suspension by sending
+            # the account again meanwhile.
             end_account(account=current, origin=SuspensionOrigin.LOCAL)
         record_about(by, "delete", account)
 

@@ -28,7 +28,7 @@ MISSING_KEYS_AT_ONCE: Final = 10
 
 
 def keys_of(*, account: Account) -> KeyPair:
-    """Return the keys of a local account, created if they are missing, also for concurrent calls."""
+    """Return the keys of a local account; create them if they are missing. Concurrent calls return the same keys."""
     pair = KeyPair.objects.filter(account=account).first()
     if pair is None:
         store_keys(account=account, pair=new_rsa_pair())
@@ -39,7 +39,8 @@ def keys_of(*, account: Account) -> KeyPair:
 def store_keys(*, account: Account, pair: tuple[str, str]) -> None:
     """Store the keys (`pair`: private, public) of a local account, unless it has keys; the private key is encrypted.
 
-    Every account gets keys when it is created: later keys could be missing from a backup that has the account.
+    Every account gets keys when it is created: keys that are created later could be missing from a backup that contains
+    the account.
     """
     private_key, public_key = pair
     key_pair = KeyPair(

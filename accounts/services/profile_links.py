@@ -46,7 +46,7 @@ def verify_profile_links(events: Sequence[ProfileLinksChanged]) -> None:
 
 
 def links_to(account: Account, page: Response) -> bool:
-    """Tell whether the page was found and links to the account as its author's."""
+    """Tell whether the page was found and links back to the account."""
     addresses = (account.page_url, account.uri)
     return page.status == 200 and links_back(page.body.decode("utf-8", "replace"), addresses)
 

@@ -92,15 +92,14 @@ def is_stale(account: Account) -> bool:
 
 
 def may_refresh(account: Account) -> bool:
-    """Tell whether an unverified hint may cause a fetch: at most once in REFRESH_AFTER, as strangers can send hints."""
+    """Tell whether an unverified hint may trigger a fetch: at most once in REFRESH_AFTER, because strangers can send hints."""
     return account.fetched_at is None or clock.now() - account.fetched_at > REFRESH_AFTER
 
 
 def release_address(*, username: str, domain: str, uri: str) -> Account | None:
-    """Take an address that its domain has assigned to `uri` from another account; return that account, or None.
-
-    Until it is fetched again, it has its old username with its id appended. Publishes ProfileUpdated. The caller holds
-    a transaction.
+    """Take an address away from the account that has it, because its domain has assigned it to `uri`; return that
+    account, or None. Until that account is fetched again, it has its old username with its id appended. Publishes
+    ProfileUpdated. The caller holds a transaction.
     """
     rows = Account.objects.filter(has_address(username, domain)).exclude(uri=uri)
     if not rows.exists():

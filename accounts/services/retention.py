@@ -1,6 +1,6 @@
-"""Deletes personal data after a time: network addresses, mails written to files, and the audit log.
+"""Deletes personal data after some time: network addresses, mails written to files, and the audit log.
 
-The days are settings (0: for ever). Data of held accounts stay. Run by the scheduler.
+The retention periods in days are settings (0: for ever). Data of held accounts stay. Run by the scheduler.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _end_unused_sessions() -> int:
 
 
 def forget_written_mails() -> int:
-    """Delete mails that were written to files (without EMAIL_URL) before KEPT_MAIL_DAYS; return how many."""
+    """Delete mails that were written to files (without EMAIL_URL) more than KEPT_MAIL_DAYS ago; return how many."""
     if settings.EMAIL_BACKEND != "django.core.mail.backends.filebased.EmailBackend":
         return 0
     before = (clock.now() - timedelta(days=KEPT_MAIL_DAYS)).timestamp()
@@ -95,7 +95,7 @@ def forget_audit_entries() -> int:
     """Delete rows of the audit log, and of Django's admin log, after KEEP_AUDIT_LOG_DAYS; return how many of the
     former.
 
-    The database lets only this function delete audit rows, and none of the last 30 days.
+    The database lets only this function delete audit rows, and none from the last 30 days.
     """
     before = clock.days_ago(retention_days("KEEP_AUDIT_LOG_DAYS"))
     forgotten = 0

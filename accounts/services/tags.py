@@ -126,7 +126,9 @@ def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
 
 
 def unfeature_tag(*, account: Account, featured_tag_id: int) -> None:
-    """Remove a hashtag from the account's profile. Raises NotFound, also for another's. Publishes FeaturedTagChanged."""
+    """Remove a hashtag from the account's profile. Raises NotFound, also for another account's hashtag. Publishes
+    FeaturedTagChanged.
+    """
     if not _unfeature(account, FeaturedTag.objects.filter(id=featured_tag_id)):
         raise NotFound
 
@@ -183,7 +185,9 @@ class TagChange:
 
 
 def review_tag(*, by: Staff, tag: Tag, change: TagChange) -> None:
-    """Apply a change to a hashtag, which is then reviewed. Raises Forbidden, NotFound; Invalid for another name."""
+    """Apply a change to a hashtag, which is then reviewed. Raises Forbidden, NotFound; Invalid for a display name that
+    does not match the hashtag.
+    """
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
         current = require_found(Tag.objects.select_for_update().filter(pk=tag.pk).first())

@@ -64,7 +64,7 @@ class ImportRow(models.Model):
     """Line of an import that is pending or has failed, with its cells in the order of the list's columns.
 
     `key` identifies the line's subject, normalised; it is empty until the line is parsed, or if it is invalid. `error`
-    is the reason of the failure (`accounts.transfers.policies.Problem`).
+    is the reason for the failure (`accounts.transfers.policies.Problem`).
     """
 
     batch = models.ForeignKey(Import, on_delete=models.CASCADE, related_name="rows", db_index=False)
@@ -117,7 +117,9 @@ class Archive(models.Model):
 
 
 class Move(models.Model):
-    """Move of an account to another account. The row of a cancelled move stays: the wait for the next move starts with it."""
+    """Move of an account to another account. The row of a cancelled move stays: the time until the next move is allowed
+    counts from it.
+    """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="moves", db_index=False)
     target = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -146,11 +148,11 @@ class PastImport(models.Model):
     """Import of a person's own posts from an archive. Its owner can start it once it has been read (`READY`), and can
     undo it.
 
-    `source` is the ActivityPub id of the author that the archive names, `software` its kind. `visibility` is the widest
-    visibility of the imported posts, or empty. Of `total` posts, `position` were handled and `done` stored; `left_out`
-    entries are not imported. `numbers` are further counts by name, `reasons` are the counts of left-out entries and
-    parts by reason (`accounts.transfers.past.Reason`); `problem` is the reason for refusing the archive. An `unlimited`
-    import is an operator's.
+    `source` is the ActivityPub id of the author that the archive names, `software` the kind of server that wrote the
+    archive. `visibility` is the widest visibility of the imported posts, or empty. Of `total` posts, `position` were
+    handled and `done` stored; `left_out` entries are not imported. `numbers` are further counts by name, `reasons` are
+    the counts of left-out entries and parts by reason (`accounts.transfers.past.Reason`); `problem` is the reason for
+    refusing the archive. An `unlimited` import is an operator's.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -1,4 +1,4 @@
-"""Limits and reasons of imports of a person's own posts from an archive."""
+"""Limits on imports of a person's own posts from an archive, and reasons why something is not imported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from social.kernel import clock
 from social.kernel.errors import KernelError
 
 POSTS_LIMIT: Final = 500_000
-"""Maximum number of entries of an archive, including entries that are not posts."""
+"""Maximum number of entries in an archive, including entries that are not posts."""
 ARCHIVE_ENTRIES_LIMIT: Final = 500_000
 """Maximum number of files in an archive."""
 DIRECTORY_LIMIT: Final = 64 * 1024 * 1024
@@ -24,11 +24,11 @@ UNPACKED_LIMIT: Final = 64 * 1024**3
 LIST_SIZE_LIMIT: Final = 4 * 1024**3
 """Maximum number of bytes of a list of posts when it is unpacked."""
 FREE_SPACE: Final = 2 * 1024**3
-"""Number of bytes that stay free on the disk when an archive is unpacked."""
+"""Number of bytes that must stay free on the disk when an archive is unpacked."""
 LISTED_LIMIT: Final = 20_000
 """Maximum number of stored lines about left-out entries; further entries are only counted."""
 UPLOAD_LIMIT: Final = 256 * 1024**2
-"""Maximum number of bytes of an archive that is uploaded; operators import larger ones by a command."""
+"""Maximum number of bytes of an archive that is uploaded; operators import larger ones with a command."""
 UNDO_PERIOD: Final = timedelta(days=30)
 """Time after the end of an import during which it can be undone."""
 

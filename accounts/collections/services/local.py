@@ -24,7 +24,7 @@ from social.kernel.locks import keep_row, lock, lock_row
 from social.kernel.text.languages import known_language
 from social.kernel.text.names import normalise_hashtag
 
-#: Columns whose changes are notified to the accounts in a collection.
+#: Columns of which the accounts in a collection are notified when they change.
 _NOTIFIED: Final = ("name", "description")
 
 

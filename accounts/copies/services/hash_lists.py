@@ -81,7 +81,7 @@ def change_list(*, by: Staff, hash_list: HashList, draft: policies.HashListDraft
 
 
 def switch_list(*, by: Staff, hash_list: HashList, enabled: bool) -> None:
-    """Enable or disable a list; every process does so within RECENT_SECONDS. Raises Forbidden, NotFound."""
+    """Enable or disable a list, which takes effect in every process within RECENT_SECONDS. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
         current = lock_row(hash_list)

@@ -173,7 +173,7 @@ def release_file(*, by: Staff, file: QuarantinedFile) -> None:
     """Release a file and every other file with its digest; they are processed or fetched again. Publishes
     FileReleased.
 
-    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict if staff have decided before.
+    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict if staff have already decided.
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
@@ -187,7 +187,7 @@ def release_file(*, by: Staff, file: QuarantinedFile) -> None:
 def destroy_file(*, by: Staff, file: QuarantinedFile) -> None:
     """Delete the bytes of a file for good; its row stays, so that the same file is recognised later.
 
-    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict if staff have decided before or the sender is on hold.
+    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict if staff have already decided or the sender is on hold.
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():

@@ -1,7 +1,7 @@
 """Imports local custom emojis from packs of pictures, exports, changes and removes them, and copies remote ones.
 
-A pack is a set of pictures named by their shortcodes. Changes take effect immediately; cached posts show them within
-ten minutes.
+A pack is a set of pictures that are named after their shortcodes. Changes take effect immediately; cached posts show
+them within ten minutes.
 """
 
 from __future__ import annotations

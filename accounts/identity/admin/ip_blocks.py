@@ -146,7 +146,7 @@ class IpBlockAdmin(FiledBlockListAdmin):
     search_help_text = _("An address or network, or words from the note")
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """Return the file of IP blocks; lines that would lock out the person who sends this request are refused."""
+        """Return the kind of file for IP blocks; lines that would lock out the person who sends this request are refused."""
         return NetworkFile(client_ip(request))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[IpBlock]:

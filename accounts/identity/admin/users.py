@@ -134,7 +134,7 @@ class UserAdmin(ActingAdmin):
     )
 
     def waiting(self) -> QuerySet[User]:
-        """Return the users who have confirmed their e-mail address and wait for approval."""
+        """Return the users who have confirmed their e-mail address and are waiting for approval."""
         return list_unapproved()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:

@@ -29,7 +29,9 @@ from social.pages.frame import allow_widget, show
 
 
 class ChangeEmailView(View):
-    """`/auth/email`: GET shows the e-mail address and a form for a new one, POST requests a mail with a link to it."""
+    """`/auth/email`: GET shows the e-mail address and a form for a new one, POST requests a mail with a confirmation
+    link, sent to the new one.
+    """
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._show(request, NewEmailForm())

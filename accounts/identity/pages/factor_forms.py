@@ -170,7 +170,7 @@ class NewPasskeyForm(webauthn.AddWebAuthnForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Return the values. Raises ValidationError unless the passkey is new and was made on a page of this server."""
+        """Return the values. Raises ValidationError unless the passkey is new and was created on a page of this server."""
         try:
             cleaned: dict[str, Any] = super().clean()
             sent = cleaned.get("credential")

@@ -50,7 +50,7 @@ def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
     or code; None for other users.
 
     Users without a password reauthenticate with their issuer. Users who have passkeys but no authenticator app
-    reauthenticate with a passkey. Neither is required again for some minutes.
+    reauthenticate with a passkey. Neither is required again within a few minutes.
     """
     if not user.has_usable_password() and not has_reauthenticated_with_issuer(request, user):
         return redirect(with_query(reverse("identity_again"), next=request.path))
@@ -118,7 +118,7 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 class ActivateAppView(ActivateTOTPView):
     def form_valid(self, form: Any) -> HttpResponse:
-        """Turn the factor on and sign out other browsers, which have not shown the second factor (row 24)."""
+        """Turn the factor on and sign out other browsers, which have not used the second factor (row 24)."""
         response: HttpResponse = super().form_valid(form)
         user = self.request.user
         authenticator = find_app(user)

@@ -1,4 +1,4 @@
-"""Helper functions for the pages of signing in, which may lead to the authorization of an application, and for
+"""Helper functions for the sign-in pages, which may lead to the authorization of an application, and for
 reauthentication with an issuer.
 """
 
@@ -115,7 +115,7 @@ ISSUER_METHOD: Final = "socialaccount"
 
 
 def has_reauthenticated_with_issuer(request: HttpRequest, user: User) -> bool:
-    """Tell whether the user has reauthenticated with their issuer within the last minutes."""
+    """Tell whether the user has reauthenticated with their issuer within the last few minutes."""
     since = clock.now().timestamp() - app_settings.REAUTHENTICATION_TIMEOUT
     return any(
         record["method"] == ISSUER_METHOD and record.get("reauthenticated") and record["at"] > since

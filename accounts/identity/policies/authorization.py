@@ -55,7 +55,9 @@ _CSP_HOST = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
 
 
 def split_redirect_uris(raw: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the redirect URIs of a registration: a list's items, or a text's parts between white space."""
+    """Return the redirect URIs of a registration: the items of a list, or the parts of a text, which are separated by
+    white space.
+    """
     return tuple(raw.split() if isinstance(raw, str) else (part for item in raw for part in str(item).split()))
 
 
@@ -99,8 +101,8 @@ def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = 
 
 
 def form_action_source(uri: str) -> str | None:
-    """Return the Content-Security-Policy source for a form that ends at this redirect URI; None if it stays on this
-    server.
+    """Return the Content-Security-Policy source for a form whose submission redirects to this URI; None if it stays on
+    this server.
 
     Browsers check `form-action` also on redirects after a form (security row 46). A host that cannot be a source (an
     IPv6 address) is replaced by its scheme; nothing in the URI can add another directive.

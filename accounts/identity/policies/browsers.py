@@ -37,7 +37,7 @@ _PROGRAM: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]{1,30}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """A browser and the system it runs on, by name; empty if unknown."""
+    """Names of a browser and of the system that it runs on; empty if unknown."""
 
     name: str
     system: str

@@ -38,7 +38,7 @@ RESERVED = frozenset(
 
 @dataclass(frozen=True)
 class SignUpDraft:
-    """Values of a sign-up form, and the address of the client."""
+    """Values of a sign-up form, and the IP address of the client."""
 
     username: str
     email: str

@@ -142,7 +142,7 @@ def _passkey(found: Authenticator) -> Passkey:
 
 
 def load_identities(user: User) -> list[SocialAccount]:
-    """Load the user's identities at issuers that the settings name. Without issuers, no query is made."""
+    """Load the user's identities at issuers that the settings name. If the settings name no issuers, no query is made."""
     issuers = [issuer.id for issuer in settings.ISSUERS]
     return list(SocialAccount.objects.filter(user=user, provider__one_of=issuers).order_by("pk")) if issuers else []
 

@@ -34,7 +34,7 @@ UNCONFIRMED: Final = ~Exists(EmailAddress.objects.filter(user=OuterRef("pk"), pr
 
 
 def list_unapproved() -> QuerySet[User]:
-    """List users who have confirmed their e-mail address and wait for approval, unordered."""
+    """List users who have confirmed their e-mail address and are waiting for approval, unordered."""
     return User.objects.filter(approved=False, account__deleted_at=None).exclude(UNCONFIRMED)
 
 
@@ -58,7 +58,7 @@ def load_findings(
 
 
 def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -> Findings:
-    """Look up only an e-mail address, as `load_findings` does."""
+    """Look up only the e-mail address, like `load_findings`."""
     return Findings(
         email_in_use=User.objects.filter(email__lower=email.lower()).exists(),
         canonical_email=CanonicalEmailBlock.objects.filter(digest=email_digest(email)).exists(),

@@ -166,7 +166,7 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
             return super().create_token_response(*args)
 
     def validate_token_request(self, request: Request) -> None:
-        """Validate the grant type before everything else; there are no aliases."""
+        """Validate the grant type before everything else; grant types have no aliases here."""
         _require_parameters("grant_type")(request)
         if request.grant_type not in self.grant_types:
             raise errors.UnsupportedGrantTypeError(request=request)

@@ -98,7 +98,8 @@ def _replace(address: EmailAddress, email: str, mail_hosts: Collection[str] | No
         return
     require_valid(email_errors(email) or load_email_findings(email, mail_hosts).errors())
     user = address.user
-    # A new row, because confirmation links contain the id of the row: links to the old address must not work.
+    # A new row, because confirmation links contain the id of the row: the links that were sent to the old address must
+    # not work.
     address.delete()
     User.objects.filter(pk=user.pk).update(email=email)
     EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
@@ -147,7 +148,7 @@ def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
 def remove_unconfirmed(*, kept: timedelta = UNCONFIRMED_RETENTION) -> int:
     """Remove users who signed up longer ago than `kept` and never confirmed, with all their data; return how many.
 
-    Nobody has ever seen them, so that their names are free again. Works in transactions of at most BATCH_SIZE users; a
+    Nobody has ever seen them, so their names become free again. Works in transactions of at most BATCH_SIZE users; a
     user who confirms at the same moment stays. Run by the scheduler.
     """
     before = clock.now() - kept
@@ -260,7 +261,9 @@ def _link(user: User) -> str:
 
 
 def checked_email(email: str) -> str:
-    """Return a new address in lower case. Raises Invalid with `details`. It may query the DNS: not in transactions."""
+    """Return a new address in lower case. Raises Invalid with `details`. It may query the DNS: call it outside of
+    transactions.
+    """
     address = email.strip().lower()
     require_valid(
         email_errors(address) or load_email_findings(address, look_up_mail_hosts(address)).errors(), details=True

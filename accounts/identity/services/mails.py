@@ -1,4 +1,5 @@
-"""Sends mails to people about their accounts, by event handlers: no request waits for a mail server (security row 64).
+"""Sends mails to people about their accounts, in event handlers, so that no request waits for a mail server (security
+row 64).
 
 The handlers raise Unavailable when the mail server does not respond, and the outbox retries them; some people may then
 get a mail twice.
@@ -42,7 +43,9 @@ IDENTITY_UNLINKED: Final = "identity_unlinked"
 # The duration of the lock (settings.ACCOUNT_RATE_LIMITS), so that each lock causes one mail.
 _LOCK_SECONDS: Final = 600
 MAILS_A_DAY: Final = 10
-"""Maximum number of mails of one kind per address and day, for kinds of mails that not only its owner can trigger."""
+"""Maximum number of mails of one kind per address and day, for kinds of mails that people other than the owner of the
+address can trigger.
+"""
 _DAY: Final = 24 * 3600
 # Mails of this kind are counted separately, so that links requested by strangers do not use up the mails about the account's
 # security.
@@ -102,7 +105,7 @@ def request_password_reset(*, user: User) -> None:
 
 
 def report_security_change(*, user: User, kind: str, address: str) -> None:
-    """Request a mail to the user about a change of their account's security. Publishes SecurityChanged.
+    """Request a mail to the user about a change to the security of their account. Publishes SecurityChanged.
 
     `kind` is the last part of allauth's name for the mail, or a constant of this module; other kinds are ignored.
     `address` is the IP address that the user is shown, or empty.

@@ -1,6 +1,6 @@
 """Files of blocked e-mail domains (`#domain,#allow_with_approval`) and networks (`#ip,#severity,#comment,#expires_at`).
 
-A plain list with one value in each line is accepted, too: other servers print such lists.
+A plain list with one value in each line is accepted, too, because other server programs export such lists.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class NetworkDraft:
 
 
 class NetworkFile(BlockFile[NetworkDraft]):
-    """File of networks; the default severity blocks sign-ups. Lines that would refuse `own_address` are invalid."""
+    """File of networks; the default severity blocks sign-ups. Lines that would block `own_address` are invalid."""
 
     columns = ("#ip", "#severity", "#comment", "#expires_at")
     permission = Permission.MANAGE_BLOCKS

@@ -64,8 +64,8 @@ def sign_up(
     """Create account, user and e-mail address in one transaction. Publishes AccountCreated.
 
     `confirmed` and `approved` default to the settings; if an operator's command gives one of them, closed
-    registrations, blocks and reserved names are ignored. A usable invitation opens closed registrations; its user waits
-    for approval unless registrations are open or the inviter may bypass approval. With an `identity` the user has no
+    registrations, blocks and reserved names are ignored. A usable invitation opens closed registrations; its user needs
+    approval unless registrations are open or the inviter may bypass approval. With an `identity` the user has no
     password, and need not confirm the address that the issuer has confirmed. Raises Forbidden when registrations are
     closed, the network is blocked, or people may sign up only through issuers; Invalid with `details` (parameters
     section 2, behaviours section 6).
@@ -172,7 +172,7 @@ def _met_rules(draft: SignUpDraft) -> list[SpamRule]:
 
 
 def _limit(account: Account, met: Sequence[SpamRule]) -> list[SpamRule]:
-    """Limit a new account if a matched rule has that outcome, with an audit row; return that rule."""
+    """Limit a new account if a matched rule has the outcome LIMIT, and write an audit row; return that rule, in a list."""
     limiting = [rule for rule in met if rule.outcome == RuleOutcome.LIMIT][:1]
     for rule in limiting:
         change_account(account.id, limited_at=clock.now())

@@ -221,7 +221,7 @@ def recovery_url(user: User) -> str:
 
 
 def find_recovering(token: str) -> User | None:
-    """Return the user of a link, by its last part; None if it is forged, too old or used."""
+    """Return the user who can sign in with a link, from its last part; None if the link is forged, too old or used."""
     try:
         number, last_login = signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
     except signing.BadSignature:

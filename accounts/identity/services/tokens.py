@@ -116,7 +116,9 @@ def revoke_application_of_user(*, user: User, application: Application) -> None:
 
 
 def forget_revoked(events: Sequence[TokenRevoked]) -> None:
-    """Handle TokenRevoked: remove the tokens from every cache and close their streams. Raises Unavailable, for a retry."""
+    """Handle TokenRevoked: remove the tokens from every cache and close their streams. Raises Unavailable, so that the
+    event is retried.
+    """
     if not forget_tokens([event.token_checksum for event in events]):
         raise Unavailable
     for event in events:

@@ -14,8 +14,9 @@ from social.management.progress import progress_bar
 
 
 class Command(OperatorCommand):
-    """List, import, export and remove the custom emojis of this server. A pack is a folder, a zip or a tar archive of PNG,
-    GIF, WebP or JPEG pictures that are named by their shortcodes, 256 kB each. Posts show a change within ten minutes.
+    """List, import, export and remove the custom emojis of this server. A pack is a folder, a zip or a tar archive of
+    PNG, GIF, WebP or JPEG pictures that are named after their shortcodes, 256 kB each. Posts show a change within ten
+    minutes.
     """
 
     def list_(self) -> None:

@@ -13,7 +13,7 @@ from social.management.base import OperatorCommand, undone_if
 
 
 class Command(OperatorCommand):
-    """Change a local account, with effect at once, and print its state as JSON.
+    """Change a local account, with immediate effect, and print its state as JSON.
 
     user: the owner of the account
     role: Owner, Admin or Moderator; "none" removes the role

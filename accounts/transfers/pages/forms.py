@@ -16,7 +16,7 @@ from accounts.transfers.services.portable_lists import all_lists
 
 IMPORT_MAX_BODY: Final = 4 * FILE_LIMIT
 """Maximum number of bytes of a request: files somewhat above their limit are still received, so that the error is shown
-beside their field.
+next to their field.
 """
 
 

@@ -1,8 +1,8 @@
 """Writes the files of an archive so that a process may be stopped at any byte.
 
-An archive is a tar file in gzip members, one for each step (RFC 1952 section 2.2). Documents are written beside it
-until they are complete. The caller stores the valid size of each file; bytes beyond it, which an interrupted step has
-written, are cut off.
+An archive is a tar file in gzip members, one for each step (RFC 1952 section 2.2). Documents are written to files next
+to it until they are complete. The caller stores the valid size of each file; bytes beyond it, which an interrupted step
+has written, are cut off.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class ArchiveWriter:
             return
 
     def finish_document(self, name: str) -> None:
-        """Add to the archive a document that was written to a file beside it. Raises FilesMissing."""
+        """Add to the archive a document that was written to a file next to it. Raises FilesMissing."""
         size, _things = self.files.pop(name)
         path = self._folder / name
         if not path.exists() or path.stat().st_size < size:

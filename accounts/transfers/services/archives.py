@@ -55,7 +55,7 @@ class ArchivePart:
 
 
 _parts: dict[str, ArchivePart] = {}
-# The last part: it adds the documents that were written beside the archive.
+# The last part: it adds the documents that were written next to the archive.
 _DOCUMENTS: Final = "documents"
 
 
@@ -226,7 +226,7 @@ def _write_pictures(account: Account, cursor: int, writer: archive_files.Archive
 
 
 def picture_name(account: Account, name: str) -> str:
-    """Return the file name of the `avatar` or `header` in an archive; empty without such a picture."""
+    """Return the file name of the `avatar` or `header` in an archive; empty if there is no such picture."""
     path: str = getattr(account, name)
     return f"{name}.{path.rpartition('.')[2]}" if path else ""
 

@@ -2,7 +2,7 @@
 
 A file is parsed when it is uploaded. When its owner has confirmed it, each line is imported in the background by the
 service that a client would call; importing a line again changes nothing. Unknown accounts are looked up by the network
-lane, a few of each server at a time, so that slow servers do not delay others.
+lane, a few from each server at a time, so that slow servers do not delay others.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def process_import(import_id: int) -> None:
 
 @dataclass(frozen=True)
 class _Work:
-    """A running import; `portable` tells how lists of its kind are read and added to."""
+    """A running import; `portable` has the functions that read and add lines of its kind."""
 
     batch: Import
     portable: PortableList
@@ -281,7 +281,9 @@ def _problem(error: KernelError) -> Problem:
 
 
 def forget_imports() -> int:
-    """Delete imports that finished before RETENTION or were not confirmed in time; return the number of deleted rows."""
+    """Delete imports that finished longer than RETENTION ago or were not confirmed in time; return the number of
+    deleted rows.
+    """
     now = clock.now()
     old = Import.objects.filter(finished_at__lt=now - RETENTION) | Import.objects.filter(
         state=ImportState.WAITING, created_at__lt=now - UNCONFIRMED_RETENTION

@@ -63,8 +63,8 @@ def register(name: str, step: Step | None, *columns: _Column) -> None:
 def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[tuple[str, int]]:
     """Move all rows of `source` to `target`, then delete `source`; yield each kind of row with the number moved.
 
-    Another call resumes an interrupted merge. Raises Forbidden; Conflict for local accounts and for the same one twice.
-    Publishes AccountRenamed and AccountDeleted.
+    Another call resumes an interrupted merge. Raises Forbidden; Conflict for local accounts, and if both are the same
+    account. Publishes AccountRenamed and AccountDeleted.
     """
     require(by, Permission.DELETE_USER_DATA)
     if source.id == target.id:

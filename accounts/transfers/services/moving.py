@@ -171,7 +171,7 @@ def carry_over(events: Sequence[CarryOverDue]) -> None:
     """Handle CarryOverDue: copy blocks, mutes and notes of local accounts to the new account, and move follows.
 
     Handles BATCH_SIZE rows, each on its own, and publishes the event again if rows may be left. Rows that a service
-    refuses are skipped; a cancelled move ends it.
+    refuses are skipped; the transfer ends when the move is cancelled.
     """
     for event in events:
         moved = Account.objects.filter(id=event.account_id, moved_to_id=event.target_id).exists()

@@ -1,4 +1,6 @@
-"""Receives archives of a person's own posts, and starts, undoes and forgets their imports (by `federation.archives`)."""
+"""Receives archives of a person's own posts, and starts, undoes and forgets their imports, which `federation.archives`
+carries out.
+"""
 
 from __future__ import annotations
 
