@@ -12,7 +12,7 @@ class FederationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to events, plug in the ports of other apps, and register what archives, merges and erasures need."""
+        """Subscribe to events, implement the ports of other apps, and register parts of archives, merges and erasures."""
         from django.db.models import Exists, OuterRef
 
         from accounts.devices.ports import remote_devices

@@ -13,7 +13,9 @@ class ActivityReceived(Event, key="actor:{actor_id}"):
 
 
 class FollowAnswerDue(Event, key="pair:{follower_id}:{account_id}"):
-    """The account `account_id` must answer a Follow that changed nothing here: an Accept of a repeated Follow, or a Reject."""
+    """The account `account_id` must answer a Follow that changed nothing here, with an Accept if it was repeated, or else with
+    a Reject.
+    """
 
     account_id: int
     follower_id: int
@@ -87,8 +89,8 @@ class LookupsDue(Event):
 
 
 class ServerPurgeDue(Event, key="server:{domain}"):
-    """The next step of the removal of a server's data is due. `account_id` and `name` are those of the member of staff;
-    `account_id` is 0 for the operator.
+    """The next step of the removal of a server's data is due. `account_id` and `name` are those of the staff member who began
+    it; `account_id` is 0 for the operator.
     """
 
     domain: str

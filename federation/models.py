@@ -156,7 +156,7 @@ class StepKind(StrEnum):
 
 
 class ThreadStep(WaitingRow):
-    """A document to be fetched for a thread; of a page, `remaining` is the number of posts that may still be fetched."""
+    """A document to be fetched for a thread; for a page, `remaining` is the number of posts that may still be fetched."""
 
     queue = "threads"
     due = ThreadsDue
@@ -183,7 +183,7 @@ class ThreadStep(WaitingRow):
 
 
 class Lookup(WantedRow):
-    """An account to be looked up by its address (lower case, Punycode). A dead row means that it was not found."""
+    """An account to be looked up by its address (lower case, Punycode). A dead row means that the account was not found."""
 
     queue = "lookups"
     due = LookupsDue

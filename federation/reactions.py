@@ -66,7 +66,7 @@ on(events.ForwardingDue, forwarding.send_forwarded, **_DATABASE)
 on(events.UnknownFollowFound, synchronizing.send_unknown_follows_ended, **_DATABASE)
 on(events.FollowAnswerDue, distributing.send_answer, **_DATABASE)
 on(ReportFiled, send_reports, **_DATABASE, when=lambda event: event.forwarded)
-# `name` is the name under which earlier releases have written rows.
+# Rows that earlier releases have written to the outbox contain this name.
 _PROCESSING: Final = "federation.tasks.processing.process_received"
 on(events.ActivityReceived, process_received, queue="ingress", batch=5, seconds=120, name=_PROCESSING)
 DELIVERIES.subscribe()

@@ -1,8 +1,8 @@
 """Lists the reasons for which a document, or a part of it, is not accepted.
 
-A reason is a sentence, which is the outcome of the activity; its rule (a section of the contract, a row of the security table,
-an RFC or FEP, or the behaviour of Mastodon); and software that is known to send such content. The table in `docs/interop.md` is
-generated from this module.
+Each reason has a sentence, which is stored as the outcome of the activity; the source of the rule (a section of the contract, a
+row of the security table, an RFC or FEP, or the behaviour of Mastodon); and software that is known to send such content. The
+table in `docs/interop.md` is generated from this module.
 """
 
 from __future__ import annotations

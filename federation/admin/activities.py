@@ -49,7 +49,7 @@ class ActivityAdmin(FederationAdmin):
     )
 
     def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
-        # PostgreSQL hashes the result of a subquery; it would compare each row with the elements of an array one by one.
+        # A subquery, because PostgreSQL hashes its result; with an array it would compare each row with every element.
         senders = Account.objects.filter(id__one_of=find_addressed(term)).values("id")
         return newest(rows).filter(Q(uri__contains=term) | Q((f"{self.sender}__in", senders)))
 

@@ -232,7 +232,7 @@ class ServerAdmin(_CountedAdmin):
         return super().changelist_view(request, {**(extra_context or {}), "title": gettext("Known servers")})
 
     def add_values(self, rows: list[Any]) -> None:
-        """Set on each server its figures, its rule, and the counts of its refused activities, in three queries."""
+        """Add to each server its figures, its moderation rule, and the numbers of its refused activities, in three queries."""
         names = [server.name for server in rows]
         figures = {each["domain"]: each for each in load_servers(names, limit=len(names))} if names else {}
         rules = load_rules(names)

@@ -28,7 +28,7 @@ from accounts.transfers.past import (
 )
 
 _CHUNK: Final = 256 * 1024
-# tarfile reads all headers of a file into memory: long names, attributes and the gaps of sparse files.
+# tarfile reads all headers of a member into memory, such as long names, attributes and the maps of sparse files.
 _HEADER_LIMIT: Final = 1 << 20
 _DAMAGED: Final = (
     tarfile.TarError,
@@ -101,8 +101,8 @@ class _SingleFile:
 
 
 class _ZipStream(io.BufferedReader):
-    """A zip file that raises UnreadableArchive if its directory is too large. The check runs while zipfile reads the directory:
-    an earlier check might read another directory, and the stated number of entries may be wrong.
+    """A zip file that raises UnreadableArchive if its central directory is too large. The check runs while zipfile reads the
+    directory, because a separate check might find a different directory, and the stated number of entries may be wrong.
     """
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -248,7 +248,7 @@ class _Unpacked:
             with tarfile.TarFile(fileobj=stream, mode="r") as tar:
                 while (member := tar.next()) is not None:
                     stream.renew()
-                    # TarFile remembers every member; no member is read twice here.
+                    # TarFile would keep every member in memory, but no member is read twice here.
                     tar.members, tar.pax_headers = [], {}  # type: ignore[attr-defined]  # not in its stubs
                     count += 1
                     if count > ARCHIVE_ENTRIES_LIMIT:

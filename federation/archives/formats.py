@@ -185,7 +185,7 @@ def _converted(software: str, author: str, names: Sequence[str], container: Cont
 
 
 def names_of(address: str, root: str) -> list[str]:
-    """Return the possible names of a file in an archive, the likeliest first; `address` is its name or ends with it."""
+    """Return the possible names of a file in an archive, the most likely first; `address` is its name or ends with it."""
     path = urlsplit(address).path.lstrip("/") if "//" in address else address.lstrip("/")
     paths = [path, path.removeprefix("system/")]
     at = path.find("media_attachments/")

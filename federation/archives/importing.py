@@ -1,4 +1,6 @@
-"""Imports the posts of an archive one after another; the position is stored with each post, so that it can be stopped."""
+"""Imports the posts of an archive one after another; the position is stored with each post, so that an import can be
+interrupted and continued.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ class _Stopped(Exception):
 
 
 def import_some(batch: PastImport, folder: Path, *, seconds: float) -> bool:
-    """Import posts for `seconds`; return whether any may be left. `batch` has its account and user loaded."""
+    """Import posts for `seconds`; return whether any may be left. The caller has loaded the account and user of `batch`."""
     end = time.monotonic() + seconds
     author = batch.account
     if author.suspended or not author.user.is_active:
@@ -64,7 +66,7 @@ def import_some(batch: PastImport, folder: Path, *, seconds: float) -> bool:
     except _Stopped:
         return False
     except (UnreadableArchive, FileNotFoundError):
-        # The archive was removed or has changed since it was read; the posts that were imported are kept.
+        # The archive was removed or has changed since it was read; the posts imported so far remain.
         if not PastImport.objects.filter(id=batch.id, state=PastState.RUNNING).exists():
             return False
         PastImport.objects.filter(id=batch.id).update(problem=Reason.NO_ARCHIVE)

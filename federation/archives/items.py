@@ -91,7 +91,7 @@ class _Reader:
         skipped = 0
         while True:
             match = _SPACE.match(self._text, self._at)
-            assert match is not None  # the pattern matches the empty text too
+            assert match is not None  # the pattern also matches an empty string
             skipped += match.end() - self._at
             self._at = match.end()
             if self._at < len(self._text):
@@ -100,7 +100,7 @@ class _Reader:
                 raise UnreadableArchive(Reason.NO_JSON)
 
     def _value(self) -> Any:
-        """Parse and return the next value. A value that reaches the end of the window may be incomplete, as a number may."""
+        """Parse and return the next value. A value at the end of the window may be incomplete: a number may go on."""
         self._peek()
         read_size = _CHUNK
         while True:

@@ -1,8 +1,8 @@
 """Reads the archive of X, formerly Twitter, as ActivityPub documents.
 
-`data/tweets.js` is a list in JSON behind an assignment (`window.YTD.tweets.part0 = `), continued in `tweets-part1.js`. Files
-are `data/tweets_media/<id of the post>-<name>`. Every post counts as public, because the archive does not show whether the
-account was protected.
+`data/tweets.js` is a list in JSON behind an assignment (`window.YTD.tweets.part0 = `), continued in `tweets-part1.js`. Media
+files are named `data/tweets_media/<id of the post>-<name>`. Every post counts as public, because the archive does not show
+whether the account was protected.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def read(item: Any, username: str) -> tuple[dict[str, Any], Reason | None]:
 
 
 def _file(file: Mapping[str, Any], number: str) -> dict[str, Any] | None:
-    """Return an attachment; of a video, the variant with the highest bit rate, because only that one is in the archive."""
+    """Return an attachment; for a video, the variant with the highest bit rate, because only that one is in the archive."""
     address: Any = file.get("media_url_https") or file.get("media_url")
     variants = [
         variant
@@ -118,7 +118,9 @@ def _file(file: Mapping[str, Any], number: str) -> dict[str, Any] | None:
 
 
 def _moment(value: Any, number: int) -> datetime | None:
-    """Return the time of a post, with the milliseconds that newer ids contain: posts of a thread may have the same second."""
+    """Return the time of a post, with the milliseconds that newer ids contain, because posts of a thread may have the same
+    second.
+    """
     try:
         moment = datetime.strptime(value, _DATE).astimezone(UTC)
     except (TypeError, ValueError, OverflowError):

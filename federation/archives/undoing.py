@@ -19,8 +19,8 @@ _BATCH: Final = 100
 def undo_some(batch: PastImport, *, seconds: float) -> bool:
     """Remove imported posts for `seconds`; return whether any may be left.
 
-    A post is deleted like any other, so that other servers are notified, if somebody has interacted with it, its author has
-    edited or pinned it, or staff review it. All other rows are removed at once.
+    A post that somebody has interacted with, that its author has edited or pinned, or that staff review is deleted like any
+    other post, so that other servers are notified. The rows of all other posts are simply removed.
     """
     end = time.monotonic() + seconds
     while True:

@@ -78,7 +78,7 @@ _APPROVAL_TERMS: Final = ("announceAuthorization", "approvedBy")
 
 
 def _approvals(posts: Sequence[Post]) -> dict[int, str]:
-    """Return the ids of the authorizations of approved boosts, by boost. One query, or none if no policy limits boosts."""
+    """Return the ids of the authorizations of approved boosts, by boost id. One query, or none if no policy limits boosts."""
     limited = [post.id for post in posts if post.original is not None and post.original.interaction_policy]
     if not limited:
         return {}
@@ -146,12 +146,12 @@ def quote_authorization(account: Account, number: int, quoting_uri: str, quoted_
 
 
 def authorization_terms(authorization: dict[str, Any]) -> tuple[str, ...]:
-    """Return the terms of a consent to a quote or to be in a collection, for `with_context`."""
+    """Return the terms of an authorization (of a quote or of a collection item), for `with_context`."""
     return (authorization["type"], "interactingObject", "interactionTarget")
 
 
 def delete_authorization(account: Account, authorization: dict[str, Any]) -> dict[str, Any]:
-    """Return the Delete of the consent to a quote, or to be in a collection."""
+    """Return the Delete of an authorization (of a quote or of a collection item)."""
     uri, terms = f"{authorization['id']}#delete", authorization_terms(authorization)
     return build_activity("Delete", uri, account.uri, authorization, terms, to=[PUBLIC])
 

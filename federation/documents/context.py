@@ -84,7 +84,7 @@ TERMS: Final[dict[str, dict[str, Any]]] = {
 """Terms beyond the vocabularies, each with its complete definition."""
 
 AUTHOR_MEMBERS: Final = {"spoiler_text": "summary"}
-"""Members of the document of a post by the columns of its author that they have; each is a text."""
+"""Members of a post's document, keyed by the column (`AuthorColumns`) that each of them holds; their values are texts."""
 
 
 def all_terms() -> list[str]:

@@ -159,7 +159,7 @@ def _may_quote(post: Post) -> list[str]:
 
 
 def _quote(post: Post, body: PostBody) -> dict[str, Any]:
-    """Return the members that name the quoted post, by the term of FEP-044f and by older terms."""
+    """Return the members that name the quoted post: the one of FEP-044f, and older ones."""
     if body.quote is None:
         return {}
     quoted = post.quoted
@@ -172,7 +172,7 @@ def _quote(post: Post, body: PostBody) -> dict[str, Any]:
 
 
 def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
-    """Return the id of the authorization of an accepted quote. The server of the quoted author has given it."""
+    """Return the id of the authorization of an accepted quote, which the server of the quoted author has issued."""
     if post.quote_state != QuoteState.ACCEPTED:
         return None
     quoted, approval_uri = post.quoted, quote["approval_uri"]
@@ -182,7 +182,7 @@ def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
 
 
 def _approval(body: PostBody) -> dict[str, Any]:
-    """Return the members that name the authorization of an approved reply. The server of the parent's author has given it."""
+    """Return the members that name the authorization of an approved reply, issued by the server of the parent's author."""
     if body.approval is None:
         return {}
     own = authorization_uri(body.approval["author_uri"], Interaction.REPLY, body.approval["id"])

@@ -18,7 +18,7 @@ MEMBERS: Final = {
     Interaction.REBLOG: "canAnnounce",
 }
 TERMS: Final = (*MEMBERS.values(), "always", "approvalRequired")
-"""Terms of a policy beyond those of the policy about quotes."""
+"""Terms of an interaction policy in addition to those of a quote policy."""
 
 
 def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:
@@ -26,7 +26,8 @@ def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:
     ids of the mentioned accounts, which may always reply.
 
     If any rule is limited, all are written: GoToSocial up to 0.19 treats a missing rule as a refusal. Each rule has its newer
-    and older member names. Mutual followers have no collection: followers need approval, and mutual followers get it at once.
+    and older member names. There is no collection of mutual followers: the rules say that followers need approval, and mutual
+    followers get it immediately.
     """
     rules: dict[str, Any] = {}
     if not post.interaction_policy & ~PENDING:
@@ -49,7 +50,7 @@ def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:
 
 def read_policy(policy: Any, author: Account, mentioned: Iterable[str]) -> int:
     """Return the policy of a remote post in its stored form. `policy` is any value of `interactionPolicy`; `mentioned` are the
-    ids of the mentioned accounts. A missing rule limits nothing. If a rule names single accounts, everybody has to ask the
+    ids of the mentioned accounts. A missing rule limits nothing. If a rule names individual accounts, everybody has to ask the
     author.
     """
     if not isinstance(policy, Mapping):

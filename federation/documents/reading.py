@@ -54,7 +54,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def _check_bounds(document: Any) -> None:
-    # Level by level instead of by recursion, because the sender chooses the depth.
+    # The check goes level by level instead of using recursion, because the sender chooses the depth.
     level = [document]
     for _depth in range(MAX_DEPTH):
         below: list[Any] = []
@@ -185,7 +185,7 @@ def text_member(document: Mapping[str, Any], name: str, limit: int) -> str:
 
 
 def translations(document: Mapping[str, Any], name: str, limit: int) -> dict[str, str]:
-    """Return the translations of a text member by their language codes, without those that are empty or no texts."""
+    """Return the translations of a text member by their language codes, without those that are empty or not strings."""
     by_language = document.get(f"{name}Map")
     texts = by_language.items() if isinstance(by_language, Mapping) else ()
     return {code: cleaned for code, text in texts if (cleaned := text_of(text, limit))}

@@ -112,14 +112,14 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
 
 
 def _address(value: Any) -> str | None:
-    """Return the address that an actor claims (FEP-2c59); None if it is no address."""
+    """Return the address that an actor claims (FEP-2c59); None if it is not an address."""
     claimed = reading.text_of(value, USERNAME_LIMIT).removeprefix("acct:").removeprefix("@")
     pair = split_address(claimed)
     return claimed if pair is not None and pair[1] is not None else None
 
 
 def _feature_policy(value: Any, followers: str | None) -> str | None:
-    """Return who may put the actor into collections; None if its document does not say so (FEP-7aa9 `canFeature`)."""
+    """Return who may put the actor into collections (FEP-7aa9 `canFeature`); None if its document does not say."""
     policy = value.get("canFeature") if isinstance(value, Mapping) else None
     if not isinstance(policy, Mapping):
         return None
@@ -135,7 +135,7 @@ def _feature_policy(value: Any, followers: str | None) -> str | None:
 
 def _collection_address(value: Any) -> str:
     """Return the address of an inbox or a collection; empty for the public collection and for an address of this server. A post
-    that mentions a group is addressed to the group's followers collection, which must not be one of these.
+    that mentions a group is also addressed to the group's followers collection, so that must be neither of these.
     """
     address = reading.web_uri(value)
     if address is None or address in PUBLIC_NAMES or reading.same_origin(address, links.web_url()):

@@ -64,7 +64,7 @@ def linked_page(value: Any) -> str | None:
 
 
 def picture_of(value: Any) -> OfferedFile | None:
-    """Return the picture in an icon or image (an object, an address or a list): the first known image, or else the first."""
+    """Return the picture in an icon or image (an object, an address or a list): the first of known type, else the first."""
     offered = [file for item in reading.many(value) for file in _offered_files(item)]
     return next((file for file in offered if file.type == MediaType.IMAGE), offered[0] if offered else None)
 

@@ -95,7 +95,9 @@ class ReceivedNote(AuthorColumns):
 
     @property
     def addressed(self) -> list[str]:
-        """The ids that the post is sent to, without the public collection. A mention adds no recipient (security row 22)."""
+        """The ids that the post is sent to, without the public collection. A mention alone does not add a recipient (security
+        row 22).
+        """
         return [uri for uri in dict.fromkeys([*self.to, *self.cc]) if uri not in context.PUBLIC_NAMES]
 
 
@@ -122,8 +124,9 @@ def read_sent_note(
 ) -> ReceivedNote:
     """Read a post that the actor `sender_uri` has sent as its own, possibly in an `activity`. Raises the errors of `read_note`.
 
-    The sender is the author if it is one of several authors, or if the post names no author. Only the activity may have the
-    addressing (contract, federation section 17): then it is used for a missing member, or for all if the post names nobody.
+    The sender is the author if it is one of several authors, or if the post names no author. The addressing may be stated only
+    in the activity (contract, federation section 17): members that the post lacks are taken from the activity, or both members
+    if the post names nobody.
     """
     authors = author_ids(document)
     own = {"attributedTo": sender_uri} if sender_uri in authors or not authors else {}
@@ -161,7 +164,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     poll = _read_poll(document) if "Question" in reading.kinds_of(document) else None
     content = sanitize(content)
     if kind in NOTES and find_link(content) is None:
-        # A page of this server has no preview here.
+        # `card_url` refuses pages of this server, which get no preview.
         content += "".join(
             sanitize(_html_of_link(page)) for page in pages[:1] if card_url(page) and not _is_linked(page, content)
         )

@@ -96,8 +96,8 @@ def is_about_collection(incoming: Incoming) -> bool:
 
 
 def handle_request(incoming: Incoming) -> None:
-    """Answer a request to put a local account into a collection by the account's policy. An account that has left the
-    collection before is not put into it again.
+    """Answer a request to put a local account into a collection, according to the account's policy. An account that has left
+    the collection before is not put into it again.
     """
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     collection_uri = web_uri(incoming.document.get("instrument"))

@@ -25,7 +25,7 @@ from social.api.limits import REPORTS_OF_HOST
 from social.kernel.links import is_own_domain, profile_url, web_url
 from statuses.models import Status
 
-# The content, or else the summary, as Lemmy sends it.
+# The reason for the report is its content or, from Lemmy, its summary.
 _REASONS: Final = ("content", "summary")
 # URL of a local profile with the domain in its path, as clients build it for remote profiles.
 _PERSON_WITH_DOMAIN: Final = re.compile(r"(/@[A-Za-z0-9_.-]+)@[^/]+")
@@ -71,7 +71,9 @@ def handle(incoming: Incoming) -> None:
 
 
 def _reported_uris(value: Any) -> Iterator[str]:
-    """Yield the ids of the reported objects: given by id, embedded, by page or `acct:`, in a Create or in a collection."""
+    """Yield the ids of the reported objects, which may be ids, pages, `acct:` addresses or embedded objects, also inside of a
+    Create or a collection.
+    """
     for item in many(value)[:OBJECTS_LIMIT]:
         members = item if isinstance(item, Mapping) else {}
         pages = [page.get("href") if isinstance(page, Mapping) else page for page in many(members.get("url"))]

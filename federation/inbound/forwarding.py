@@ -40,8 +40,8 @@ def forward(incoming: Incoming, status: Status) -> None:
     if any(exceeded):
         return
     activity = OutboundActivity.objects.create(
-        # Signed by the instance actor, never by a user: another server may interpret the document differently, at the expense
-        # of the signer (security row 9). A user's signature would also reveal who has boosted the post.
+        # The instance actor signs the request, never a user: another server may read the document differently than this one,
+        # and hold the signer responsible (security row 9). A user's signature would also reveal who has boosted the post.
         account=instance_actor(),
         type=incoming.kind,
         uri=incoming.uri,

@@ -83,7 +83,7 @@ def made_id(actor: Account, activity: Mapping[str, Any]) -> str | None:
     """Return an id on the actor's server (security row 8) for an activity without an id, which Mastodon accepts as well.
 
     Each Follow, Like or Block of the same object gets the same id, and so does each equal Flag. A boost gets a new id, because
-    a deleted boost keeps its id. None for an activity with an id or without an object, and for types whose answers name their
+    a deleted boost keeps its id. None for an activity with an id or without an object, and for types whose answer must name the
     id.
     """
     kind, target = kind_of(activity, _TYPES_WITHOUT_ID), uri_of(activity.get("object"))
@@ -103,7 +103,7 @@ def remember_undone(uri: str | None, actor: Account) -> None:
 
 
 def remember_ended(uri: str | None, actor: Account) -> None:
-    """Note, for UNDO_RETENTION, that an Undo has ended this activity of the actor."""
+    """Record, for UNDO_RETENTION, that an Undo has ended this activity of the actor."""
     if uri is not None and same_origin(uri, actor.uri):
         remember_gone(_ended(uri), actor.uri, UNDO_RETENTION)
 

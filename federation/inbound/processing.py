@@ -147,7 +147,7 @@ def _act(incoming: Incoming) -> None:
         try:
             _act_alone(replace(incoming, document=document))
         except Rejected as reason:
-            # A rejected activity does not stop those after it.
+            # The activities after a rejected one are still processed.
             if refused is not None:
                 reasons.leave_out(refused.reason)
             refused = reason
@@ -173,7 +173,7 @@ def _act_alone(incoming: Incoming) -> None:
         raise Rejected(Reason.IGNORED_KIND)
     incoming = replace(incoming, kind=kind)
     actor = incoming.document.get("actor")
-    # Without an actor the signer counts as the actor (contract, federation section 7 "FeatureRequest").
+    # If the activity names no actor, its signer counts as the actor (contract, federation section 7 "FeatureRequest").
     if actor is None or uri_of(actor) == incoming.actor.uri:
         HANDLERS[kind](incoming)
     else:
@@ -181,7 +181,7 @@ def _act_alone(incoming: Incoming) -> None:
 
 
 def _finish(activity: InboundActivity, outcome: str, refused: Mapping[KernelReason, int]) -> None:
-    # The update finds no row when the actor, and its activities with it, was deleted in the meantime.
+    # The update finds no row if the actor was deleted in the meantime, together with its activities.
     InboundActivity.objects.filter(id=activity.id).update(
         processed_at=clock.now(), outcome=_shortened(outcome), attempts=activity.attempts + 1, body=""
     )
@@ -208,7 +208,7 @@ def _shortened(text: str) -> str:
 
 
 def forget_processed(older_than: timedelta = timedelta(days=1)) -> int:
-    """Remove activities processed before `older_than`, whose signatures are too old for a replay; return how many."""
+    """Remove activities processed longer than `older_than` ago, which are too old for a replay; return how many."""
     removed, _rows = InboundActivity.objects.filter(processed_at__lt=clock.now() - older_than).delete()
     return removed
 

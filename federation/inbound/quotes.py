@@ -21,7 +21,8 @@ from statuses.services.quotes import find_quoted, settle_quote, store_request
 
 
 def handle_request(incoming: Incoming) -> None:
-    """Answer a request to quote a local post by its quote policy; the request names or embeds the quoting post.
+    """Answer a request to quote a local post, according to the post's quote policy; the request names or embeds the quoting
+    post.
 
     A forbidden request and its pending quote are rejected, and so is a request for a revoked quote. A request for an accepted
     quote is accepted again, even if the policy has changed.

@@ -21,7 +21,7 @@ from social.kernel.statements import Value
 
 # Activities that are still accepted from a suspended account, so that it can still undo its actions and delete its posts.
 _TYPES_OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
-# This statement stores nothing for a replay, and also returns whether deliveries to the server have backed off.
+# This statement stores nothing for a replay, and also returns whether deliveries to the server are paused after failures.
 _INSERT: Final = """
 INSERT INTO federation_inboundactivity
     (fingerprint, actor_id, recipient_id, type, uri, body, host, size, attempts, outcome, received_at)
@@ -54,7 +54,7 @@ def receive(message: Message, recipient: Account | None = None) -> None:
         signed = signers.verify(message)
     except Rejected as reason:
         raise BadSignature(reason.reason, f"the signer cannot be confirmed: {reason}") from None
-    # The domain of the account may differ from the host of its documents: both are known now (security row 13).
+    # Both are checked, because the domain of the account may differ from the host of its documents (security row 13).
     host = quotas.host_of(signed.account.uri)
     _refuse_closed({host, signed.account.domain or ""} - {claimed})
     if kind is None or (signed.account.suspended and kind not in _TYPES_OF_SUSPENDED):

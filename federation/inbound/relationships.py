@@ -78,7 +78,7 @@ def handle_follow(incoming: Incoming) -> None:
 
 
 def handle_accept(incoming: Incoming) -> None:
-    """Handle the acceptance of what a local account has requested: a follow, interaction, quote, collection item, or relay."""
+    """Handle the acceptance of a local account's request: of a follow, interaction, quote, collection item or relay."""
     if _settle_request(incoming, accepted=True):
         return
     follower = find_follower(incoming)
@@ -90,7 +90,7 @@ def handle_accept(incoming: Incoming) -> None:
 
 
 def handle_reject(incoming: Incoming) -> None:
-    """Handle the rejection of what a local account has requested: a follow, interaction, quote, collection item, or relay."""
+    """Handle the rejection of a local account's request: of a follow, interaction, quote, collection item or relay."""
     if _settle_request(incoming, accepted=False):
         return
     follower = find_follower(incoming)

@@ -36,7 +36,7 @@ KINDS: Final = {
 
 
 def handle_request(incoming: Incoming) -> None:
-    """Answer a request to interact with a local post by the policy of that post; no answer is sent until the author has
+    """Answer a request to interact with a local post, according to the post's policy; no answer is sent until the author has
     decided. The request names or embeds the interaction. A repeated request is answered again.
     """
     uri, post, kind = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri()), KINDS[incoming.kind]
@@ -91,7 +91,7 @@ def _interact(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> 
 
 
 def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
-    """Store the reply that a ReplyRequest is about: as waiting for approval, or as accepted if the policy allows it at once."""
+    """Store the reply that a ReplyRequest is about: as accepted if the policy requires no approval, or else as waiting."""
     reply = find_post_by_uri(reply_uri)
     if reply is None:
         instrument = incoming.document.get("instrument")
@@ -119,7 +119,7 @@ def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
 
 
 def record(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> None:
-    """Send an authorization if the policy of the local post limits this kind of interaction, but allows this one at once."""
+    """Send an authorization if the post's policy limits this kind of interaction, but allows this one without approval."""
     if post.local and rule_of(post.interaction_policy, kind) and post.account_id != incoming.actor.id:
         record_accepted(account_id=incoming.actor.id, post=post, kind=kind, uri=uri)
 

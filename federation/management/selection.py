@@ -24,7 +24,7 @@ class Selection:
     @classmethod
     def of(cls, named: Sequence[Account], *, domain: str, all: bool, days: int, limit: int) -> Selection:
         """Select the named accounts, or the `limit` accounts of one or all servers that were fetched longest ago, and not for
-        `days` days. Raises CommandError unless exactly one of the three is given.
+        `days` days. Raises CommandError unless exactly one of `named`, `domain` and `all` is given.
         """
         if sum(map(bool, (named, domain, all))) != 1:
             raise CommandError(_("Name the accounts, or use --domain or --all."))

@@ -61,7 +61,7 @@ def _pair_key(one: int, other: int) -> str:
 
 def _due_after_earlier(key: str, inboxes: Iterable[str], delay: timedelta | None = None) -> datetime | None:
     """Return the time to send the next of several Follows and Undos between two accounts: SPACING after the last waiting
-    activity, and at least `delay` from now; None means at once.
+    activity, and at least `delay` from now; None means immediately.
 
     Other servers process activities in any order: the spacing makes the last one win.
     """
@@ -83,7 +83,9 @@ def send_published(events: Sequence[status_events.StatusPublished]) -> None:
 def send_edited(
     events: Sequence[status_events.StatusEdited | status_events.QuotePolicyChanged | status_events.QuoteSettled],
 ) -> None:
-    """Send an Update of each post to every server where it may have arrived, in place of earlier ones that still wait."""
+    """Send an Update of each post to every server where it may have arrived, in place of earlier Updates that are still
+    waiting.
+    """
     _send_updates((event.status_id for event in events), activities.update)
 
 
@@ -187,8 +189,8 @@ def send_follow_requested(events: Sequence[account_events.FollowRequested]) -> N
 
 
 def send_follows_again(events: Sequence[account_events.FollowsToRenew]) -> None:
-    """Send the Follows of a remote account by local accounts again, BATCH_SIZE at a time. A server that has lost the
-    follows restores them, any other answers as before (contract, federation section 10 "Key change").
+    """Send the Follows of a remote account by local accounts again, BATCH_SIZE at a time. A server that has lost the follows
+    restores them; any other server answers as before (contract, federation section 10 "Key change").
     """
     for event in events:
         rows: list[Follow | FollowRequest] = []
@@ -271,7 +273,7 @@ def _send_of_block(
 
 
 def send_profile(events: Sequence[account_events.ProfileUpdated]) -> None:
-    """Send an Update of each actor to its followers, recently mentioned accounts and relays, in place of waiting ones."""
+    """Send an Update of each actor to its followers, recently mentioned accounts and relays, in place of waiting Updates."""
     for account in _accounts(event.account_id for event in events).values():
         inboxes = profile_inboxes(account.id) if _sends_activities(account) else ()
         if not inboxes:

@@ -20,7 +20,7 @@ from statuses.queries.posts import load_posts
 
 
 def send_pins(events: Sequence[StatusPinChanged]) -> None:
-    """Send an Add of each pinned post, and a Remove of each other post; nothing for deleted and for local-only posts."""
+    """Send an Add of each pinned post, and a Remove of each unpinned post; nothing for deleted or local-only posts."""
     found = load_posts(event.status_id for event in events)
     posts = [post for post in found if not post.is_deleted and not post.local_only]
     pinned = set(Pin.objects.filter(status_id__one_of=[post.id for post in posts]).values_list("status_id", flat=True))

@@ -37,7 +37,7 @@ def send_reports(events: Sequence[ReportFiled]) -> None:
 
 
 def _inboxes(report: Report, posts: Sequence[Post]) -> set[str]:
-    """Return the inboxes, on the chosen servers, of the reported account and of the accounts that the reported posts answer."""
+    """Return the inboxes, on the chosen servers, of the reported account and of accounts to which the reported posts reply."""
     ids = {post.in_reply_to_account_id for post in posts if post.in_reply_to_account_id is not None}
     people = [report.target_account, *Account.objects.filter(id__one_of=list(ids), domain__isnull=False)]
     return {inbox for one in people if one.domain in report.forward_domains for inbox in inbox_of(one)}

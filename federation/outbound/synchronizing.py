@@ -54,7 +54,9 @@ def load_headers(accounts_and_hosts: Iterable[tuple[Account, str]]) -> dict[tupl
 
 
 def send_unknown_follows_ended(events: Sequence[UnknownFollowFound]) -> None:
-    """Send an Undo of each Follow that only the other server knows. Its id is unknown here: the Undo contains a new id."""
+    """Send an Undo of each Follow that only the other server knows. The id of the Follow is unknown here, so the Undo contains
+    a new id.
+    """
     for _event, account, target in audience.load_pairs(events, "account_id", "target_id"):
         pair = {"account": account, "target": target}
         if not (Follow.objects.filter(**pair).exists() or FollowRequest.objects.filter(**pair).exists()):

@@ -59,7 +59,7 @@ def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
     fetched = fetch_actor(account.uri, deadline=deadline)
     if fetched.id != account.id:
         # The old id now leads to another actor. The account counts as fetched all the same, so that the fetch is not repeated
-        # at once.
+        # immediately.
         record_fetch(account.id)
     return fetched
 
@@ -82,8 +82,9 @@ def refresh_if_stale(uri: str) -> None:
 
 
 def end_actor(account: Account) -> None:
-    """End a remote account: it is hidden at once, and its data are removed in steps. If its server serves it again, it becomes
-    a new account (contract, federation section 17), unless staff have sanctioned it: a deletion must not lift the sanction.
+    """End a remote account: it is hidden immediately, and its data are removed in steps. If its server serves it again, it
+    becomes a new account (contract, federation section 17), unless staff have sanctioned it: a deletion must not lift the
+    sanction.
     """
     with transaction.atomic():
         if _is_sanctioned(account):

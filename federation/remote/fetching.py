@@ -56,7 +56,7 @@ class Gathered:
             _current.reset(token)
 
     def answer(self, awaited: Awaited) -> Response:
-        """Return the response to a request, or raise the error that it ended with. Raises Awaited before it was fetched."""
+        """Return the response to a request, or raise the error that it ended with. Raises Awaited if it was not fetched yet."""
         response = self._answers.get((awaited.url, awaited.accept))
         if response is None:
             if len(self._answers) >= REQUESTS_LIMIT:
@@ -138,7 +138,9 @@ def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | Non
 
 
 def is_gone(uri: str, *, signer: Signer | None = None) -> bool:
-    """Tell whether a server answers with 410 or a Tombstone; a 404 may be temporary or a lack of access. Raises Unavailable."""
+    """Tell whether a server answers with 410 or a Tombstone; a 404 may be temporary, or mean that access is denied. Raises
+    Unavailable.
+    """
     try:
         return "Tombstone" in kinds_of(fetch_document(uri, signer=signer))
     except Missing as missing:
@@ -151,7 +153,9 @@ _COLLECTIONS: Final = frozenset({"Collection", "OrderedCollection", "CollectionP
 
 
 def fetch_collection(uri: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
-    """Return the collection or page at this address; its own server must answer. Raises the errors of `fetch_document`."""
+    """Return the collection or page at this address, if the response comes from its own server. Raises the errors of
+    `fetch_document`.
+    """
     document, url = _get(uri, deadline)
     if not same_origin(url, uri) or _COLLECTIONS.isdisjoint(kinds_of(document)):
         raise Rejected(Reason.NO_OWN_COLLECTION)

@@ -69,7 +69,9 @@ def _publish(held_post: HeldPost, document: str) -> None:
 
 
 def _boost(held_post: HeldPost, status: Status) -> None:
-    """Store the boosts that arrived while the post was held. Forbidden boosts, and those with a taken id, are dropped."""
+    """Store the boosts that arrived while the post was held. Boosts that are forbidden, or whose id is already taken, are
+    dropped.
+    """
     for boost in held_post.boosts.select_related("account").order_by("id"):
         if not list_statuses(boost.account_id).filter(id=status.id).exists() or boost.account.suspended:
             continue

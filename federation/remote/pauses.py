@@ -17,8 +17,8 @@ PAUSE_SECONDS: Final = 300
 WRONG_KEY_SECONDS: Final = 60
 _REFUSED: Final = b"refused"
 _UNREACHABLE: Final = b"unreachable"
-# An unreachable server costs the most, and exhausts the allowance at once. An answer "no such key" costs little, and some of a
-# large server's requests come from deleted accounts: a single such answer must not block the server.
+# An unreachable server costs the most, and a single attempt uses up the allowance. An answer "no such key" costs little, and
+# some requests of a large server come from deleted accounts, so that a single such answer must not block the server.
 _ALLOWANCE: Final = 3
 
 

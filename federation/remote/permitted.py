@@ -21,7 +21,7 @@ def permitted(new: Composed, request_uri: str | None) -> Composed | None:
     (`gated`). For a reply that the policy does not allow, return None and publish InteractionRefused.
 
     `request_uri` is the id of the activity that requests the reply. Raises Rejected if too many requests of the reply's author
-    wait, or if the parent is a remote reply that waits for approval itself.
+    are waiting, or if the parent is a remote reply that waits for approval itself.
     """
     parent = new.parent
     try:
@@ -49,8 +49,9 @@ def permitted(new: Composed, request_uri: str | None) -> Composed | None:
 
 
 def authorize(reply: Status, request_uri: str | None = None) -> None:
-    """Send an authorization of a remote reply that the policy of a local post allows at once, but not to everybody: its server
-    may wait for it. `request_uri` is the id of the activity that requested it. The caller holds a transaction.
+    """Send an authorization of a remote reply that the policy of a local post allows without approval, but not to everybody:
+    the reply's server may be waiting for it. `request_uri` is the id of the activity that requested it. The caller holds a
+    transaction.
     """
     parent = reply.in_reply_to
     if parent is None or not parent.local or reply.account_id == parent.account_id:

@@ -89,9 +89,9 @@ def store_note(
     policy of its parent.
 
     Spam rules are applied unless staff have `reviewed` the post. `recipient` is the local account in whose inbox the post
-    arrived. Unknown parent posts are fetched in the background, up to `ancestors` of them, and the first replies that the post
-    lists, unless that is 0. Raises Rejected when the post was deleted before it arrived, its id belongs to another object, or
-    its author is suspended or local.
+    arrived. Unknown parent posts are fetched in the background, up to `ancestors` of them, and so are the first replies that
+    the post lists, unless `ancestors` is 0. Raises Rejected when the post was deleted before it arrived, its id belongs to
+    another object, or its author is suspended or local.
     """
     if author.local or author.uri != note.author_uri:
         raise Rejected(Reason.OTHER_AUTHOR)
@@ -301,10 +301,10 @@ def _groups(uris: Sequence[str], author: Account) -> Group:
 
 
 def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
-    """Return the quote of a post. A quote of the author's own post is accepted at once. The quote of a public or unlisted local
-    post that the author may not quote is rejected. Any other quote waits for the authorization.
+    """Return the quote of a post. A quote of the author's own post is accepted immediately. The quote of a public or unlisted
+    local post that the author may not quote is rejected. Any other quote waits for the authorization.
 
-    Only the id is stored of a quoted post that is unknown here, or that the author may not read.
+    If the quoted post is unknown here, or the author may not read it, only its id is stored.
     """
     if note.quoted is None:
         return NewQuote(state=QuoteState.DELETED) if note.quoted_deleted else None
@@ -340,7 +340,7 @@ def may_quote(quoted: Status, author: Account) -> bool:
 
 
 def _readable_parent(note: ReceivedNote, author: Account) -> Status | None:
-    """Return the known post that a received post answers (of a boost, the boosted post), if the author may read it."""
+    """Return the known post to which a received post replies (for a boost, the boosted post), if the author may read it."""
     if note.in_reply_to is None:
         return None
     parent = references.find_post_by_uri(note.in_reply_to)

@@ -118,7 +118,9 @@ def find_owner_of_collection(uri: str) -> Account | None:
 
 
 def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:
-    """Return the accounts with these ids and the local ones with these pages, by address. One query; two for pages."""
+    """Return the accounts with these ids and the local ones with these pages, by address. One query, or two if any address is a
+    page.
+    """
     unique_uris = list(uris)
     accounts_by_uri = {account.uri: account for account in _ACCOUNTS.run(uris=unique_uris)}
     names = {

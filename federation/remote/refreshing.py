@@ -113,7 +113,9 @@ def _silent_hosts() -> set[str]:
 
 
 def _check(account: Account, silent: set[str], ask: Callable[[Account], Finding]) -> Finding:
-    """Return the answer of the account's server to `ask`, unless the server is silent; add a server that does not answer."""
+    """Return the answer of the account's server to `ask`, unless the server is in `silent`, to which a server that does not
+    answer is added.
+    """
     host = origin_of(account.uri) or ""
     if host in silent:
         return Finding.SILENT

@@ -131,7 +131,7 @@ def _ask(username: str, domain: str, deadline: float) -> WebFingerResult:
 
 
 def place_in_host_meta(body: bytes, resource: str) -> str | None:
-    """Return the address in a host-meta document, or None; no entity is resolved, nothing fetched (security row 35)."""
+    """Return the address in a host-meta document, or None; resolves no entities, and fetches nothing (security row 35)."""
     parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, recover=True)
     try:
         root = etree.fromstring(body, parser)
@@ -146,7 +146,7 @@ def place_in_host_meta(body: bytes, resource: str) -> str | None:
 
 
 def _filled_template(template: str, value: str) -> str | None:
-    """Return the address that results when `{uri}` is replaced by `value`; None if it is not encrypted or no web address."""
+    """Return the address that results when `{uri}` is replaced by `value`; None if it is not an https address."""
     url = web_uri(template.replace("{uri}", value))
     origin = origin_of(url) if url is not None else None
     return url if url is not None and origin is not None and url.startswith(f"{scheme_of(origin)}://") else None

@@ -76,8 +76,8 @@ class Message:
 def check_time(
     created: datetime, expires: datetime | None, now: datetime, *, longest: int = LONGEST_LIFETIME_SECONDS
 ) -> None:
-    """Raise BadSignature if `now` is outside the time window of the contract. With `expires` the window has at most `longest`
-    seconds, plus the clock skew.
+    """Raise BadSignature if `now` is outside the time window of the contract. With `expires` the window is at most `longest`
+    seconds long, plus the clock skew.
     """
     age = (now - created).total_seconds()
     if age < -SKEW_SECONDS:

@@ -39,7 +39,7 @@ def devices(request: HttpRequest, username: str) -> HttpResponse:
 @accepts
 def claim(request: HttpRequest, username: str) -> HttpResponse:
     """`POST /users/:username/claim?id=`: a one-time key of the device, for a signed request that is not a replay. Raises
-    NotFound for an unknown device, without keys and for a blocked signer, and RateLimited.
+    NotFound for an unknown device, for a device without keys, and for a blocked signer, and RateLimited.
     """
     signed = signature_of(request)
     if signed is None:

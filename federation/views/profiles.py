@@ -59,7 +59,9 @@ def tab(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
 
 
 def _find_shown(username: str) -> Account:
-    """Return the account with this username. Raises the errors of `find_local_account`, for a suspended account with a text."""
+    """Return the account with this username. Raises the errors of `find_local_account`; for a suspended account, Forbidden with
+    a text for visitors.
+    """
     account = find_local_account(username, served_while_suspended=True)
     if account.suspended:
         raise Forbidden(_("This account is suspended"))
