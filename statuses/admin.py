@@ -200,7 +200,7 @@ class StatusAdmin(ActingAdmin):
         return rows.select_related("account", "application", "stat").prefetch_related("media")
 
     def find_rows(self, rows: QuerySet[Status], term: str) -> QuerySet[Status]:
-        """Find posts by author (`@`), by address or id, otherwise by words."""
+        """Find posts by author (`@`), by address or id, or else by words."""
         address = _ID_IN_ADDRESS.match(term)
         # A short number is searched as a word: ids contain the time and are never short.
         number = parse_id(address[1]) if address else parse_id(term) if len(term) >= ID_LENGTH else None
@@ -213,5 +213,5 @@ class StatusAdmin(ActingAdmin):
         return newest(rows, POSTS_SEARCHED).filter(Q(*words, _connector=Q.OR))
 
     def name_of(self, row: Status) -> str:
-        """Name a post by its author and its beginning."""
+        """Return a name for a post: its author, and the beginning of its text."""
         return f"@{row.account.acct}: {words_of(row)[:EXCERPT]}"

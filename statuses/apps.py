@@ -12,7 +12,7 @@ class StatusesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to events of lower apps, and register what this app adds to the features of lower apps."""
+        """Subscribe to events of lower apps, and register this app's additions to their features."""
         from accounts.models.user import WAITING_COUNTS
         from statuses import reactions  # noqa: F401  # importing it subscribes
         from statuses.pages import policies

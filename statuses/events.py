@@ -173,7 +173,7 @@ class PollVoted(Event, key="status:{status_id}"):
 
 
 class PollVotesDue(Event, key="status:{status_id}"):
-    """Votes in a local poll are due to be sent to other servers: some minutes after the first one, once for all."""
+    """Votes in a local poll are due to be sent to other servers: some minutes after the first one, once for all of them."""
 
     poll_id: int
     status_id: int
@@ -204,7 +204,7 @@ class ScheduledStatusDue(Event, key="account:{account_id}"):
 
 
 class ScheduledStatusFailed(Event, key="account:{account_id}"):
-    """A scheduled post could not be published; `reason`, in its author's language, is empty for a missing object."""
+    """A scheduled post could not be published; `reason` is in its author's language, or empty if an object is missing."""
 
     scheduled_id: int
     account_id: int

@@ -115,7 +115,7 @@ class MediaAttachment(models.Model):
         return tuple(path for path in (self.file, self.preview, self.source) if path)
 
 
-# Limit of options of remote polls; `statuses.policies.polls` has the limit of local polls.
+# Maximum number of options of a remote poll; `statuses.policies.polls` has the limit for local polls.
 OPTIONS_LIMIT = 500
 
 

@@ -18,7 +18,7 @@ from statuses.models.status import Status
 
 EXCERPT_LIMIT = 5000
 BOOSTS_LIMIT = 200
-"""Limit of stored boosts of one held post."""
+"""Maximum number of boosts that are stored for one held post."""
 
 
 class HeldPost(models.Model):

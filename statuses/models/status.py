@@ -13,9 +13,9 @@ from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
-# Limit of characters of remote posts; `statuses.policies.publishing` limits local posts.
+# Maximum number of characters of a remote post; `statuses.policies.publishing` limits local posts.
 CONTENT_LIMIT = 200_000
-# Limit of linked collections that are stored for one post; links to further collections are treated as plain links.
+# Maximum number of linked collections that are stored for one post; links to further collections are treated as plain links.
 COLLECTIONS_LIMIT = 10
 
 
@@ -127,8 +127,8 @@ class Status(Written):
                 name="statuses_status_here",
                 condition=Q(local=True),
             ),
-            # Descending on purpose: no other index has this order, so that the planner cannot scan another one, which takes
-            # long for a rare language.
+            # Descending on purpose: no other index has this order, so that the planner cannot scan another one, which would
+            # take a long time for a rare language.
             models.Index(
                 F("local"),
                 F("language"),
@@ -144,7 +144,8 @@ class Status(Written):
                 name="statuses_status_threads_here",
                 condition=Q(thread_id__isnull=False, local=True),
             ),
-            # Includes the id because replies are read in its order, and some posts and accounts have very many.
+            # Includes the id because replies are read in the order of their ids, and some posts and accounts have very many
+            # replies.
             models.Index(
                 fields=["in_reply_to", "id"], name="statuses_status_answers", condition=Q(in_reply_to__isnull=False)
             ),
@@ -203,7 +204,8 @@ class Status(Written):
 
 class StatusStat(models.Model):
     """Counters of a post, in a separate table so that counting never rewrites the post's row; no row means no counts. The
-    `remote` columns are reported by the post's server, for display, with later local replies, boosts and favourites added.
+    `remote` columns are the counts that a remote post's server reported, plus later local ones; they are shown if they are
+    greater.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")

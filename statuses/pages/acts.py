@@ -1,4 +1,4 @@
-"""Actions of signed-in readers on a post: its card is a form that posts here, from any page, and leads back to the card."""
+"""Actions of signed-in readers on a post: its card is a form, which is sent to this module from any page."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _on_author(service: Callable[..., object]) -> Callable[[User, int], object]:
     )
 
 
-#: What each button does; pressing it twice has the same effect as once. The result True means that the author is asked first.
+#: Functions called by the buttons; a second call has no further effect. The result True means that the author is asked first.
 _ACTS: Final[dict[str, Callable[[User, int], object]]] = {
     "favourite": _favourite,
     "unfavourite": _undo(interactions.unfavourite_status),
@@ -94,7 +94,7 @@ _SECOND_TIME: Final = ("pin",)
 
 
 def counted_all(rules: tuple[limits.Rule, ...], user: User) -> None:
-    """Count an action of a user by several rules. Raises RateLimited after too many actions."""
+    """Count an action of a user under several rate limits. Raises RateLimited after too many actions."""
     for rule in rules:
         counted(rule, user)
 

@@ -63,7 +63,9 @@ _NUMBER: Final = re.compile(r"[0-9]{1,10}\Z")
 
 
 class PolicyField(OpenChoiceField):
-    """Field for a kind of interaction. A rule of an application that is none of the choices is kept as its number."""
+    """Field for a kind of interaction. A rule that an application has set, and that is none of the choices, keeps its number as
+    value.
+    """
 
     def __init__(self, label: str | _StrPromise, kind: Interaction, *, blank: bool = True) -> None:
         titles: dict[Choice, str | Promise] = dict(_TITLES)

@@ -152,7 +152,7 @@ class PostForm(ServiceForm):
             del self.fields["visibility"], self.fields["scheduled_at"], self.fields["allowed_mentions"]
 
     def restore(self, values: Mapping[str, str]) -> None:
-        """Put earlier values of this form into its hidden fields, except the key, and offer earlier choices again."""
+        """Fill the hidden fields, except the idempotency key, with earlier values, and offer earlier choices again."""
         for name, field in self.fields.items():
             if name in values and self[name].is_hidden and name != "key":
                 self.initial[name] = field.to_python(values[name])
@@ -160,7 +160,7 @@ class PostForm(ServiceForm):
                 field.offer(values[name])
 
     def clean_scheduled_at(self) -> datetime | None:
-        # A post with a time in the past would be published at once, which its author did not intend.
+        # A post with a time in the past would be published immediately, which its author did not intend.
         moment: datetime | None = self.cleaned_data["scheduled_at"]
         if moment is not None and moment <= clock.now():
             raise forms.ValidationError(_("Choose a time in the future."))
@@ -181,7 +181,7 @@ class PostForm(ServiceForm):
         self.changes = {
             media.id: MediaChange(
                 description=sent.get(f"description_of_{media.id}"),
-                # The shown place is the nearest one: if no other is chosen, the focal point stays as it is.
+                # The form shows only the nearest of FOCUSES: if no other is chosen, the exact focal point stays.
                 focus=focus if (focus := sent.get(f"focus_of_{media.id}")) != _place_of(media) else None,
             )
             for media in self.media_files
@@ -283,7 +283,7 @@ class PostForm(ServiceForm):
             "status": typed["text"],
             "sensitive": typed["sensitive"] or bool(typed["spoiler_text"] and self.media_files),
             "content_type": MARKDOWN if typed["markdown"] else PLAIN_TEXT,
-            # `_missing` are files that the same form has attached when it was sent before, or that the service will refuse.
+            # `_missing` are files that the form attached when it was sent before, or files that the service will refuse.
             "media_ids": [*(str(media.id) for media in self.media_files), *self._missing],
         }
         if typed["local_only"]:
@@ -331,7 +331,9 @@ def _place_of(media: MediaAttachment) -> str:
 
 
 def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[str, Any]:
-    """Return the initial values of a form. A reply is at first not more visible than its parent, whose visibility is given."""
+    """Return the initial values of a form. The default for a reply is not more visible than its parent, whose `visibility` is
+    passed.
+    """
     own = default_visibility(user.default_privacy, locked=user.account.locked)
     widest = [name for name, _title in AUDIENCES]
     return {
@@ -354,7 +356,7 @@ def initial_of_poll(poll: PollDraft | Poll | None) -> dict[str, Any]:
 
 
 def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
-    """Return the initial values of a form for a draft; the values of a new post stand for those that it does not have."""
+    """Return the initial values of a form for a draft; values that the draft lacks are those of a new post."""
     draft = draft_of(scheduled)
     poll, allowed = draft.poll, draft.allowed_mentions
     written = {
@@ -364,7 +366,7 @@ def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
         "sensitive": draft.sensitive,
         "language": draft.language,
         "quote_policy": draft.quote_approval_policy,
-        # 0 is the id of nobody: without it, an empty list would be no limit.
+        # No account has the id 0; without it, an empty list would mean that there is no limit.
         "allowed_mentions": None if allowed is None else ",".join(map(str, [0, *allowed])),
         **chosen_rules(draft.interaction_policy),
     }

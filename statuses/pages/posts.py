@@ -258,7 +258,7 @@ def _file(file: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tenths(place: float | None) -> int:
-    # From -1 to 1 in tenths of the side: the style sheet has a class for each tenth.
+    # Converts a coordinate from -1 to 1 into tenths of the side: the style sheet has a class for each tenth.
     return round(5 * (1 + max(-1.0, min(place or 0.0, 1.0))))
 
 

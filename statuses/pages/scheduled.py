@@ -116,7 +116,7 @@ def change_scheduled(request: HttpRequest, id: int) -> HttpResponse:
         refuse(request, _("Enter a date and a time."))
         return back(request, f"scheduled-{found.id}")
     try:
-        # The field shows no seconds: if the time was not changed, they stay.
+        # The field shows no seconds: they stay if the time was not changed.
         shown, typed = found.scheduled_at.replace(second=0, microsecond=0), form.cleaned_data["scheduled_at"]
         reschedule_status(scheduled=found, scheduled_at=found.scheduled_at if typed == shown else typed)
     except Invalid as refusal:

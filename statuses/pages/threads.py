@@ -1,4 +1,4 @@
-"""Pages of a post for signed-in people (thread, readers who marked it, translation), and of their bookmarks and favourites."""
+"""Pages of a post for signed-in people (thread, boosts and favourites, translation), and of their bookmarks and favourites."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def may_favourite(post: Post | Status, relations: Relations) -> bool:
 
 
 def may_reblog(account: Account, post: Post | Status, relations: Relations) -> bool:
-    """Tell whether the viewer may boost the post: a private post only as its author, others if the author is not blocked."""
+    """Tell whether the viewer may boost the post: a private one only as its author, others unless they block the author."""
     if is_for_followers_only(post.visibility):
         return post.account_id == account.id
     return post.visibility in OPEN_VISIBILITIES and post.account_id not in relations.blocking
@@ -113,7 +113,7 @@ def readable_by_viewer(author: str = "s.account_id") -> str:
 
 NAMES_HIDDEN: Final = """EXISTS (
   SELECT 1 FROM statuses_mention m WHERE m.status_id IN ({posts}) AND m.account_id IN (SELECT id FROM hidden))"""
-"""SQL condition: the viewer hides an account mentioned by `{posts}` (ids, as expressions). Needs VIEWER_SETS."""
+"""SQL condition: the viewer hides an account that `{posts}` (expressions for post ids) mention. Needs VIEWER_SETS."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,8 @@ def _previewed_address(link: Tag) -> str:
 def find_hosts(
     content: str, others: Iterable[str | None], *, home: Collection[str | None], people: Collection[str]
 ) -> list[str]:
-    """Return the distinct hosts that a post links to: in its HTML, and by `others`, the addresses of its page and of files that
-    clients show as links. Takes less than 0.1 s.
+    """Return the distinct hosts that a post links to: in its HTML, and through `others`, the addresses of its page and of files
+    that clients show as links. Takes less than 0.1 s.
 
     Links to mentioned accounts (`people`) do not count, nor do links to the author's hosts (`home`) for the post's page,
     mentions or hashtags. Links to other servers always count, because the author chooses classes and tags (security row 74).
@@ -91,8 +91,8 @@ def _is_mention_or_hashtag(attributes: Mapping[str, str]) -> bool:
 
 
 def _host_of(url: str) -> str | None:
-    """Return the host to which browsers go from a link, also where this server would not (WHATWG URL Standard, section 4.4):
-    user names, escapes, wide letters and a final dot cannot hide a host from a rule (security row 74).
+    """Return the host that browsers open for a link, even if this server would refuse the link (WHATWG URL Standard, section
+    4.4): user names, escapes, full-width letters and a final dot cannot hide a host from a rule (security row 74).
     """
     try:
         return parse_url(url).host.written

@@ -18,7 +18,7 @@ from social.kernel.text.searching import Text, comparable, split
 from statuses.models import FilterAction
 
 CHARACTERS_LIMIT: Final = 20_000
-"""Limit of characters in all distinct keywords of a viewer; keywords beyond it match nothing."""
+"""Maximum number of characters in all distinct keywords of a viewer; keywords beyond it match nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Filters:
         return results
 
     def hides(self, text: str, status_id: int, context: str) -> bool:
-        """Tell whether a filter hides a post with this text in a context, where no client applies the results."""
+        """Tell whether a filter hides a post with this text in a context, for content to which no client applies filters."""
         results = self.results(self.search(Text(text)), (status_id,)) if self._filters else []
         filter_entities = [found["filter"] for found in results]
         return any(one["filter_action"] == FilterAction.HIDE and context in one["context"] for one in filter_entities)

@@ -21,7 +21,7 @@ from statuses.policies.quotes import Permission
 
 class Group(IntFlag):
     """Groups of accounts that may interact with a post; in lower case, the names are the values of the client API. `OTHERS`
-    stands for single accounts that a remote policy names: they are not stored, so that everybody has to ask the author.
+    stands for individual accounts that a remote policy names: they are not stored, so that everybody has to ask the author.
     """
 
     PUBLIC = 1
@@ -99,14 +99,14 @@ def rule_of(policy: int, kind: Interaction) -> int:
 
 
 def is_rule(number: int, kind: Interaction) -> bool:
-    """Tell whether a number is a valid part of a policy about this kind of interaction, with groups that have names."""
+    """Tell whether a number is a valid part of a policy about this kind of interaction, and all its groups have names."""
     groups = groups_of(number, kind)
     words = ~Group.OTHERS
     return number == (UNLIMITED if groups is None else encode_rule(kind, groups[0], groups[1] & words))
 
 
 def groups_of(policy: int, kind: Interaction) -> tuple[Group, Group] | None:
-    """Return the groups that may interact at once, and the groups that need approval; None if the author has set no limit."""
+    """Return the groups that may interact freely, and the groups that need approval; None if the author has set no limit."""
     rule = rule_of(policy, kind) >> _SHIFTS[kind]
     if not rule:
         return None
@@ -119,7 +119,7 @@ def is_pending(policy: int) -> bool:
 
 
 def permission(post: Post | Status, kind: Interaction, viewer_id: int, relations: Relations) -> Permission:
-    """Return whether the viewer, who may read the post, may interact with it at once, may ask for approval, or may do neither.
+    """Return whether the viewer, who may read the post, may interact with it freely, may ask for approval, or may do neither.
 
     `relations` are the viewer's relations to the author, loaded `with_followed_by` if the policy has any of
     FOLLOWING_BITS. Authors may always interact with their own posts. If `post` is a Post, accounts that it mentions or

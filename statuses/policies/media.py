@@ -13,9 +13,9 @@ from social.kernel.media import images, recordings, types
 from statuses.models.attachments import DESCRIPTION_LIMIT, MediaAttachment, MediaType
 
 IMAGE_SIZE_LIMIT: Final = 16 * 1024 * 1024
-"""Limit of bytes of an uploaded picture, animated GIFs included."""
+"""Maximum size in bytes of an uploaded picture, including animated GIFs."""
 VIDEO_SIZE_LIMIT: Final = 99 * 1024 * 1024
-"""Limit of bytes of an uploaded video or audio file."""
+"""Maximum size in bytes of an uploaded video or audio file."""
 
 SUPPORTED_TYPES: Final = (*images.ACCEPTED, *recordings.ACCEPTED)
 """`configuration.media_attachments.supported_mime_types` of the instance documents."""
@@ -25,8 +25,8 @@ _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3}
 
 
 def check_file(head: bytes, size: int, declared_type: str) -> str:
-    """Return the media type of a file by its first bytes, `head`. Raises Invalid for an empty or too large file, a type that is
-    not accepted, and a picture declared as a video or the reverse (`declared_type` only selects the error).
+    """Return the media type of a file, recognised by its first bytes, `head`. Raises Invalid for an empty or too large file, a
+    type that is not accepted, and a picture declared as a video or the reverse (`declared_type` only selects the error).
     """
     labels = (_("File"), _("File content type"))
     found = _checked_type(head, declared_type, "file", labels, (*images.ACCEPTED, *recordings.READABLE))

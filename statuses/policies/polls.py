@@ -17,7 +17,7 @@ OPTION_COUNTS: Final = (2, 4)
 """Minimum and maximum number of options."""
 
 OPTION_LIMIT: Final = 50
-"""Limit of characters of an option, counted as grapheme clusters."""
+"""Maximum number of characters of an option, counted as grapheme clusters."""
 
 DURATION_SECONDS: Final = (300, 2_629_746)
 """Minimum and maximum duration of a poll: five minutes, and a month."""
@@ -27,7 +27,7 @@ _RAW_OPTION_LIMIT: Final = 2_000
 
 @dataclass(frozen=True)
 class PollDraft:
-    """Poll as a client sent it. `expires_in` is in seconds, `sent` unparsed; with `keeps_end` an edit keeps the poll's end."""
+    """Poll as a client sent it (`sent`, before parsing). `expires_in` is in seconds; with `keeps_end` an edit keeps the end."""
 
     options: tuple[str, ...] = ()
     expires_in: int | None = None

@@ -133,8 +133,8 @@ class AuthorColumns:
     sends it), `ReceivedNote` (as another server sends it), `Composed` (as it is stored) and `PostBody` (as it is read).
 
     Each column is a JSON value with a default, which an edit restores if it leaves the column out. `text` is the source, empty
-    for a remote post; the other columns are members of the entity and of its versions, by the same names. The metadata `limit`
-    of a text is its greatest number of characters: a longer text is refused from a client and cut from another server.
+    for a remote post; the other columns are members of the entity and of its versions, under the same names. The metadata
+    `limit` of a text is its maximum number of characters: a longer text is refused from a client and cut from another server.
     """
 
     text: str = ""
@@ -157,12 +157,12 @@ class AuthorColumns:
 
 AUTHOR_COLUMNS: Final = tuple(each.name for each in fields(AuthorColumns))
 SHOWN_COLUMNS: Final = tuple(name for name in AUTHOR_COLUMNS if name != "text")
-"""Columns among AUTHOR_COLUMNS that everyone is shown, in addition to the content."""
+"""Columns among AUTHOR_COLUMNS that every reader sees, in addition to the content."""
 COLUMN_LIMITS: Final = {each.name: int(each.metadata["limit"]) for each in fields(AuthorColumns) if each.metadata}
 READ_COLUMNS: Final[Mapping[str, Any]] = {"spoiler_text": _("Content warning")}
-"""Columns among AUTHOR_COLUMNS that contain text for readers, in addition to the content, with their titles for staff. They
-are used by filters, search, spam rules and their dry runs, emojis, excerpts and staff pages. Web pages and feeds, mails, Web
-Push, trends and the character limit (`check_text`) use the content warning alone.
+"""Columns among AUTHOR_COLUMNS that contain text for readers, in addition to the content, with their titles for staff. They are
+used by filters, search, spam rules and their dry runs, emojis, excerpts and staff pages. Web pages and feeds, mails, Web Push,
+trends and the character limit (`check_text`) use only the content warning.
 """
 VERSION_COLUMNS: Final = ("content", *AUTHOR_COLUMNS)
 """Columns that earlier versions of a post store."""
@@ -175,8 +175,9 @@ class PostBody(AuthorColumns):
     `addressed` are the accounts that the post mentions: id, username, domain, url, uri, whether the mention is `silent`, and
     for a group the id of the collection of its followers (`group_followers`). `tags` are normalised names, in the order of the
     text. `quote` has the identifiers of the quote for other servers (its id, `quoted_uri` and `approval_uri`), `approval` the
-    same for a reply that needed approval, and `author_uri`, the account that approved it. `thread_root_id` is the first known
-    post of the thread. `imported_uri` and `imported_url` are the id and the page of an imported post at its former server.
+    same for a reply that needed approval, and the id of the account that approved it (`author_uri`). `thread_root_id` is the
+    first known post of the thread. `imported_uri` and `imported_url` are the id and the page of an imported post at its former
+    server.
     """
 
     id: int

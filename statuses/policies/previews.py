@@ -18,14 +18,14 @@ from statuses.models.card import DESCRIPTION_LIMIT, NAME_LIMIT, TITLE_LIMIT
 from statuses.policies import preview_values
 
 PAGE_BYTES: Final = 1 << 20
-"""Limit of bytes of a page that are read, because metadata is at the beginning of a page."""
+"""Maximum number of bytes that are read of a page: metadata is at the beginning."""
 PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
 EMBED_LINKS: Final = ("application/json+oembed", "text/json+oembed", "text/xml+oembed", "application/xml+oembed")
 """Types of a page's links to its oEmbed document (oEmbed, section 4), the preferred one first."""
 IMAGE_BYTES: Final = 8 * 1024 * 1024
-"""Limit of bytes of a picture (contract, federation section 16 "Card image")."""
+"""Maximum size in bytes of a picture (contract, federation section 16 "Card image")."""
 PICTURES_TRIED: Final = 3
-"""Limit of pictures of a page that are tried, one after the other, until one can be shown."""
+"""Maximum number of pictures of a page that are tried, one after the other, until one can be shown."""
 
 _TAGS: Final = 20_000
 _PICTURES_READ: Final = 10
@@ -36,13 +36,13 @@ _WRAPPED_AT_MOST: Final = 3
 _COMMENT_SIGNS: Final = " \t\r\n\xa0\ufeff/*;"
 _CONTROLS: Final = re.compile(r"[\x00-\x1f]+")
 _ARTICLES: Final = ("NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "VideoObject", "WebPage")
-# Further types of schema.org that are kinds of these, such as `TechArticle` and `LiveBlogPosting`.
+# Endings of the names of further schema.org types that are subtypes of these, such as `TechArticle` and `LiveBlogPosting`.
 _KINDS_OF_ARTICLES: Final = ("Article", "Posting")
 _SCRIPT_BYTES: Final = 200_000
 
 
 class PageReason(Reason):
-    """Reasons not to show a page or its picture; those of fetching are `social.kernel.http.errors.FetchReason`."""
+    """Reasons not to show a page or its picture; `social.kernel.http.errors.FetchReason` has the reasons why a fetch failed."""
 
     PAGE_MISSING = "its server does not give the page", "HTTP status other than 200: there is nothing to show"
     PAGE_WITHOUT_TITLE = "the page has no title", "Mastodon does so: a card has a title", "pages that scripts fill in"
@@ -251,7 +251,7 @@ def _article(script: str) -> dict[str, Any]:
         kinds = item.get("@type")
         for kind in kinds if isinstance(kinds, list) else [kinds]:
             if isinstance(kind, str):
-                # The name without the namespace: `https://schema.org/Article`, `schema:Article`.
+                # The namespace is removed, as in `https://schema.org/Article` and `schema:Article`.
                 by_kind.setdefault(re.split("[/#:]", kind)[-1], item)
     others = (kind for kind in by_kind if kind.endswith(_KINDS_OF_ARTICLES))
     article = next((by_kind[kind] for kind in (*_ARTICLES, *others) if kind in by_kind), {})

@@ -15,7 +15,7 @@ from social.kernel.text.names import clean_input
 from social.kernel.text.sanitize import sanitize
 
 CHARACTERS_LIMIT: Final = 30_000
-"""Limit of characters in all texts of a post that is translated, because services charge by the character."""
+"""Maximum number of characters in all texts of a post that is translated, because services charge by the character."""
 
 _SHORTCODE_HTML: Final = '<span translate="no">:{}:</span>'
 _WRAPPED_SHORTCODE: Final = re.compile(r'<span translate="no">(:[a-zA-Z0-9_]+:)</span>')

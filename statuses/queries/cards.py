@@ -37,7 +37,7 @@ class ShownCards:
 
 
 def load_status_cards(status_ids: Iterable[int], viewer_id: int | None) -> ShownCards:
-    """Load the previews of these posts, by post id: one query, none for no posts, up to four more if pages name accounts."""
+    """Load the previews of these posts, by post id. One query, or none without posts; up to four more if pages name authors."""
     ids = list(status_ids)
     if not ids:
         return ShownCards()

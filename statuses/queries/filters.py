@@ -60,7 +60,7 @@ def load_active_filters(account_id: int) -> Filters:
 
 
 def load_filters_of(account_ids: Collection[int]) -> dict[int, Filters]:
-    """Return the active filters by account id, without accounts that have none. One query, none for no accounts."""
+    """Return the active filters by account id, without accounts that have none. One query, or none without accounts."""
     if not account_ids:
         return {}
     found = rows_of(_ACTIVE_OF_ACCOUNTS_SQL, {"accounts": list(account_ids), "now": clock.now()})

@@ -35,8 +35,8 @@ class AccountStatusesFilter:
     tagged: str | None = None
 
 
-# Preselects posts, so that few rows are read in vain: `can_see` then decides about each of them. With COALESCE the planner
-# expects half of the posts to match; if it expects only a few, it reads and sorts all posts of the account.
+# Preselects posts, so that few rows are read unnecessarily: `can_see` then decides about each of them. With COALESCE the
+# planner expects half of the posts to match; if it expects only a few, it reads and sorts all posts of the account.
 _CANDIDATES: Final = "SELECT s.id FROM statuses_status s WHERE s.account_id = %(author)s AND COALESCE({}, FALSE)"
 _READABLE: Final = readable_by_viewer("%(author)s")
 _CONDITIONS: Final = {

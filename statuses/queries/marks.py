@@ -67,7 +67,7 @@ class Marks:
 
     @property
     def in_order(self) -> tuple[set[int], ...]:
-        """Sets in the order of the statement's numbers."""
+        """Sets in the order of the numbers by which the statement identifies them."""
         return self.favourited, self.reblogged, self.bookmarked, self.pinned, self.muted
 
 
@@ -99,7 +99,7 @@ SELECT asked.account_id, asked.status_id
 
 
 def load_muted(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Return the (account id, post id) pairs in which the account mutes the post's thread: one query, none for no pairs."""
+    """Return the (account id, post id) pairs in which the account mutes the post's thread: one query, or none without pairs."""
     if not pairs:
         return set()
     accounts, statuses = zip(*pairs, strict=True)

@@ -14,7 +14,9 @@ from statuses.policies.audience import visible_to
 
 
 def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock: bool = False) -> MediaAttachment:
-    """Return the account's own file, locked if `lock`. Raises NotFound for others and, if `unattached`, attached ones."""
+    """Return the account's own file, locked with `lock`. Raises NotFound for any other file and, with `unattached`, for an
+    attached file.
+    """
     found = MediaAttachment.objects.filter(account_id=account_id)
     if unattached:
         found = found.filter(status=None, former_status=None)

@@ -113,7 +113,7 @@ _PARTS: Final = {
 
 
 def _padded_columns(part: _Part) -> list[str]:
-    # All parts have the same number of columns of each type, so that they are padded with NULL.
+    # All parts must have the same number of columns of each type, so missing columns are filled with NULL.
     found: list[str] = []
     for kind in ("bigint", "text", "boolean"):
         value = getattr(part, kind)
@@ -177,7 +177,7 @@ people (ids) AS MATERIALIZED (SELECT ARRAY(SELECT account_id FROM post))
 
 def load_posts(status_ids: Iterable[int]) -> list[Post]:
     """Return the posts with these ids, each once, in the order of the ids, deleted posts included; unknown ids are left out.
-    One query, none for no ids. A boost contains the boosted post, and a quoting post the quoted post.
+    One query, or none without ids. A boost contains the boosted post, and a quoting post the quoted post.
     """
     ids = list(dict.fromkeys(status_ids))
     if not ids:
@@ -300,7 +300,7 @@ SELECT v.account_id, q.status_id, array_agg(v.choice ORDER BY v.id)
 
 
 def load_polls(status_ids: Iterable[int]) -> dict[int, Poll]:
-    """Return the polls of these posts, by post id. One query, none for no posts."""
+    """Return the polls of these posts, by post id. One query, or none without posts."""
     ids = list(status_ids)
     return {poll.status_id: poll for poll in Poll.objects.filter(status_id__one_of=ids)} if ids else {}
 

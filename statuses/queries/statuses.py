@@ -93,7 +93,9 @@ def is_readable(post: Post, account_id: int) -> bool:
 
 
 def require_readable(post: Post | None, account_id: int) -> Post:
-    """Return the post if the account may read it. Raises NotFound, after the same work without a post (security row 19)."""
+    """Return the post if the account may read it. Raises NotFound, after the same work even if `post` is None (security row
+    19).
+    """
     people = [post.account_id, post.proper.account_id] if post is not None else [0]
     relations = load_relations(account_id, people)
     if post is None or not can_see(post, account_id, relations, post.mentioned_ids):
@@ -114,7 +116,7 @@ class Excerpt(NamedTuple):
 
 
 def list_excerpts(status_ids: Sequence[int], account_id: int) -> list[Excerpt]:
-    """Return summaries of the account's own posts among `status_ids`, oldest first, with deleted ones. Three queries."""
+    """Return summaries of the account's own posts among `status_ids`, oldest first, including deleted ones. Three queries."""
     posts = [post for post in load_posts(sorted(status_ids)) if post.account_id == account_id]
     bodies, earlier = load_bodies(post.id for post in posts), load_earlier_words([post.id for post in posts])
     return [

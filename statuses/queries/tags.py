@@ -20,8 +20,8 @@ def find_tag(name: str, viewer_id: int | None) -> Tag:
     """Return the hashtag with this name in any spelling; without an id if it has never been used (contract, entities "Tag").
     Raises NotFound for an invalid hashtag. One query, up to three for a private hashtag.
 
-    Without a public or unlisted post it counts as unused, because its name reveals a topic, unless the viewer follows it or may
-    read one of its last posts; for visitors, so does one of local-only posts.
+    A hashtag without public or unlisted posts counts as unused, because its name reveals a topic, unless the viewer follows it
+    or may read one of its last posts. For visitors, a hashtag that only local-only posts use counts as unused as well.
     """
     tag = named_tag(name)
     found = Tag.objects.filter(name=tag.name).first()

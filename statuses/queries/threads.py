@@ -70,8 +70,9 @@ def load_context(post: Post, viewer_id: int | None, *, after: int | None = None)
     """Return the thread around a post for a viewer, in at most seven queries.
 
     Posts that the viewer may not read, posts of accounts that the viewer blocks or mutes, and of limited accounts that the
-    viewer does not follow are left out, but replies to them are kept. Replies are in the order of their ids, those of the
-    post's author first. Of too many descendants the oldest are shown, with `after` those with a greater id.
+    viewer does not follow are left out, but replies to them are shown. Replies are in the order of their ids, those of the
+    post's author first. If there are too many descendants, the oldest are shown; with `after`, the oldest of those with a
+    greater id.
     """
     reach = ANONYMOUS_REACH if viewer_id is None else USER_REACH
     above, parents = _load_thread(post.id, reach, after or 0)
@@ -124,7 +125,7 @@ _SOLICITED_DEPTH: Final = 100
 
 def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
     """Return the (post id, reader id) pairs in which the post replies, directly or through at most a hundred posts, to a
-    private mention of its author by the reader, who has therefore contacted the author first. One query, none for no pairs.
+    private mention of its author by the reader, who has therefore contacted the author first. One query, or none without pairs.
     """
     if not pairs:
         return set()
@@ -139,7 +140,9 @@ def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 def _load_thread(status_id: int, reach: Reach, after: int) -> tuple[list[int], dict[int, int]]:
-    """Return the ids of ancestors, root first, below the nearest gap, and of descendants, oldest first, with their parents."""
+    """Return the ids of the ancestors up to the nearest gap, root first, and of the descendants, oldest first, with their
+    parents.
+    """
     path: list[int] = [status_id]
     gaps: dict[int, int] = {}
     parents: dict[int, int] = {}

@@ -45,7 +45,7 @@ class PageSerializer(EntitySerializer):
         self.fresh: dict[str, Any] = {}
         # The matches of the viewer's filters, by post id: a post is searched once, however often it is on the page.
         self.matches: dict[int, dict[int, str]] = {}
-        # The members of posts that depend on the viewer, because a boost and the boosted post have the same.
+        # The members that depend on the viewer, by post id, because a boost and the boosted post share them.
         self.viewer_members: dict[int, dict[str, Any]] = {}
         self.viewer = {"viewer_id": instance.viewer_id, "relations": instance.relations}
         # Authors whose posts do not show the application that wrote them.
@@ -64,7 +64,7 @@ class PageSerializer(EntitySerializer):
         # What may be cached of each post: its `body`, the `application` that wrote it, and `words`, which filters search.
         page, posts, bodies = self.page, self.page.posts, dict(self.page.bodies)
         for number, post in posts.items():
-            # Of a page narrowed by `seen_by`, the sources also have the posts that it no longer shows.
+            # If `seen_by` has narrowed the page, its sources still contain the other posts.
             if (source := page.sources.get(number)) is None:
                 continue
             name = source.application_name

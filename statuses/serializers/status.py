@@ -52,7 +52,7 @@ def body(post: Post, source: PostBody, emojis: EmojiLookup) -> dict[str, Any]:
 
 
 def content(source: PostBody, emojis: Sequence[CustomEmoji]) -> dict[str, Any]:
-    """Return the members of a body that a boost has as well, with the values of an empty body."""
+    """Return the members of a body that depend on the content; a boost has them too, with the values of an empty body."""
     return {
         "content": source.content,
         **source.shown_columns,

@@ -64,7 +64,7 @@ def _take_back_votes(account_id: int) -> int:
 
 
 def _leave_posts_of_others(account_id: int) -> int:
-    # The account may be mentioned in, or replied to by, posts of others, and stand in their cached bodies.
+    # Posts of others may mention the account or reply to it, and their cached bodies may name it.
     with transaction.atomic():
         mentions = Mention.objects.filter(account_id=account_id).order_by("-status_id")
         mentioning = dict(mentions.values_list("id", "status_id")[: erasing.BATCH_SIZE])

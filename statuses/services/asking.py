@@ -27,7 +27,7 @@ from statuses.services.changing import lock_status
 from statuses.services.storing import Composed, NewRequest
 
 REQUESTS_LIMIT: Final = 50
-"""Limit of pending requests of one account to the same author; further ones are refused."""
+"""Maximum number of pending requests of one account to the same author; further ones are refused."""
 _REFUSALS: Final = {
     Interaction.FAVOURITE: gettext_noop("The author of this post does not allow you to favourite it."),
     Interaction.REPLY: gettext_noop("The author of this post does not allow you to reply to it."),
@@ -53,7 +53,7 @@ def ask(
     uri: str | None = None,
     request_uri: str | None = None,
 ) -> bool:
-    """Return True if the account may favourite or boost the post at once; otherwise store its request, once, and return False.
+    """Return True if the account may favourite or boost the post freely; otherwise store its request, once, and return False.
 
     `relations` are those to the author, `visibility` is that of the boost, `uri` and `request_uri` are ids of a remote
     interaction and request. Raises NotPermitted if the policy forbids the interaction or the author has rejected it before;
@@ -91,12 +91,12 @@ def ask(
 
 
 def gated(new: Composed, *, request_uri: str | None = None) -> Composed:
-    """Return a new reply in the form in which it is stored: unchanged if its author may reply to the parent at once, otherwise
-    as a reply that waits for approval, which only the two authors may read.
+    """Return a new reply in the form in which it is stored: unchanged if its author may reply without approval, otherwise as a
+    reply that waits for approval, which only the two authors may read.
 
     Replies of remote accounts to remote posts are unchanged, unless the parent itself waits. A remote reply that waits has no
-    quote. `request_uri` is the id of another server's request. Raises like `ask`; Invalid also for a local reply that would
-    wait and has a quote.
+    quote. `request_uri` is the id of another server's request. Raises the errors of `ask`, and Invalid for a local reply that
+    would wait and has a quote.
     """
     parent = new.parent
     if parent is None or not parent.interaction_policy:

@@ -93,10 +93,10 @@ class Picture:
 
 
 def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: bytes | None = None) -> None:
-    """Store the preview of a page, fetched from `host`; None, or one without a title, if there is none. `image` is the bytes of
-    the page's first picture. Values of an earlier fetch are kept if this one found nothing. Publishes CardAttached for recent
-    posts if the preview was not shown before. Raises OSError when the picture cannot be stored, Unavailable when it cannot be
-    scanned.
+    """Store the preview of a page, fetched from `host`. `preview` is None, or has no title, if the page has none. `image` is
+    the bytes of the page's first picture. Values of an earlier fetch are kept if this one found nothing. Publishes CardAttached
+    for recent posts if the preview was not shown before. Raises OSError when the picture cannot be stored, Unavailable when it
+    cannot be scanned.
     """
     found = preview if preview is not None and preview.title else None
     picture = _stored_picture(image, found.pictures[0].url) if found is not None and image else None
@@ -122,7 +122,7 @@ def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: 
 
 
 def _request_creator(creator: str, host: str) -> None:
-    # Looked up only if the account is unknown.
+    # The account is looked up only if it is unknown.
     address = split_address(creator)
     port = remote_accounts.find()
     if address is None or address[1] is None or port is None:
@@ -171,7 +171,7 @@ def _publish_attached(card_id: int) -> None:
 
 
 def remove_unused_cards() -> int:
-    """Remove previews that no post has shown for CARD_LIFETIME, one batch, and return how many. Run by the scheduler hourly."""
+    """Remove a batch of previews that no post has shown for CARD_LIFETIME; return how many. Run by the scheduler hourly."""
     before = clock.now() - CARD_LIFETIME
     removed = 0
     while True:
@@ -196,7 +196,7 @@ def count_old_pictures(older_than: timedelta) -> tuple[int, int]:
 
 
 def remove_old_pictures(older_than: timedelta) -> Iterator[int]:
-    """Remove pictures of previews fetched longer than `older_than` ago, until the next fetch; yields the size of each batch."""
+    """Remove pictures of previews fetched longer than `older_than` ago, in batches, and yield the size of each batch."""
     while True:
         with transaction.atomic():
             rows = _with_old_pictures(older_than).select_for_update(skip_locked=True).order_by("fetched_at")

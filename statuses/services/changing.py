@@ -23,7 +23,7 @@ BATCH_SIZE: Final = 500
 
 
 def change_statuses(status_ids: Collection[int], **values: Any) -> None:
-    """Write `values` and increase the posts' versions, so that no cached body stays: in batches, atomic in a transaction."""
+    """Write `values` and increase the posts' versions, so that no cached body stays valid. Atomic only in a transaction."""
     for ids in in_batches(sorted(status_ids), BATCH_SIZE):
         Status.objects.filter(id__one_of=ids).update(version=F("version") + 1, **values)
 
@@ -61,7 +61,7 @@ _REMOTE_COLUMNS: Final[Mapping[Counter, str]] = {
     "favourites_count": "remote_favourites_count",
 }
 bump: Final = Counters[Counter]("statuses_statusstat", "status_id", get_args(Counter), _REMOTE_COLUMNS).bump
-"""Function that adds to counters by (status id, counter). Counters of accounts are changed first: the order is (table, id)."""
+"""Function that adds numbers to counters, keyed by (status id, counter). Counters of accounts must be changed before."""
 
 
 def forget_copies_of(files: Iterable[MediaAttachment]) -> None:

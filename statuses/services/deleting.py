@@ -1,4 +1,4 @@
-"""Deletes posts, and removes the rows of posts deleted long ago, without those that another app needs (`keep`)."""
+"""Deletes posts, and removes the rows of posts deleted long ago, except those that another app needs (`keep`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from statuses.policies.visibility import is_counted
 from statuses.services.changing import Counter, bump, change_statuses, forget_copies_of
 
 BATCH_SIZE: Final = 500
-"""Limit of boosts deleted, of replies detached, or of old rows removed, in one transaction."""
+"""Maximum number of boosts deleted, of replies detached, or of old rows removed, in one transaction."""
 
 RETENTION: Final = timedelta(days=30)
 """Time for which the row of a deleted post is kept (contract, behaviours section 18 "Deletion windows")."""
@@ -167,7 +167,7 @@ def uncount(
     statuses: Sequence[Status], quoted_ids: Iterable[int], gone_ids: Collection[int], *, booster_ids: Iterable[int] = ()
 ) -> None:
     """Subtract deleted posts from the counters of their authors, parents, boosted posts and quoted posts, and boosts from those
-    of `booster_ids`. Counters of the posts `gone_ids` are left alone. Called last in the caller's transaction.
+    of `booster_ids`. Counters of the posts `gone_ids` are not changed. Called last in the caller's transaction.
     """
     authors = Tally(booster_ids)
     changes: Tally[tuple[int, Counter]] = Tally()

@@ -25,13 +25,13 @@ from statuses.policies.filters import CHARACTERS_LIMIT
 from statuses.queries.statuses import is_readable, load_existing
 
 FILTERS_LIMIT: Final = 500
-"""Limit of filters of an account; not in the contract, but needed to keep page requests fast."""
+"""Maximum number of filters of an account; not in the contract, but needed to keep page requests fast."""
 
 KEYWORDS_LIMIT: Final = 2000
-"""Limit of keywords in all filters of an account, which together may have CHARACTERS_LIMIT characters; not in the contract."""
+"""Maximum number of keywords in all filters of an account (with at most CHARACTERS_LIMIT characters); not in the contract."""
 
 STATUSES_LIMIT: Final = 2000
-"""Limit of posts in all filters of an account; not in the contract, but needed because they are read with each page."""
+"""Maximum number of posts in all filters of an account; not in the contract, but needed: they are read with each page."""
 
 _LONGEST_SECONDS: Final = 100 * 366 * 24 * 3600
 _SEVERAL_KEYWORDS_MESSAGE: Final = gettext_noop(

@@ -84,7 +84,7 @@ def stripped(text: str) -> str:
 
 
 def _find_mentioned(tokens: Iterable[Token], author: Account) -> dict[str, Account]:
-    # By the `acct` of the token, in the order of the text.
+    # Keyed by the `acct` of the token, in the order of the text.
     addresses: dict[str, Address] = {}
     for token in tokens:
         if token.kind is Kind.MENTION and token.acct not in addresses:

@@ -27,7 +27,7 @@ from statuses.services.screening import Screening, limit_author
 from statuses.services.storing import Composed, lock_media
 
 HELD_LIMIT: Final = 50
-"""Limit of held posts of one author; further posts are refused."""
+"""Maximum number of held posts of one author; further posts are refused."""
 HOSTS_LIMIT: Final = 100
 """Number of linked hosts that staff see of a held post."""
 

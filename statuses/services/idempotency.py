@@ -15,8 +15,8 @@ from statuses.models import IdempotencyKey, ScheduledStatus, Status
 KEY_LIFETIME: Final = timedelta(hours=1)
 _KEY_LENGTH: Final = 64
 
-# Waits for another transaction that has claimed the same key. A key older than KEY_LIFETIME is reused; if two requests
-# reuse it at once, the second finds it renewed and gets no row.
+# Waits for another transaction that has claimed the same key. A key older than KEY_LIFETIME is reused; if two requests reuse it
+# at the same time, the second finds it renewed and gets no row.
 _CLAIM_SQL: Final = """
 INSERT INTO statuses_idempotencykey (account_id, key, status_id, created_at)
 VALUES (%(account)s, %(key)s, NULL, %(now)s)

@@ -13,10 +13,10 @@ from social.kernel.ids import first_at, snowflake_at
 from statuses.models import Status
 
 PATH_LIMIT: Final = 4096
-"""Limit of ids in a thread path: the number of generations that a thread shows at most (behaviours section 7)."""
+"""Maximum number of ids in a thread path, and so of generations that a thread shows (behaviours section 7)."""
 
 LATE: Final = timedelta(days=1)
-"""Age from which a remote post counts as old when it is stored, and the time is noted in `arrived_at`."""
+"""Age from which a remote post counts as old when it is stored: `arrived_at` then records the time of storing."""
 
 _ATTEMPTS: Final = 5
 

@@ -60,7 +60,7 @@ def favourite_status(
     Returns True for a new favourite, which is also added to the count in `status` if that is a Post; False if it existed
     already, if the post was deleted, or if a request was sent to its author instead (`ask`; not with `approved`). `relations`
     to the author are loaded if not given. `uri` is the id of a remote Like, and is taken from another favourite of the account.
-    Raises Forbidden if the account blocks the author, and like `ask`.
+    Raises Forbidden if the account blocks the author, and the errors of `ask`.
     """
     target = status.original or status
     relations = relations or load_relations(account_id, [target.account_id])
@@ -88,8 +88,8 @@ def favourite_status(
 
 
 def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
-    """Undo a favourite and return the updated post. Publishes StatusUnfavourited if there was one. By the id of a boost nothing
-    is undone (contract, parameters section 3 "Other status calls"). Raises NotFound for a post that does not exist, or that the
+    """Undo a favourite and return the updated post. Publishes StatusUnfavourited if there was one. The id of a boost undoes
+    nothing (contract, parameters section 3 "Other status calls"). Raises NotFound for a post that does not exist, or that the
     account may not read and has not favourited.
     """
     row = load_existing(status_id)
@@ -168,7 +168,7 @@ def reblog_status(
 
     `relations` to the author are loaded if not given. `visibility` is by default the user's; a boost of a private post is
     private. Raises Invalid for a visibility that boosts may not have, Forbidden for a post that may not be boosted, NotFound
-    for a post deleted meanwhile, and like `ask`.
+    for a post deleted meanwhile, and the errors of `ask`.
     """
     target = status.original or status
     user: User | None = getattr(account, "user", None)

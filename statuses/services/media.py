@@ -69,7 +69,7 @@ class MediaUpload:
 
 @dataclass(frozen=True)
 class MediaChange:
-    """Changes of a file; None keeps a value. The preview of `drawn` is the stored thumbnail of a held edit."""
+    """Changes of a file; None keeps a value. `drawn` is a row of a held edit, whose preview is the new thumbnail."""
 
     description: str | None = None
     focus: str | None = None
@@ -78,8 +78,8 @@ class MediaChange:
 
 
 def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
-    """Check and store a file, unattached. A picture is ready at once unless files are scanned; for others MediaUploaded is
-    published.
+    """Check and store a file, unattached. A picture is ready immediately, unless files are scanned; for other files
+    MediaUploaded is published.
 
     Raises Invalid for a file that this server does not accept or that is on a hash list, for a description that is too long,
     and for a thumbnail of a picture; NoRoom. Decodes the file, and must run outside of any transaction.
@@ -118,7 +118,7 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
 
 
 def _refuse_listed(account_id: int, upload: MediaUpload) -> None:
-    # The scanner looks at files later, because it may take long.
+    # The file is scanned later, because a scan may take a long time.
     sent = [(upload.sent, QuarantineSource.UPLOAD)]
     if upload.thumbnail is not None:
         sent.append((upload.thumbnail, QuarantineSource.THUMBNAIL))

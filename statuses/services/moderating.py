@@ -99,7 +99,7 @@ def _record_posts(by: Staff, action: str, statuses: Sequence[Status]) -> None:
 
 
 def approve_held(*, by: Staff, held: HeldPost) -> None:
-    """Publish a held post or edit, dated when it was written: a local one at once, a remote one by a reaction to
+    """Publish a held post or edit, dated when it was written: a local one immediately, a remote one through a reaction to
     HeldPostApproved. Spam rules are not checked again. Raises Forbidden without MANAGE_REPORTS; NotFound if it is no longer
     held; Conflict if its author may no longer post, or changed it since; and the errors of `compose`, when it stays held.
     """

@@ -23,7 +23,7 @@ from statuses.queries.tags import load_use
 from statuses.services.changing import lock_status
 
 PINS_LIMIT: Final = 5
-"""Limit of pinned posts of an account (contract, behaviours section 7 "Pins")."""
+"""Maximum number of pinned posts of an account (contract, behaviours section 7 "Pins")."""
 
 
 def pin_status(*, account_id: int, status: Post) -> None:

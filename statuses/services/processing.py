@@ -25,7 +25,7 @@ from statuses.services.media import FOLDER, take_picture
 logger = logging.getLogger("social.media")
 
 ATTEMPTS: Final = 5
-"""Limit of attempts: a file whose processing has ended the process this many times is considered the cause, and fails."""
+"""Maximum number of attempts: a file during whose processing the process ended this often is taken for the cause, and fails."""
 PROCESSING_SECONDS: Final = recordings.CONVERSION_SECONDS + 300.0
 """Time-out of `process_media` for one file, in seconds."""
 
@@ -39,8 +39,8 @@ RESCAN_INTERVAL: Final = timedelta(seconds=30)
 
 
 def process_media(events: Sequence[MediaUploaded]) -> None:
-    """Scan uploads, and convert videos and audio files. A file fails that cannot be converted or that the scanner refuses;
-    while the scanner does not answer, files stay queued. Raises OSError when the storage cannot be written.
+    """Scan uploads, and convert videos and audio files. A file that cannot be converted, or that the scanner refuses, is marked
+    as failed; while the scanner does not answer, files stay queued. Raises OSError when the storage cannot be written.
     """
     for event in events:
         media = _begin(event.media_id)

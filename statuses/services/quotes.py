@@ -1,4 +1,4 @@
-"""Changes the policies of posts about quotes and other interactions, and stores the decisions of quoted authors."""
+"""Changes posts' policies on quotes and other interactions, and stores the decisions of quoted authors."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from statuses.events import FilesUnmeasured
 from statuses.models import MediaAttachment, MediaType
 from statuses.services.changing import BATCH_SIZE, change_statuses
 
-#: Kinds of files that are measured when a post arrives, because clients need type and size at once; a video is measured when a
-#: viewer requests it.
+#: Kinds of files that are measured when a post arrives, because clients need type and size immediately; a video is measured
+#: when a viewer requests it.
 _MEASURED_TYPES: Final = (MediaType.IMAGE, MediaType.UNKNOWN)
 
 

@@ -35,7 +35,7 @@ PASS_INTERVAL: Final = timedelta(days=1)
 RUN_SECONDS: Final = 20
 """Seconds after which a run ends; the next run continues where it ended."""
 REMOVED_AT_ONCE: Final = 100
-"""Limit of posts removed in one transaction, which takes 0.2 s."""
+"""Maximum number of posts removed in one transaction, which takes 0.2 s."""
 PROGRESS_SETTING: Final = "remote_posts_pass"
 SAMPLES_SETTING: Final = "remote_posts_samples"
 SAMPLES_LIMIT: Final = 31
@@ -111,9 +111,9 @@ def remove_remote_statuses(
 
 
 def remove_old_remote_posts() -> int:
-    """Remove posts of other servers that no local account needs, by KEEP_REMOTE_POSTS_DAYS and REMOTE_POSTS_LIMIT, and return
-    how many. Run by the scheduler every ten minutes, for RUN_SECONDS and one more batch, with a pause after each batch as long
-    as its transaction. A pass over all posts begins a day after the previous one, or when the settings change.
+    """Remove posts of other servers that no local account needs, according to KEEP_REMOTE_POSTS_DAYS and REMOTE_POSTS_LIMIT;
+    return how many. Run by the scheduler every ten minutes, for RUN_SECONDS and one more batch, with a pause after each batch
+    as long as its transaction. A pass over all posts begins a day after the previous one, or when the settings change.
     """
     samples, current = load_state()
     _take_sample(samples)
@@ -190,7 +190,7 @@ def _window(before: int) -> list[int]:
 
 
 def _remove(status_ids: Sequence[int], *, of_followed: bool = False) -> int:
-    # The posts were found unneeded before: they are locked and checked again, newest first.
+    # The posts were unneeded when they were checked without a lock: they are locked and checked again, newest first.
     _remove_surplus(status_ids)
     removed = 0
     for ids in in_batches(sorted(status_ids, reverse=True), REMOVED_AT_ONCE):
@@ -203,7 +203,7 @@ def _remove(status_ids: Sequence[int], *, of_followed: bool = False) -> int:
 
 
 def _remove_surplus(status_ids: Sequence[int]) -> None:
-    # In separate transactions, until fewer than a batch of each are left.
+    # Removes boosts and favourites of the posts in separate transactions, until fewer than a batch of each are left.
     boosts = models.Status.objects.filter(reblog_of_id__one_of=list(status_ids), local=False).values_list(
         "id", flat=True
     )

@@ -40,8 +40,8 @@ def find_retention(account_id: int) -> dict[str, Any]:
 
 
 def change_retention(policy: RetentionPolicy) -> None:
-    """Store a new row in place of the account's earlier policy, so that its posts are checked at once, the oldest first. Raises
-    Invalid for an age that is not in AGES, and for a number outside 1 to COUNT_LIMIT.
+    """Store a new row in place of the account's earlier policy, so that its posts are checked immediately, the oldest first.
+    Raises Invalid for an age that is not in AGES, and for a number outside 1 to COUNT_LIMIT.
     """
     if policy.min_age not in AGES:
         raise Invalid.sentence(_("Choose one of the ages."))

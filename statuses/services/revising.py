@@ -37,7 +37,7 @@ from statuses.services.screening import UNSCREENED, Screening, limit_author, not
 from statuses.services.storing import Composed, lock_media, store_linked, store_unknown_mentions
 
 VERSIONS_LIMIT: Final = 200
-"""Limit of earlier versions stored for a post: the first version, and the newest of the others."""
+"""Maximum number of earlier versions stored for a post: the first version, and the newest of the others."""
 
 
 def store_revision(

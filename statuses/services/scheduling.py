@@ -44,13 +44,13 @@ LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
 """Maximum of the time of a draft: calendars end with the year 9999, in every time zone."""
 
 DAILY_LIMIT: Final = 25
-"""Limit of scheduled posts of an account for one day (UTC)."""
+"""Maximum number of scheduled posts of an account for one day (UTC)."""
 
 TOTAL_LIMIT: Final = 300
-"""Limit of scheduled posts of an account, and of its drafts."""
+"""Maximum number of scheduled posts of an account, and of its drafts."""
 
 DRAFT_LIMIT: Final = 100_000
-"""Limit of the bytes of a stored draft; its text may be longer than that of a post."""
+"""Maximum size in bytes of a stored draft; its text may be longer than that of a post."""
 
 _REASON_LENGTH: Final = 500
 _EXCERPT_LENGTH: Final = 200
@@ -67,8 +67,8 @@ def schedule_status(
     application_id: int | None = None,
     composed: bool = True,
 ) -> ScheduledStatus | Status:
-    """Store a post until it is due, after DRAFTS_FROM as a draft, and compose it at once to report errors, unless `composed` is
-    False: errors of files and unexpected mentions with their own message, all others as "Record invalid".
+    """Store a post until it is due, after DRAFTS_FROM as a draft, and compose it immediately to report errors, unless
+    `composed` is False: errors of files and unexpected mentions with their own message, all others as "Record invalid".
 
     A repeated `idempotency_key` returns the first scheduled post, or the post published from it; NotFound if that was deleted.
     Raises Invalid for a time that is too near or too far, and if the daily or total limit is exceeded.
@@ -148,7 +148,7 @@ def _publish_one(scheduled_id: int) -> None:
 
 
 def publish_kept(scheduled: ScheduledStatus, author: Account, *, idempotency_key: str | None = None) -> Status | None:
-    """Publish a scheduled post or draft; None if it was published or deleted meanwhile. Raises like `publish_status`."""
+    """Publish a scheduled post or draft; None if it was published or deleted meanwhile. Raises as `publish_status` does."""
     # Composed before the transaction, because composing may query other servers for mentioned accounts.
     new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
     screening = screen(new)

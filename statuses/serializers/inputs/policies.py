@@ -32,7 +32,7 @@ class WordsField(StringListField):
 
 
 class RuleInput(Form):
-    """Groups that may interact at once, and groups that need approval, under their older and newer names."""
+    """Groups that may interact freely, and groups that need approval, under their older and newer names."""
 
     always: Annotated[tuple[str, ...], WordsField()] = ()
     automatic_approval: Annotated[tuple[str, ...], WordsField()] = ()

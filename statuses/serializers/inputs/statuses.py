@@ -53,7 +53,7 @@ class PollInput(Input[PollDraft]):
 
 
 class TimeField(ClientDateTime):
-    """Time of a scheduled post; with `future`, a past time becomes None, so that the post is published at once."""
+    """Time of a scheduled post; with `future`, a past time becomes None, so that the post is published immediately."""
 
     def __init__(self, *, future: bool = False) -> None:
         self.future = future
@@ -161,7 +161,7 @@ class IdsInput(Form):
 
 
 class DeletionInput(Form):
-    """Choice whether the files are removed at once; otherwise they may be attached to another post."""
+    """Option to remove the files immediately; otherwise they may be attached to another post."""
 
     delete_media: bool = False
 
