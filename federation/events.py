@@ -66,7 +66,7 @@ class UnknownFollowFound(Event, key="pair:{account_id}:{target_id}"):
 
 
 class ForwardingDue(Event, key="status:{status_id}"):
-    """The stored activity of a remote actor about its own post is to be forwarded."""
+    """A stored activity, in which a remote actor has changed its own post, is to be forwarded."""
 
     activity_id: int
     status_id: int

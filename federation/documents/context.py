@@ -1,5 +1,5 @@
 """Contexts of documents: the common vocabularies, and the terms that a document uses beyond them (contract, federation section
-3). Servers of the network compare terms by name, so that no JSON-LD processor is needed.
+3). Other servers compare terms by name, so that no JSON-LD processor is needed.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class ReceivedNote(AuthorColumns):
     collections: list[str] = field(default_factory=list)
     files: list[RemoteFile] = field(default_factory=list)
     emojis: list[RemoteEmoji] = field(default_factory=list)
-    # The id of the quoted post; `legacy_quote` is True if it is not given by the term of FEP-044f. A deleted quoted post may
+    # The id of the quoted post; `legacy_quote` is True if only a term older than FEP-044f names it. A deleted quoted post may
     # have no id.
     quoted: str | None = None
     quoted_deleted: bool = False

@@ -27,7 +27,8 @@ def find_follower(incoming: Incoming) -> Account:
     """Return the local account whose Follow is answered: found by the id of the Follow or, if that id is not from this server,
     by the embedded Follow.
 
-    Raises Rejected when no local account has sent the Follow, or it was of another account (security row 16), or it was undone.
+    Raises Rejected when no local account has sent the Follow, when it followed another account than the actor (security row
+    16), or when it was undone.
     """
     uri = incoming.object_uri
     for model in (FollowRequest, Follow):
@@ -42,7 +43,7 @@ def find_follower(incoming: Incoming) -> Account:
 
 
 def is_answered(row: Follow | FollowRequest, incoming: Incoming) -> bool:
-    """Tell whether the activity answers this row, and not an earlier Follow of the pair, whose lock the caller holds."""
+    """Tell whether the activity answers this row, and not an earlier Follow of the pair. The caller holds the pair's lock."""
     uri = incoming.object_uri
     return uri is None or not links.is_own(uri) or row.uri == uri
 

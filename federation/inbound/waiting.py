@@ -19,7 +19,7 @@ _waits: Final[dict[object, tuple[str, float]]] = {}
 
 
 def begin(source: str) -> object | None:
-    """Reserve a place for a request from the address `source`, until `end` releases it; None when too many requests wait."""
+    """Reserve a place for a request from the address `source`, until `end` releases it; None when too many are waiting."""
     now = time.monotonic()
     with _lock:
         for place in [place for place, (_source, end) in _waits.items() if end <= now]:

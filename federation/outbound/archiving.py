@@ -58,7 +58,7 @@ def _write_likes(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 
 
 def _name_files(note: dict[str, Any]) -> None:
-    """Replace the URLs of local files by their paths in the archive, which are the same as in the storage."""
+    """Replace the URLs of local files with their paths in the archive, which are the same as in the storage."""
     prefix = storage.url("")
     for file in note["attachment"]:
         file["url"] = file["url"].removeprefix(prefix)

@@ -80,7 +80,7 @@ def followers_inboxes(*account_ids: int) -> set[str]:
 
 
 def profile_inboxes(account_id: int) -> set[str]:
-    """Return the inboxes of an account's followers, of the accounts that its posts have mentioned lately, and of relays."""
+    """Return the inboxes of an account's followers, of accounts that its posts have mentioned recently, and of relays."""
     since = first_at(clock.now() - RECENT_PERIOD)
     return _inboxes(_FOLLOWERS_OF_SEVERAL, _RECENTLY_MENTIONED, relays=True, people=[account_id], since=since)
 

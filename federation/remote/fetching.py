@@ -41,7 +41,7 @@ class Awaited(Exception):
 
 
 class Gathered:
-    """Responses that were fetched so far for one row of a queue."""
+    """Responses that have been fetched for one row of a queue."""
 
     def __init__(self) -> None:
         self._answers: dict[tuple[str, tuple[str, ...]], Response | FetchError] = {}

@@ -31,7 +31,7 @@ class Pause(Exception):
 
 
 def check(key_id: str, source: str) -> None:
-    """Raise Pause when a fetch of this key has failed lately, or too many fetches have failed for the address `source`."""
+    """Raise Pause when a fetch of this key has failed recently, or too many fetches have failed for the address `source`."""
     names = [_key_name(key_id)]
     if _counts(source):
         names.append(_source_name(source))

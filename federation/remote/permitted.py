@@ -21,7 +21,7 @@ def permitted(new: Composed, request_uri: str | None) -> Composed | None:
     (`gated`). For a reply that the policy does not allow, return None and publish InteractionRefused.
 
     `request_uri` is the id of the activity that requests the reply. Raises Rejected if too many requests of the reply's author
-    are waiting, or if the parent is a remote reply that waits for approval itself.
+    are waiting, or if the parent is a remote reply that awaits approval itself.
     """
     parent = new.parent
     try:

@@ -159,7 +159,7 @@ def request_first_posts(events: Sequence[AccountFollowed]) -> None:
 
 def request_for(activity: InboundActivity, host: str) -> None:
     """Request the processing of an activity in the queue that may use the network; its first document is on `host`. Raises
-    Unavailable when too many fetches wait for that server, or were requested on behalf of the sender's server.
+    Unavailable when too many fetches from that server are waiting, or were requested on behalf of the sender's server.
     """
     wanted_by = _other_server(activity.actor.uri, host)
     fetch = Fetch(kind=FetchKind.ACTIVITY, uri=str(activity.id), host=host, activity=activity, wanted_by=wanted_by)
@@ -168,7 +168,7 @@ def request_for(activity: InboundActivity, host: str) -> None:
 
 
 def may_look_up(host: str) -> bool:
-    """Count a lookup for which a user waits; return False if the server was asked too often lately (security row 71)."""
+    """Count a lookup for which a user is waiting; return False if the server was asked too often recently (security row 71)."""
     return not is_exceeded(LOOK_UPS, subject=host)
 
 

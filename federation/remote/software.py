@@ -1,4 +1,4 @@
-"""Finds out which software known servers run (NodeInfo), for staff to see. Servers that were reached lately are asked once in
+"""Finds out which software known servers run (NodeInfo), for staff to see. Servers that were reached recently are asked once in
 SOFTWARE_PERIOD. No decision of this server depends on the answer.
 """
 
@@ -37,8 +37,8 @@ _ACCEPT: Final = (
 
 
 def request_software() -> int:
-    """Request the software of servers that were reached lately and not asked for SOFTWARE_PERIOD: at most REQUESTS_LIMIT, those
-    asked longest ago first. Returns the number of requests.
+    """Request the software of servers that were reached recently and not asked for SOFTWARE_PERIOD: at most REQUESTS_LIMIT,
+    those asked longest ago first. Returns the number of requests.
     """
     now = clock.now()
     due = Q(software_asked_at=None) | Q(software_asked_at__lte=now - SOFTWARE_PERIOD)

@@ -23,7 +23,7 @@ class ShortPostForm(ServiceForm):
     )
     spoiler_text = text_field(gettext_lazy("Content warning"))
     visibility = forms.ChoiceField(label=gettext_lazy("Who may read it"), choices=AUDIENCES)
-    #: Whether the published reply waits for approval.
+    #: Whether the published reply awaits approval.
     waits = False
     # Idempotency key: a form that is sent twice creates one post.
     key = forms.CharField(widget=forms.HiddenInput({"id": False}), max_length=100)

@@ -45,7 +45,7 @@ def can_see(post: Post, viewer_id: int | None, relations: Relations, mentioned_i
 
 
 def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, mentioned_ids: Collection[int]) -> bool:
-    # Even a mentioned account sees nothing of an account that blocks it (SEED-129).
+    # Even a mentioned account sees no posts by an account that blocks it (SEED-129).
     if post.is_deleted or not PRESENT.shows(post.account_id, relations, post.author.is_suspended):
         return False
     if viewer_id is not None and post.account_id == viewer_id:
@@ -62,7 +62,9 @@ def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, men
 
 
 def is_for_everybody(post: Post | Status) -> bool:
-    """Tell whether everybody, also visitors and other servers, may read the post: a public or unlisted, federated one."""
+    """Tell whether everybody, including visitors and other servers, may read the post: if it is public or unlisted, and
+    federated.
+    """
     return is_for_anybody(post.visibility) and not post.local_only
 
 

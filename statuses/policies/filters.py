@@ -46,7 +46,7 @@ _Place = tuple[int, int]
 
 
 class Filters:
-    """Active filters of a viewer, in order, which compares a post with all of them at once."""
+    """Active filters of a viewer, in order. A post is compared with all of them in one pass."""
 
     def __init__(self, filters: Sequence[ActiveFilter] = ()) -> None:
         self._filters = filters

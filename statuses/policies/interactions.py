@@ -3,7 +3,7 @@ policy (`statuses.policies.quotes`); clients and other servers get both.
 
 The policy of a post is stored as a number with ten bits for each kind of interaction: one bit tells whether the author has
 limited it, four bits give the groups that need no approval, and five bits the groups that need it. With 0, the
-default, everyone who may read the post may interact with it. Another bit marks a reply that waits for approval.
+default, everyone who may read the post may interact with it. Another bit marks a reply that awaits approval.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ UNLIMITED: Final = 0
 PREFERENCE: Final = "interaction_policies"
 """Name of the policies for new posts among the preferences of a user: numbers by visibility."""
 PENDING: Final = 1 << 30
-"""Bit of the policy of a reply that waits for approval: only its author and the parent's author can read it."""
+"""Bit of the policy of a reply that awaits approval: only its author and the parent's author can read it."""
 
 _BITS: Final = 10
 _LIMITED: Final = 1
@@ -114,7 +114,7 @@ def groups_of(policy: int, kind: Interaction) -> tuple[Group, Group] | None:
 
 
 def is_pending(policy: int) -> bool:
-    """Tell whether a post with this policy is a reply that waits for approval."""
+    """Tell whether a post with this policy is a reply that awaits approval."""
     return bool(policy & PENDING)
 
 
@@ -123,7 +123,7 @@ def permission(post: Post | Status, kind: Interaction, viewer_id: int, relations
 
     `relations` are the viewer's relations to the author, loaded `with_followed_by` if the policy has any of
     FOLLOWING_BITS. Authors may always interact with their own posts. If `post` is a Post, accounts that it mentions or
-    replies to may always reply. Nobody may interact with a reply that waits for approval. Members of a group must ask
+    replies to may always reply. Nobody may interact with a reply that awaits approval. Members of a group must ask
     before they reply to or boost a remote post, because third servers cannot check who is a member (docs/adr/0044).
     """
     policy = post.interaction_policy

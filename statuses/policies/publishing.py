@@ -36,7 +36,7 @@ CONTENT_TYPES: Final = (PLAIN_TEXT, MARKDOWN)
 DRAFTS_FROM: Final = datetime(3000, 1, 1, tzinfo=UTC)
 """Time from which a scheduled post is a draft, never published: clients keep drafts with times in the year 5000 or 9999."""
 DRAFT_TIME: Final = datetime(9999, 1, 1, 12, tzinfo=UTC)
-"""Time of drafts that are saved as drafts; clients that keep drafts as scheduled posts recognise it."""
+"""Time of drafts that are saved with the API for drafts; clients that keep drafts as scheduled posts recognise it."""
 _SINGLE_MEDIA_TYPES: Final = (MediaType.AUDIO, MediaType.VIDEO)
 
 
@@ -56,8 +56,8 @@ def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:
 def choose_visibility(
     author: Account, requested: str | None, user_default: str | None, *, choices: Sequence[str] = (*CHOICES, LOCAL)
 ) -> str:
-    """Return the requested visibility, by default the user's, else private for a locked account and public for others. Public
-    becomes unlisted for a limited author; LOCAL, if among `choices`, becomes public. Raises Invalid.
+    """Return the requested visibility, or else the user's default, or else private for a locked account and public for others.
+    Public becomes unlisted for a limited author; LOCAL, if among `choices`, becomes public. Raises Invalid.
     """
     if requested is not None and requested not in choices:
         reserved = requested in CHOICES and is_reserved_for_posts(requested)

@@ -24,7 +24,7 @@ ADDRESSED_VISIBILITIES: Final = (Visibility.DIRECT, Visibility.LIMITED)
 
 
 WAITING_VISIBILITY: Final = Visibility.DIRECT
-"""Visibility of a reply as long as it waits for approval (docs/adr/0044)."""
+"""Visibility of a reply as long as it awaits approval (docs/adr/0044)."""
 
 
 def is_listed(visibility: str) -> bool:

@@ -16,7 +16,7 @@ from statuses.policies.posts import Post
 
 
 def list_pending() -> QuerySet[InteractionRequest]:
-    """Select the requests that wait for a decision, without those about deleted posts and by suspended accounts."""
+    """Select the requests that await a decision, without those about deleted posts and by suspended accounts."""
     there = Q(answer=None) | Q(answer__deleted_at=None)
     return InteractionRequest.objects.filter(
         there, is_present("account"), state=RequestState.PENDING, status__deleted_at=None
@@ -26,7 +26,7 @@ def list_pending() -> QuerySet[InteractionRequest]:
 def list_requests(
     target_id: int, *, kinds: Sequence[Interaction] = tuple(Interaction), status_id: int | None = None
 ) -> QuerySet[InteractionRequest]:
-    """Select the requests of these kinds, about this post or all, that wait for the decision of this account."""
+    """Select the requests of these kinds, about this post or all, that await the decision of this account."""
     found = list_pending().filter(target_id=target_id, kind__one_of=[kind.value for kind in kinds])
     return found if status_id is None else found.filter(status_id=status_id)
 
@@ -38,7 +38,7 @@ def find_request(request_id: Any, target_id: int) -> InteractionRequest:
 
 
 def waiting_requests() -> CountOf:
-    """Return the expression, in a query of users, for the number of requests that wait for the user's decision."""
+    """Return the expression, in a query of users, for the number of requests that await the user's decision."""
     return CountOf(list_pending().filter(target_id=OuterRef("account_id")).values("id")[:100])
 
 

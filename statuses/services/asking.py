@@ -36,7 +36,7 @@ _REFUSALS: Final = {
 
 
 class NotPermitted(Forbidden):
-    """Error for an interaction that the policy of the post does not allow, or with a reply that waits for approval."""
+    """Error for an interaction that the policy of the post does not allow, or with a reply that awaits approval."""
 
     def __init__(self, kind: Interaction, post: Post | Status) -> None:
         waits = is_pending(post.interaction_policy)
@@ -92,11 +92,11 @@ def ask(
 
 def gated(new: Composed, *, request_uri: str | None = None) -> Composed:
     """Return a new reply in the form in which it is stored: unchanged if its author may reply without approval, otherwise as a
-    reply that waits for approval, which only the two authors may read.
+    reply that awaits approval, which only the two authors may read.
 
-    Replies of remote accounts to remote posts are unchanged, unless the parent itself waits. A remote reply that waits has no
-    quote. `request_uri` is the id of another server's request. Raises the errors of `ask`, and Invalid for a local reply that
-    would wait and has a quote.
+    Replies of remote accounts to remote posts are unchanged, unless the parent itself awaits approval. A remote reply that
+    awaits approval has no quote. `request_uri` is the id of another server's request. Raises the errors of `ask`, and Invalid
+    for a local reply that would need approval and has a quote.
     """
     parent = new.parent
     if parent is None or not parent.interaction_policy:

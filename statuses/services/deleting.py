@@ -39,7 +39,7 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
 
     The row stays, invisible. Files can be posted again for a day, unless `delete_media` removes them (contract, behaviours
     section 7 "Deleting"). Replies are detached from the thread, and refer only to the account that they reply to; replies that
-    wait for approval are deleted. After the first BATCH_SIZE, boosts and replies follow in steps (BoostsOutlived and
+    await approval are deleted. After the first BATCH_SIZE, boosts and replies follow in steps (BoostsOutlived and
     AnswersOutlived).
     """
     delete_statuses(status_ids=[status_id], delete_media=delete_media)
@@ -116,7 +116,7 @@ def _detach_answers(status_ids: Sequence[int]) -> None:
     locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids).order_by("id")
     policies = dict(locked.values_list("id", "interaction_policy"))
     change_statuses(policies, in_reply_to=None)
-    # Nobody could approve the replies that wait for approval any more.
+    # Nobody could approve the replies that await approval any more.
     if waiting := [number for number, policy in policies.items() if is_pending(policy)]:
         delete_statuses(status_ids=waiting)
     if len(ids) == BATCH_SIZE:

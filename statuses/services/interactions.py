@@ -59,8 +59,8 @@ def favourite_status(
 
     Returns True for a new favourite, which is also added to the count in `status` if that is a Post; False if it existed
     already, if the post was deleted, or if a request was sent to its author instead (`ask`; not with `approved`). `relations`
-    to the author are loaded if not given. `uri` is the id of a remote Like, and is taken from another favourite of the account.
-    Raises Forbidden if the account blocks the author, and the errors of `ask`.
+    to the author are loaded if not given. `uri` is the id of a remote Like, and is removed from any other favourite of the
+    account. Raises Forbidden if the account blocks the author, and the errors of `ask`.
     """
     target = status.original or status
     relations = relations or load_relations(account_id, [target.account_id])

@@ -63,7 +63,7 @@ def unpin_status(*, account_id: int, status: Post) -> None:
 
 
 def keep_pins(*, account_id: int, status_ids: Sequence[int]) -> None:
-    """Replace the pins of a remote account by `status_ids`, newest first: at most PINS_LIMIT of its posts, if allowed."""
+    """Replace the pins of a remote account with `status_ids`, newest first: at most PINS_LIMIT of its posts, if allowed."""
     with transaction.atomic():
         lock(f"pins:{account_id}")
         _write_pins(account_id, status_ids)
@@ -107,7 +107,7 @@ def feature_used_tag(*, account: Account, name: str) -> FeaturedTag:
 
 
 def keep_featured_tags(*, account: Account, names: Sequence[str]) -> None:
-    """Replace the featured hashtags of a remote account by `names`, without invalid names and names beyond the limit."""
+    """Replace the featured hashtags of a remote account with `names`, without invalid names and names beyond the limit."""
     with transaction.atomic():
         lock(f"featured_tags:{account.id}")
         tag_names = {normalise_hashtag(name.removeprefix("#")) for name in names}

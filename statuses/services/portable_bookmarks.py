@@ -1,4 +1,4 @@
-"""Exports and imports bookmarks as a table: a line is the ActivityPub id of a known post, or the page of a local one."""
+"""Exports and imports bookmarks as a table: each line is the ActivityPub id of a known post, or the page of a local one."""
 
 from __future__ import annotations
 

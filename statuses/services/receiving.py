@@ -56,7 +56,7 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
         limited_by = limit_author(new, screening)
         orphan = _ORPHAN.first(uri=new.uri)
         status = store_status(replace(new, answered_by=orphan))
-        # Replies to a reply that waits for approval join the thread when it is approved: others could read them there before.
+        # Replies to a reply that awaits approval join the thread when it is approved: others could read them there before.
         if orphan is not None and new.asks is None:
             adopt_orphans(status)
         note_stored(status, screening, limited_by)
@@ -67,10 +67,10 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
 
 def announce_fetched(*, status_id: int, new: Composed) -> bool:
     """Publish StatusPublished, once, in the caller's transaction, for a fetched post that its author now sends (as `new`),
-    unless it waits for approval; return whether it did. Accounts that only `new` addresses get a silent mention.
+    unless it awaits approval; return whether it did. Accounts that only `new` addresses get a silent mention.
     """
     status = Status.objects.select_for_update().filter(id=status_id, fetched=True, deleted_at=None).first()
-    # A reply that waits for approval is announced when it is approved.
+    # A reply that awaits approval is announced when it is approved.
     if status is None or is_pending(status.interaction_policy):
         return False
     change_statuses([status.id], fetched=None)
@@ -107,7 +107,7 @@ def revise_remote_status(
 
     `from_author` tells whether the author sent this version; a fetched one may come from a cache. Of a version that is no edit
     or not newer (`_is_newer`), only votes, counts and, unless it is older, policies are stored (QuotePolicyChanged). Visibility
-    and parent do not change; quoted post and mentions do, except in a reply that waits for approval. With the `document` of the
+    and parent do not change; quoted post and mentions do, except in a reply that awaits approval. With the `document` of the
     edit, spam rules are checked and may hold it.
     """
     with transaction.atomic():

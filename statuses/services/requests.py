@@ -89,7 +89,7 @@ def record_accepted(
 
 def reject_blocked(events: Sequence[AccountBlocked]) -> None:
     """Handle AccountBlocked: reject the pending requests of the blocked account to the other, and withdraw those in the other
-    direction with the replies that wait, which the blocked account could not see.
+    direction with the replies that await approval, which the blocked account could not see.
     """
     pending = InteractionRequest.objects.filter(state=RequestState.PENDING)
     for event in events:

@@ -197,7 +197,7 @@ def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Calla
     """Edit the author's own post and store the previous version. `author` is local, with its `user`. Publishes StatusEdited.
 
     Of concurrent edits the last one wins; an edit without changes writes nothing. Raises NotFound for another account's post, a
-    boost, and a post deleted meanwhile; Forbidden for a reply that waits for approval; Invalid as for a new post;
+    boost, and a post deleted meanwhile; Forbidden for a reply that awaits approval; Invalid as for a new post;
     EditHeldForReview if a spam rule holds the edit. For an edit that staff have reviewed, `approve` is called in the
     transaction, and no rule is checked.
     """

@@ -1,4 +1,4 @@
-"""Schedules posts and stores drafts: scheduled posts that are never due (DRAFTS_FROM), as clients without drafts store them."""
+"""Schedules posts and stores drafts. A draft is a scheduled post that is never due (DRAFTS_FROM), as in some clients."""
 
 from __future__ import annotations
 

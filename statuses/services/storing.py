@@ -53,7 +53,7 @@ class NewQuote:
 
 @dataclass(frozen=True)
 class NewRequest:
-    """Request of a reply that waits for approval, with the visibility and mentions that the reply gets after approval."""
+    """Request of a reply that awaits approval, with the visibility and mentions that the reply gets after approval."""
 
     target_id: int
     visibility: str
@@ -82,7 +82,7 @@ class Composed(AuthorColumns):
 
     A remote post has `uri` and `created_at`, its text is sanitised, and its `files` and `emojis` come from its document; a
     local post has the files `media_ids`. A `quote_policy` of None means nobody in a new post, and no change in an edit; an
-    `interaction_policy` of None means everybody, and no change. A reply with `asks` waits for approval. An edit never changes
+    `interaction_policy` of None means everybody, and no change. A reply with `asks` awaits approval. An edit never changes
     the visibility, the parent, or the quote of a local post. `collections` are the collections to which the post links: ids
     of known collections, ActivityPub ids of unknown ones.
 

@@ -16,7 +16,7 @@ _Which = Annotated[str | None, ("metavar", "ID|all")]
 
 # Bodies are not shown: they may hold private posts.
 class Command(OperatorCommand):
-    """List the activities that wait for delivery to other servers and those that were given up; retry or drop them.
+    """List the activities that are waiting for delivery to other servers or were given up; retry or drop them.
 
     host: only deliveries to this server
     given_up: only deliveries that were given up

@@ -45,7 +45,7 @@ class Command(OperatorCommand):
         self.stdout.write(f"{removed} copies, {_amount(freed)}")
 
     def refresh(self, *, host: str | None = None, dry_run: bool) -> None:
-        """Let files of other servers that could not be fetched be fetched again when somebody next views them.
+        """Retry files of other servers that could not be fetched: they are fetched when somebody next views them.
 
         host: only files of this server, as it is in their addresses: files.example.com
         """
