@@ -6,7 +6,9 @@ from social.kernel.events import Event
 
 
 class ReportFiled(Event, key="account:{target_id}"):
-    """Staff have received a report about the account `target_id`. `notify`: whether staff are notified of it, also by mail."""
+    """Staff have received a report about the account `target_id`. `notify`: whether staff are notified of it, including by
+    mail.
+    """
 
     report_id: int
     target_id: int
@@ -21,7 +23,7 @@ class ReportChanged(Event, key="report:{report_id}"):
 
 
 class StrikeIssued(Event, key="account:{account_id}"):
-    """Staff have acted on the account `account_id`. `notify`: whether its owner is notified, also by mail. If the action
+    """Staff have acted on the account `account_id`. `notify`: whether its owner is notified, including by mail. If the action
     belongs to a decision, the event is due when that can no longer be undone; handlers check whether it was undone.
     """
 

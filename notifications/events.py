@@ -55,7 +55,9 @@ class QuotersWaiting(Event, key="status:{status_id}"):
 
 
 class SeveredWaiting(Event, key="severance:{cause}"):
-    """Accounts with follows lost by `cause` are to be notified: those whose SeveredAccount has an id above `after_id`."""
+    """Accounts that have lost follows through `cause` are to be notified: those whose SeveredAccount has an id above
+    `after_id`.
+    """
 
     cause: str
     after_id: int

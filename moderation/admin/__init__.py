@@ -1,4 +1,4 @@
-"""Admin pages of moderation: reports, strikes, appeals, the audit log, and the texts of this server about itself."""
+"""Admin pages of moderation: reports, strikes, appeals, the audit log, and the texts that describe this server."""
 
 from __future__ import annotations
 

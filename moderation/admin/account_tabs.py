@@ -54,7 +54,7 @@ def _strikes(overview: AccountOverview) -> Any:
 
 
 def strike_state(strike: Any) -> Any:
-    """Return a label for a strike: "undone", or else the state of its appeal; None for a strike in force without an appeal."""
+    """Return a label for a strike: "undone", otherwise the state of its appeal; None if it is in force and has no appeal."""
     appeal = getattr(strike, "appeal", None)
     if strike.overruled_at is not None:
         return mark(_("Undone"), "good")

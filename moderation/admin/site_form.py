@@ -95,7 +95,7 @@ def _number(name: str, label: Any, help_text: Any) -> forms.IntegerField:
 
 
 class SiteForm(Styled, ServiceForm):
-    """Texts and switches of the instance documents, in the order of the page; the service validates them."""
+    """Form for the texts and switches of the instance documents, in the order of the page; the service validates them."""
 
     site_title = _text(_("Name of this server"))
     site_short_description = text_field(_("Short description"), rows=3)

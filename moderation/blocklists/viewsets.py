@@ -127,7 +127,7 @@ class SubscriptionsViewSet(_PermissionsViewSet):
 
 
 class DraftsViewSet(_PermissionsViewSet):
-    """Drafts of staff, and rules that lists ask for, while they wait for a decision."""
+    """Drafts of staff and rules that lists ask for, as long as they are waiting for a decision."""
 
     endpoints = {
         "list": Endpoint(_READ, _PERMISSION, many=True, paging=_PAGES, input=serializers.DraftsInput),
@@ -140,7 +140,7 @@ class DraftsViewSet(_PermissionsViewSet):
     titles = {"retrieve": "A rule that waits for a decision."}
 
     def list(self, request: Request) -> HttpResponse:
-        """List of rules that wait for a decision, newest first."""
+        """List of rules that are waiting for a decision, newest first."""
         form, rows = serializers.DraftsInput.read(request), queries.list_drafts()
         if form.is_for_allows:
             rows = rows.none()

@@ -1,4 +1,4 @@
-"""Rules for the texts of staff about this server: rules, terms, and the settings of the instance documents."""
+"""Rules for the texts that staff write about this server: rules, terms, and the settings of the instance documents."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def terms_errors(draft: TermsDraft, *, publish: bool, today: date, is_date_taken
 
 @dataclass(frozen=True)
 class SiteTexts:
-    """Texts of this server about itself, under the names of `accounts.queries.site_settings`."""
+    """Texts that describe this server, under the names of `accounts.queries.site_settings`."""
 
     site_title: str = ""
     site_short_description: str = ""

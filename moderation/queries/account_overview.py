@@ -1,4 +1,4 @@
-"""Reads the data that the admin's page of an account shows beside the profile, in a fixed number of statements."""
+"""Reads the data that an account's page in the admin shows in addition to the profile, in a fixed number of statements."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _PEERS_LIMIT: Final = 100_000
 
 @dataclass(frozen=True)
 class Document:
-    """A text of staff in Markdown, empty if they have written none, and the time of its last change."""
+    """A text by staff in Markdown, empty if they have not written it, and the time of its last change."""
 
     markdown: str
     updated_at: datetime | None
@@ -51,7 +51,7 @@ def find_description() -> Document:
 
 
 def find_privacy_policy() -> Document:
-    """Return the privacy policy of staff; an empty text means that the policy that comes with this software applies."""
+    """Return the privacy policy written by staff; an empty text means that the policy that comes with this software applies."""
     markdown, updated_at = find_site_text("site_privacy_policy") or ("", _PRIVACY_POLICY_DATE)
     return Document(markdown, updated_at, load_site_texts()["site_contact_email"])
 
@@ -75,7 +75,9 @@ def have_terms() -> bool:
 
 
 def find_terms(day: date | None = None) -> ShownTerms:
-    """Return the version that applies from `day`, by default the current one, or else the first future one. Raises NotFound."""
+    """Return the version that applies from `day`. The default is the current version or, without one, the first future version.
+    Raises NotFound.
+    """
     today = clock.now().astimezone(UTC).date()
     if day is not None:
         terms = _published().filter(effective_date=day).first()
@@ -190,7 +192,7 @@ def count_active(since: datetime) -> int:
 
 
 def offered_report_year() -> int | None:
-    """Return the year whose report users may request today (UTC): the current year in its last three weeks, else None."""
+    """Return the year whose report users may request today (UTC): the current year in its last three weeks, otherwise None."""
     today = clock.now().astimezone(UTC)
     offered = settings.ANNUAL_REPORTS and today.month == _REPORT_MONTH and today.day >= _FIRST_REPORT_DAY
     return today.year if offered else None

@@ -64,7 +64,7 @@ def find_owned_collections(target: Account, collection_ids: abc.Collection[int])
 
 
 def load_rule_ids(rule_ids: Sequence[str]) -> list[int] | None:
-    """Return the ids of these rules, withdrawn ones included; None unless all of them exist."""
+    """Return the ids of these rules, including withdrawn ones; None unless all of them exist."""
     numbers = [parse_id(number) for number in rule_ids]
     ids = list(dict.fromkeys(number for number in numbers if number is not None))
     if len(ids) < len(set(rule_ids)):
@@ -146,7 +146,7 @@ def find_report_about(account: Account, report_id: int) -> Report:
 
 
 def load_rules(reports: abc.Collection[Report]) -> dict[int, InstanceRule]:
-    """Return the rules that these reports name, withdrawn ones included, by id, in one query."""
+    """Return the rules that these reports name, including withdrawn ones, by id, in one query."""
     rule_ids = {number for report in reports for number in report.rule_ids or ()}
     return InstanceRule.objects.filter(id__one_of=rule_ids).in_bulk()
 

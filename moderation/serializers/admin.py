@@ -78,7 +78,7 @@ def present_admin_accounts(account_ids: Iterable[int], viewer_id: int | None) ->
 
 
 class AdminReportSerializer(AnyReportSerializer):
-    """Admin::Report. Context: `accounts` and `statuses`, entities by id; `rules`, rows by id. Missing ones are left out."""
+    """Admin::Report. Context: `accounts` and `statuses`, entities by id; `rules`, rows by id. Missing items are left out."""
 
     def to_representation(self, instance: Report) -> dict[str, Any]:
         accounts, statuses, rules = (self.context[name] for name in ("accounts", "statuses", "rules"))

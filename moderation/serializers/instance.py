@@ -184,7 +184,7 @@ class DescriptionSerializer(EntitySerializer):
 
 
 class PrivacyPolicySerializer(EntitySerializer):
-    """PrivacyPolicy: the text of staff, or else the text that comes with this software, in the viewer's language."""
+    """PrivacyPolicy: the text written by staff, or the text that comes with this software, in the viewer's language."""
 
     def to_representation(self, instance: Document) -> dict[str, Any]:
         if instance.markdown:

@@ -1,4 +1,4 @@
-"""Decisions of staff about reported accounts: several actions at once, which can be undone for UNDO_PERIOD."""
+"""Decisions of staff about reported accounts: several actions taken together, which can be undone for UNDO_PERIOD."""
 
 from __future__ import annotations
 

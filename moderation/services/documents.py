@@ -1,4 +1,6 @@
-"""Texts of staff about this server. Every action requires a permission of `by`, and logs the previous values."""
+"""Changes the texts that staff write about this server. Every change requires a permission of `by`, and logs the previous
+values.
+"""
 
 from __future__ import annotations
 

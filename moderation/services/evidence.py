@@ -1,4 +1,4 @@
-"""Exports the data of an account into one file, for a court or an authority that has asked for it."""
+"""Exports the data of an account into one file, for a court or an authority that has requested it."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def begin_export(*, by: Staff, account: Account, reason: str) -> None:
 
 
 def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> EvidenceArchive:
-    """Write a zip with profile, addresses, reports, strikes, audit log and posts with their files, also deleted posts, each
-    with its SHA-256 in `manifest.json`; `begin_export` comes first. All posts of a held account are included; of other
+    """Write a zip with profile, addresses, reports, strikes, audit log and posts with their files, including deleted posts,
+    each with its SHA-256 in `manifest.json`; `begin_export` comes first. All posts of a held account are included; of other
     accounts, only the reported posts. Each exported post that is private or direct is logged as seen.
     """
     user = User.objects.select_related("role").filter(account_id=account.pk).first()

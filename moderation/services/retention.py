@@ -1,4 +1,4 @@
-"""Deletes expired data: addresses, the audit log, settled reports, held posts. `count_due` counts them beforehand."""
+"""Deletes expired data: addresses, the audit log, settled reports, held posts. `count_due` only counts them."""
 
 from __future__ import annotations
 

@@ -40,11 +40,10 @@ def issue_strike(
     spam_rule: SpamRule | None = None,
     notify: bool = True,
 ) -> Strike:
-    """Store a strike with its statement of reasons, in the transaction of the action; publishes StrikeIssued.
-    `house_rule_ids` are the broken rules of the server, `status_ids` the posts concerned; None stands for those of
-    `report`. `spam_rule` is the rule that acted automatically. The caller has checked the permission of `by` and writes the
-    audit row. Without `notify`, and for a remote account, the person is not notified (contract, behaviours section 18).
-    Raises Invalid for a text that is too long.
+    """Store a strike with its statement of reasons, in the transaction of the action; publishes StrikeIssued. `house_rule_ids`
+    are the broken rules of the server, `status_ids` the posts concerned; None means those of `report`. `spam_rule` is the rule
+    that acted automatically. The caller has checked the permission of `by` and writes the audit row. Without `notify`, and for
+    a remote account, the person is not notified (contract, behaviours section 18). Raises Invalid for a text that is too long.
     """
     if len(text) > STRIKE_TEXT_LIMIT:
         raise Invalid.of([FieldError.too_long("text", STRIKE_TEXT_LIMIT)])

@@ -87,7 +87,7 @@ def queue_calls(event: WebhookEvent, webhooks: Sequence[Webhook], objects: Itera
 
 
 def count_secrets() -> int:
-    """Return the number of webhooks, each of which has an encrypted secret."""
+    """Return the number of encrypted secrets; each webhook has one."""
     return Webhook.objects.count()
 
 

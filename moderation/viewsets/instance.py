@@ -1,4 +1,4 @@
-"""The instance documents and the other documents of this server about itself, over HTTP."""
+"""The instance documents and the other documents about this server, over HTTP."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class ListedNotification:
 
 @dataclass(frozen=True, slots=True)
 class NotificationFilter:
-    """Conditions on notifications. Filtered ones of a chosen sender are included (SEED-071; behaviours section 13)."""
+    """Conditions on notifications. Filtered notifications of a chosen sender are included (SEED-071; behaviours section 13)."""
 
     types: Collection[str] = ()
     exclude_types: Collection[str] = ()

@@ -33,7 +33,7 @@ class StreamingApplication:
         keep_refusals_quiet()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve one connection, or the startup and shutdown of the process."""
+        """Serve one connection, or handle the startup and shutdown of the process."""
         if scope["type"] == "lifespan":
             await self._run_lifespan(receive, send)
             return

@@ -1,4 +1,4 @@
-"""Runs work that waits for PostgreSQL or Redis outside of the event loop."""
+"""Runs work that has to wait for PostgreSQL or Redis in threads, outside of the event loop."""
 
 from __future__ import annotations
 

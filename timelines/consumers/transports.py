@@ -69,7 +69,7 @@ def offer(scope: MutableMapping[str, Any], direct: Direct) -> None:
 
 
 def abort_soon(loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) -> None:
-    """End a connection after ABORT_SECONDS; a normal close waits for the client without limit while data are queued."""
+    """End a connection after ABORT_SECONDS; a normal close would wait for the client indefinitely while data are queued."""
     loop.call_later(ABORT_SECONDS, transport.abort)
 
 
@@ -147,8 +147,9 @@ _HEADER_LIMIT: Final = 100
 
 
 class SingleRequest(HttpToolsProtocol):
-    """HTTP protocol for one well-formed request (`social.api.heads`), complete within REQUEST_SECONDS, that closes after its
-    response. Uvicorn waits for a request without limit, and sends errors into the middle of other responses.
+    """HTTP protocol that accepts one well-formed request (`social.api.heads`), which must be complete within REQUEST_SECONDS,
+    and closes the connection after the response. Uvicorn would wait for a request indefinitely, and send errors in the middle
+    of other responses.
     """
 
     _timer: asyncio.TimerHandle | None = None

@@ -134,7 +134,7 @@ def lists_with(user: User, person: Account, relation: Mapping[str, Any] | None) 
 @require_POST
 def list_person(request: HttpRequest, id: int) -> HttpResponse:
     """`POST /people/:id/lists`: add a person to the list `add`, or to the one with the title `title`, created if missing, or
-    remove them from the list `remove`. Raises NotFound for an unknown account, and for another account's list.
+    remove them from the list `remove`. Raises NotFound for an unknown account, and for a list of somebody else.
     """
     user, person = signed_in(request), find_account(id)
     counted(limits.GENERAL_RULES[0], user)

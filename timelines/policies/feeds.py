@@ -68,9 +68,9 @@ def home_verdict(
 
     `relations` must include `involved_ids(post)`. Direct and limited posts reach followers that they mention, unless these have
     ended a mute of the author since then; private posts reach all followers. A post is hidden if the viewer blocks or mutes the
-    author, the boosted author or a mentioned account. `tagged` are the posts with a hashtag that the viewer followed before; it
-    is queried last, and also delivers public posts of unfollowed authors, replies and members of exclusive lists. `is_readable`
-    tells that the viewer is known to be allowed to read the post.
+    author, the boosted author or a mentioned account. `tagged` are the posts with a hashtag that the viewer followed before
+    they were written. It is queried last, and also includes public posts by unfollowed authors, replies, and posts by members
+    of exclusive lists. `is_readable` means that the viewer is known to be allowed to read the post.
     """
     verdict = people_verdict(post, relations, is_readable=is_readable)
     if verdict is FeedReason.DELIVER:

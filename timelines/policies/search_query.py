@@ -68,7 +68,7 @@ class Sides:
 @dataclass(frozen=True)
 class StatusQuery:
     """Parsed query for posts. `texts` are words and phrases; `authors` are addresses as in the query, or `me` for the viewer.
-    `since` is the first day (UTC), `until` the day after the last one. `impossible` tells that no post can match.
+    `since` is the first day (UTC), `until` the day after the last one. `impossible` means that no post can match.
     """
 
     texts: Sides = field(default_factory=Sides)

@@ -84,8 +84,8 @@ DELETE FROM timelines_conversation WHERE id IN (SELECT id FROM ended)
 
 def add_posts(readers: Collection[tuple[int, int]]) -> None:
     """Add direct posts to conversations: `readers` are pairs of a local account (author or mentioned) and a post's id. A post
-    by another account makes the conversation unread, one by the owner read; other posts and repeated ones change nothing. Four
-    statements, in the caller's transaction or its own. Publishes ConversationChanged.
+    by another account makes the conversation unread, a post by the owner makes it read; other posts and repeated ones change
+    nothing. Four statements, in the caller's transaction or its own. Publishes ConversationChanged.
     """
     statuses = (
         Status.objects.filter(id__one_of={status for _account, status in readers}, deleted_at=None) if readers else ()

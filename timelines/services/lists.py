@@ -111,8 +111,8 @@ def remove_members(*, found: List, account_ids: Sequence[int]) -> None:
 
 
 def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
-    """Remove unfollowed accounts from the lists of their former followers (behaviours section 11). One that is followed or
-    requested again stays; one that has moved is replaced by its new account, if that is followed.
+    """Remove unfollowed accounts from the lists of their former followers (behaviours section 11). An account that was followed
+    or requested again stays; an account that has moved is replaced by its new account, if that is followed.
     """
     members = ListMember.objects.filter(
         list__account_id__one_of={event.account_id for event in events},

@@ -33,7 +33,7 @@ _ACTIVE_TABLES: Final = (
     ("timelines_list", "NOT absent"),
 )
 
-# Steps from one reader to the next through the indexes of active rows, however many rows each reader has.
+# The queries step from one reader to the next through the indexes of active rows, however many rows each reader has.
 _READERS: Final = ", ".join(
     f"""readers_{table} (id) AS (
   SELECT min(account_id) FROM {table} WHERE {condition}

@@ -156,7 +156,9 @@ def rebuild_index(*, before: int = MAX_ID) -> Iterator[tuple[int, int]]:
 
 
 def write_documents(status_ids: Iterable[int]) -> int:
-    """Write the documents of these posts, without boosts and deleted ones; return how many. Four queries, plus the engine's."""
+    """Write the documents of these posts, except boosts and deleted posts; return their number. Four queries, plus the
+    engine's.
+    """
     posts = [post for post in load_posts(status_ids) if post.reblog_of_id is None and not post.is_deleted]
     sources = load_bodies(post.id for post in posts)
     indexable = set(_INDEXABLE_AUTHORS.run(ids=list({post.account_id for post in posts}))) if posts else set()

@@ -68,7 +68,7 @@ class Found:
 
 
 def search(form: SearchForm, viewer_id: int) -> Found:
-    """Return everything of the requested kinds that matches. With `resolve`, a text that is an address gives only the object
+    """Return everything of the requested kinds that matches. With `resolve`, a text that is an address finds only the object
     with that address, fetched if necessary. Runs outside of a transaction. Raises NotFound (`account_id`) and InvalidDate.
     """
     text = form.text.strip()[:QUERY_LENGTH_LIMIT]

@@ -81,7 +81,7 @@ class TimelinesViewSet(ApiViewSet):
         return self._respond_public(public_filter, partial(list_linking_ids, card_id=card_id))
 
     def _public_filter(self, form: PublicInput, kind: str) -> PublicFilter | None:
-        # The requested origins are restricted to those open to the caller; None if none is left.
+        # Restricts the requested origins to those that are open to the caller; returns None if none is left.
         local, remote = form.local, form.remote
         if local == remote:
             local = remote = True

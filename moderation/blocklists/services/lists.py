@@ -160,7 +160,7 @@ def remove_exception(*, by: Staff, exception: BlocklistException) -> None:
 
 
 def count_passwords() -> int:
-    """Return the number of lists whose password is stored."""
+    """Return the number of lists with a stored password."""
     return Blocklist.objects.exclude(password="").count()
 
 

@@ -116,7 +116,7 @@ class Command(OperatorCommand):
         )
 
     def drafts(self, name: str) -> None:
-        """Show the changes that wait for approval, and their effects.
+        """Show the changes that are waiting for approval, and their effects.
 
         name: the list
         """
@@ -124,20 +124,20 @@ class Command(OperatorCommand):
         self._show(try_entries(blocklist, list(list_waiting().filter(blocklist=blocklist).order_by("id"))))
 
     def approve(self, name: str, domains: Sequence[str] = (), *, dry_run: bool) -> None:
-        """Make the changes that wait for approval.
+        """Make the changes that are waiting for approval.
 
         name: the list
-        domains: only these servers, also dismissed ones; by default all that wait
+        domains: only these servers, including dismissed ones; by default all that are waiting
         """
         rows = self._entries(name, domains)
         count = rows.count() if dry_run else approve_entries(by=OPERATOR, entries=rows)
         self.stdout.write(f"{count} entries {would(dry_run)}approved.")
 
     def dismiss(self, name: str, domains: Sequence[str] = (), *, dry_run: bool) -> None:
-        """Refuse the changes that wait for approval.
+        """Refuse the changes that are waiting for approval.
 
         name: the list
-        domains: only these servers; by default all that wait
+        domains: only these servers; by default all that are waiting
         """
         rows = self._entries(name, domains).filter(state=EntryState.WAITING)
         count = rows.count() if dry_run else dismiss_entries(by=OPERATOR, entries=rows)

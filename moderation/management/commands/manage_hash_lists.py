@@ -30,7 +30,7 @@ _List = Annotated[HashList, _find_list, ("metavar", "LIST")]
 
 
 class Command(OperatorCommand):
-    """Manage hash lists of files that are not wanted. Uploads and files of other servers that are on an enabled list are
+    """Manage hash lists of unwanted files. Uploads and files of other servers that are on an enabled list are
     refused. Add a list, import a file of hashes into it, then enable it.
     """
 

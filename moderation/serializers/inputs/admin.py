@@ -52,7 +52,9 @@ class AccountsInput(_AccountConditions):
 
 
 class AccountsV1Input(_AccountConditions):
-    """Parameters of `GET /api/v1/admin/accounts`; those from `local` to `staff` apply if sent, whatever their values."""
+    """Parameters of `GET /api/v1/admin/accounts`; those from `local` to `staff` apply whenever they are sent, whatever their
+    values.
+    """
 
     local: Stripped = ""
     remote: Stripped = ""

@@ -42,7 +42,8 @@ class AdminViewSet(ApiViewSet):
 
     acts: ClassVar[Mapping[str, tuple[str, Callable[[Staff, Any], object]]]] = {}
     """Actions on a row by the names of the viewset's methods, which `endpoints` declares as well, each with its title in the
-    OpenAPI document. They use `find`, and `present` with the row that the action returns, or else with the row that was found.
+    OpenAPI document. They use `find`, and `present` with the row that the action returns or, if it returns none, with the row
+    that was found.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
