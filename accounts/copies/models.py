@@ -173,7 +173,7 @@ class HashEntry(models.Model):
 
 
 class CopyPurpose(models.TextChoices):
-    """Use of a file, which decides its size limit and how it is processed."""
+    """Purpose of a copy, which decides the size limit of the file and how it is processed."""
 
     ATTACHMENT = "attachment"
     COVER = "cover"

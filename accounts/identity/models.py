@@ -76,7 +76,9 @@ class RevokedToken(models.Model):
 
 
 class Grant(toolkit.AbstractGrant):
-    """Authorization code, valid for ten minutes and one use. It is stored with its token, which a second use revokes."""
+    """Authorization code, valid for ten minutes and one use. It is stored with the token it was exchanged for; a second
+    use revokes that token.
+    """
 
     access_token = models.ForeignKey(AccessToken, null=True, on_delete=models.CASCADE, related_name="+")
 

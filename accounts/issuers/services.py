@@ -118,7 +118,7 @@ def sign_out_url(issuer_id: str, token: str, back: str) -> str:
 
 
 def link_identity(*, user: User, issuer: Issuer, subject: str, name: str, address: str) -> None:
-    """Let a user sign in with this identity, and mail the user. Raises Conflict for an identity of another account."""
+    """Let a user sign in with this identity, and send the user a mail. Raises Conflict for an identity of another account."""
     with transaction.atomic():
         identity, is_new = SocialAccount.objects.get_or_create(
             provider=issuer.id, uid=subject, defaults={"user": user, "extra_data": {"name": name}}

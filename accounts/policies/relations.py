@@ -79,7 +79,7 @@ class Relations:
         return not (self.blocking.isdisjoint(account_ids) and self.muting.keys().isdisjoint(account_ids))
 
     def joined(self, other: Relations) -> Relations:
-        """Merge with another value of the same viewer."""
+        """Return these relations, merged with others of the same viewer."""
         return replace(
             self,
             viewer_id=self.viewer_id if self.viewer_id is not None else other.viewer_id,

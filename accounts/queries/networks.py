@@ -103,7 +103,7 @@ def list_severances(account_id: int) -> QuerySet[SeveredAccount]:
 
 
 def load_severances(severed_ids: Collection[int]) -> dict[int, SeveredAccount]:
-    """Load accounts' rows for acts that ended follows, with the acts, by id."""
+    """Load these rows by id, each with the act that ended the follows (`severance`)."""
     if not severed_ids:
         return {}
     found = SeveredAccount.objects.filter(id__one_of=list(severed_ids)).select_related("severance")
@@ -116,12 +116,12 @@ def find_severance(account_id: int, severed_id: int) -> SeveredAccount:
 
 
 def list_ended_follows(severed: SeveredAccount) -> QuerySet[SeveredFollow]:
-    """List the account's own follows that ended, with `target`."""
+    """List the ended follows of other accounts by the account, with `target`."""
     rows = SeveredFollow.objects.filter(severance_id=severed.severance_id, account_id=severed.account_id)
     return rows.select_related("target")
 
 
 def list_ended_followers(severed: SeveredAccount) -> QuerySet[SeveredFollow]:
-    """List the follows of the account by others that ended, with `account`."""
+    """List the ended follows of the account by other accounts, with `account`."""
     rows = SeveredFollow.objects.filter(severance_id=severed.severance_id, target_id=severed.account_id)
     return rows.select_related("account")

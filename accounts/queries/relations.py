@@ -17,8 +17,8 @@ from accounts.policies.featuring import Audience, featuring_audience
 from accounts.policies.relations import NO_RELATIONS, FollowOptions, Hidden, MuteOptions, Relations
 from social.kernel.statements import rows_of
 
-# The arrays are in a SELECT so that the planner does not know their length, for which it would plan again at every call
-# (docs/adr/0011). Accounts are looked up only for the few viewers who block a server.
+# The arrays are in a SELECT so that the planner does not know their length; otherwise it would plan the statement again
+# at every call (docs/adr/0011). Accounts are looked up only for the few viewers who block a server.
 _READING: Final = """
 SELECT 'following', target_id, show_reblogs, notify, languages, direct_since FROM accounts_follow
  WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])

@@ -124,5 +124,7 @@ def present_own_account(user_id: int) -> dict[str, Any]:
 
 
 def _shows_own_rows_only(account: Account) -> bool:
-    """Tell whether the entity shows no rows with versions of their own: custom emojis, or another account."""
+    """Tell whether the entity shows only the user's own rows, and neither custom emojis nor another account, whose
+    versions are not compared.
+    """
     return account.moved_to_id is None and not shortcodes_in(*account_texts(account))

@@ -141,12 +141,14 @@ def _announce_follows(*follows: Follow) -> None:
 
 
 def lock_name(account_id: int) -> str:
-    """Return the lock for unlocking an account and for requests to follow it, which is taken before the locks of pairs."""
+    """Return the name of the lock that is held while somebody requests to follow an account, and while the account is
+    being unlocked. It is taken before the locks of pairs.
+    """
     return f"locked:{account_id}"
 
 
 def pair_name(one: int, other: int) -> str:
-    """Return the lock under which relations between two accounts change."""
+    """Return the name of the lock that is held while relations between two accounts change."""
     return f"pair:{min(one, other)}:{max(one, other)}"
 
 
@@ -206,7 +208,7 @@ def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
 
 
 def end_follows(rows: Sequence[Follow | FollowRequest], *, ended_by: Mapping[tuple[int, int], int]) -> None:
-    """Remove these follows and requests, with endorsements that need them, under the locks of the pairs.
+    """Remove these follows and requests, and the endorsements that depend on them, under the locks of the pairs.
 
     `ended_by` maps each pair (account id, target id) to the account that ends the follow. A fixed number of statements.
     Publishes AccountUnfollowed once for each pair.

@@ -101,7 +101,9 @@ def suspension_cause(account_id: int, moment: datetime) -> str:
 
 
 def sever_erased(account: Account) -> bool:
-    """End and record a batch of follows with an erased account; return whether there were any. Publishes FollowsSevered."""
+    """End and record a batch of follows between local accounts and an erased account; return whether there were any.
+    Publishes FollowsSevered.
+    """
     if account.suspended_at is None:
         return False
     act = _Act(SeveranceType.ACCOUNT_SUSPENSION, suspension_cause(account.id, account.suspended_at), account.acct)

@@ -23,7 +23,7 @@ from social.kernel.errors import BadRequest
 
 
 class PastImportsViewSet(ApiViewSet):
-    """`/api/v1/past_imports`: an archive is uploaded, read, imported and undone, each in the background."""
+    """`/api/v1/past_imports`: imports of archives. Archives are read, imports carried out and undone in the background."""
 
     endpoints = {
         "list": Endpoint(user("read:statuses"), "PastImport", many=True, paging=ByCursor(Limit(20, 40))),

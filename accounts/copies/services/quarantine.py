@@ -151,7 +151,7 @@ def refuse_unless_clean(file: IO[bytes] | bytes, *, content_type: str, origin: O
 
 
 def is_quarantined(copy_digest: str) -> bool:
-    """Tell whether a copy of a remote file is in quarantine, so that it is not fetched again."""
+    """Tell whether a copy of a remote file is in quarantine. Such a file is not fetched again."""
     if not is_watching():
         return False
     rows = QuarantinedFile.objects.filter(copy_digest=copy_digest)

@@ -50,7 +50,7 @@ def store_passkey_facts(*, authenticator: Authenticator, count: int, verified: b
 
 
 def accept_signature(*, authenticator: Authenticator, count: int, address: str) -> bool:
-    """Store the counter of a passkey's signature; return False, and mail the owner, if the counter suggests a copy."""
+    """Store the counter of a passkey's signature; if the counter suggests a copy, send the owner a mail and return False."""
     with transaction.atomic():
         locked = Authenticator.objects.select_for_update(of=("self",)).select_related("user").get(pk=authenticator.pk)
         if not is_newer(count, locked.data.get("sign_count", 0)):

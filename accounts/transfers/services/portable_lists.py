@@ -32,8 +32,8 @@ from social.kernel.text.names import normalise_domain
 class Entry:
     """Parsed line: the key of its subject, normalised, and its options (`values`).
 
-    `address` is the account that must be known first, in lower case and Punycode (domain None: a local one); None for
-    no account.
+    `address` is the account that must be known first, in lower case and Punycode (domain None: a local account); None
+    if the line names no account.
     """
 
     key: str
