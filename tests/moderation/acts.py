@@ -1,4 +1,4 @@
-"""Helpers for actions of staff on accounts by the API."""
+"""Helpers for actions of staff on accounts through the API."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def make_list(number: int, **values: Any) -> Blocklist:
 
 
 def make_draft(number: int) -> BlocklistEntry:
-    """Create an entry that waits for approval, alternately of a list and by staff."""
+    """Create an entry that is waiting for approval, alternately from a list and by staff."""
     blocklist = make_list(0) if number % 2 else None
     chosen = {"blocklist": blocklist, "domain": f"waits{number}.example"}
     values = {"severity": "suspend", "state": EntryState.WAITING, "step": EntryStep.BLOCK}
@@ -91,6 +91,6 @@ def states() -> dict[str, str]:
 
 
 def followed(domain: str) -> None:
-    """Let a local account follow an account on this server."""
+    """Let a local account follow an account on the server `domain`."""
     Domain.objects.get_or_create(name=domain)
     follow(make_account(), make_remote(domain=domain))

@@ -1,4 +1,4 @@
-"""Tests of the admin for trends: several items are reviewed at once, and actions are described in words."""
+"""Tests of the admin for trends: several items can be reviewed in one step, and actions are described in words."""
 
 from __future__ import annotations
 

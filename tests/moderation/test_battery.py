@@ -1,4 +1,4 @@
-"""Battery rows of the documents of the instance."""
+"""Rows for `tests.support.battery`: the documents of the instance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Battery rows of every endpoint for staff."""
+"""Rows for `tests.support.battery`: every endpoint for staff."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Battery rows of the API for blocklists."""
+"""Rows for `tests.support.battery`: the API for blocklists."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Maker = Callable[[int], Any]
 
 
 class _Lists:
-    """The holder of the site that serves the list."""
+    """Stores the site that serves the list, so that scenes can use it."""
 
     site: ClassVar[Site]
 

@@ -152,7 +152,7 @@ def test_what_the_pages_have_chosen_is_kept_by_a_change_over_the_api(api: Api, s
     api.patch(f"{LISTS}/{blocklist.pk}", {"title": "x"})
     blocklist.refresh_from_db()
     assert (blocklist.suspend_as, blocklist.follows_limit, blocklist.take_rejections) == ("silence", 7, True)
-    # A change by another client between reading and changing a list is kept too.
+    # A change that another client makes between the reading and the writing of a list is kept too.
     api.patch(f"{LISTS}/{blocklist.pk}", {"title": "y"})
     change_values(by=OPERATOR, blocklist=blocklist, changes={"mode": "draft"})
     blocklist.refresh_from_db()
@@ -285,7 +285,7 @@ def test_staff_draft_rules_for_others_to_decide(api: Api, site: Site) -> None:
     assert made | {**values, "domain": "bad.example"} == made
     assert "subscription_id" not in made
     assert api.post(DRAFTS, {"domain": "bad.example", **values}).status_code == 409
-    # A list and an exception for the same server do not change it.
+    # Neither an entry of a list nor an exception for the same server changes the draft.
     subscribed(site, listed("bad.example"), mode="draft")
     exclude = api.post(EXCLUDES, {"domain": "bad.example"}).json()
     work()

@@ -1,4 +1,4 @@
-"""Tests of blocklists with surprising entries: wide patterns, and servers that staff decided about before, need approval."""
+"""Tests of surprising entries in blocklists: wide patterns, and servers that staff have decided about before, need approval."""
 
 from __future__ import annotations
 

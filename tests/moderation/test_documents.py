@@ -1,4 +1,4 @@
-"""Tests of documents about this server besides the instance documents (SEED-035, 037, 047; contract, behaviours section 19)."""
+"""Tests of documents about this server other than the instance documents (SEED-035, 037, 047; contract, behaviours 19)."""
 
 from __future__ import annotations
 

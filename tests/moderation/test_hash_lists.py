@@ -225,7 +225,7 @@ def test_the_nearest_list_is_named_within_its_own_distance_in_two_statements(
         switch_list(by=OPERATOR, hash_list=found, enabled=True)
     assert find_match("0" * 64, value) is None
     import_hashes(by=OPERATOR, hash_list=wide, file=io.BytesIO(near.hex().encode()))
-    with django_assert_num_queries(3):  # the enabled lists are queried twice without a cache
+    with django_assert_num_queries(3):  # without a cache, the enabled lists are queried twice
         match = find_match("0" * 64, value)
     assert match is not None
     assert (match.hash_list.name, match.distance) == ("wide", 3)

@@ -1,4 +1,4 @@
-"""Tests of the inbox of reports in the admin: grouped by target account, decided at once, undone within ten minutes."""
+"""Tests of the inbox of reports in the admin: grouped by target account, decided in one step, undone within ten minutes."""
 
 from __future__ import annotations
 

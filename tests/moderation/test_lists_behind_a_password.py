@@ -32,7 +32,7 @@ ADA = f"Basic {base64.b64encode('ada:open: sésame'.encode()).decode()}"
 
 @pytest.fixture
 def asked(site: Site) -> list[str | None]:
-    """The `Authorization` header of each request to the site, which returns 401 without Ada's password."""
+    """The `Authorization` headers of the requests to the site, which returns 401 unless they contain Ada's password."""
     found: list[str | None] = []
 
     def answer(handler: BaseHTTPRequestHandler) -> None:

@@ -1,4 +1,4 @@
-"""Tests of the server's name, pictures, colour and style sheet, which are on every page and do no harm."""
+"""Tests of the server's name, pictures, colour and style sheet, which every page contains, and which can do no harm."""
 
 from __future__ import annotations
 

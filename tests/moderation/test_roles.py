@@ -1,4 +1,4 @@
-"""Tests of the permission for each endpoint for staff, with each role."""
+"""Tests of the permission that each endpoint for staff requires, with each role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of sanctions on accounts: their visible effects, and their undoing."""
+"""Tests of sanctions on accounts: their visible effects, and how they are undone."""
 
 from __future__ import annotations
 

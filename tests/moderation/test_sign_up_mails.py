@@ -1,4 +1,4 @@
-"""Tests of mails to staff about sign-ups that wait for approval, one for each account (contract, behaviours section 6)."""
+"""Tests of mails to staff about sign-ups waiting for approval, one for each account (contract, behaviours section 6)."""
 
 from __future__ import annotations
 

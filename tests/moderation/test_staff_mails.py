@@ -1,4 +1,4 @@
-"""Tests of mails to staff: they can unsubscribe by a link, and a mailbox that refuses mails delays no other."""
+"""Tests of mails to staff: a link unsubscribes them, and a mailbox that refuses mails does not delay other mails."""
 
 from __future__ import annotations
 

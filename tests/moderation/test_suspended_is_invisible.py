@@ -62,7 +62,7 @@ _PAGES: Final = (
 
 
 class World:
-    """Ann, who posts, and others whose relations to her posts show these elsewhere."""
+    """Ann, who posts, and others through whose actions her posts appear elsewhere."""
 
     def __init__(self) -> None:
         self.ann = make_user("ann", display_name="Unseenname", note="unseenword about me", discoverable=True)
@@ -104,7 +104,7 @@ class World:
         }
 
     def values_in(self, path: str) -> list[str]:
-        """Return the values that are tried as an id in a path."""
+        """Return the ids to request for the parameter of a path."""
         if "api/v1/collections" in path:
             return [str(self.collection.id), str(self.of_bea.id)]
         if "/lists/" in path or "/list/" in path:
@@ -146,7 +146,7 @@ class World:
                     yield f"/{path}", {"q": "ann", "with_suspended": "true", "id[]": self.values}
 
     def seen(self) -> dict[tuple[str, str, str], str]:
-        """Return the word of WORDS that is shown, by viewer and request."""
+        """Return the word of WORDS that a response shows, by viewer and request."""
         found = {}
         for viewer, api in self.viewers.items():
             for path, params in self.requests():

@@ -29,7 +29,7 @@ def boss() -> Api:
 
 @pytest.fixture
 def trending() -> dict[str, int]:
-    """The ids of one trending item of each kind, not reviewed yet, by kind."""
+    """The ids of trending items that were not reviewed yet, one of each kind."""
     ann = make_user("ann").account
     block_account(account=ann, target=User.objects.get(account__username="boss").account)
     card = PreviewCard.objects.create(url="https://site.example/1", host="site.example", title="Page")

@@ -64,7 +64,7 @@ def read(received: Received, webhook: Webhook) -> tuple[str, Any]:
 
 
 def call_again() -> None:
-    """Run the waiting calls without the pauses after failures."""
+    """Run the queued calls without the pauses after failures."""
     WebhookCall.objects.update(due_at=Now())
     Host.objects.update(retry_at=Now())
     CALLS.run()
@@ -90,7 +90,7 @@ def test_a_webhook_is_notified_of_people_reports_and_posts(receiver: PushService
     api.request("PUT", f"/api/v1/statuses/{post['id']}", {"status": "hello again"})
     work()
     calls = [read(each, webhook) for each in receiver.at()]
-    # At this point both calls are waiting, and waiting calls run at the same time.
+    # At this point both calls are queued, and queued calls run at the same time.
     assert sorted(event for event, _found in calls) == ["status.created", "status.updated"]
     assert {found["id"] for _event, found in calls} == {post["id"]}
 
@@ -161,7 +161,7 @@ def test_a_failing_webhook_is_retried_then_given_up_and_delays_no_other(receiver
     attempts = WebhookAttempt.objects.filter(webhook=webhook)
     assert {(each.status, each.error) for each in attempts} == {(503, "503")}
     assert WebhookAttempt.objects.filter(webhook=other).count() == 1
-    # A permanent error of the receiver is not retried.
+    # A call is not retried after a permanent error of the receiver.
     receiver.answers["/dead"] = 410
     Host.objects.all().delete()
     api.post("/api/v1/statuses", {"status": "two"})

@@ -55,7 +55,7 @@ def done_to(client: Client, model: Any, action: str, row: Any) -> str:
     return " ".join([shown, *(str(message) for message in get_messages(answer.wsgi_request))])
 
 
-#: The permissions with the most actions; testing each permission alone takes seconds.
+#: The permissions that allow most actions; testing every single permission would take seconds.
 USUAL = (Permission.MANAGE_REPORTS, Permission.MANAGE_USERS, Permission.MANAGE_FEDERATION)
 
 

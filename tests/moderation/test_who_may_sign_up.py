@@ -46,7 +46,7 @@ def choose(client: Client, mode: str) -> None:
 
 
 def readers() -> dict[str, Any]:
-    """Return the state of sign-ups as each page and endpoint shows it."""
+    """Return whether sign-ups are open, as each page and endpoint shows it."""
     new, old = Api().get("/api/v2/instance").json()["registrations"], Api().get("/api/v1/instance").json()
     form = Client().get("/auth/sign_up").content.decode()
     assert new["enabled"] == old["registrations"] == ("Create an account" in Client().get("/").content.decode())

@@ -1,4 +1,4 @@
-"""Helpers for the tests of mails: users with their mails, and the passing of time."""
+"""Helpers for the tests of mails: users with their mails, and letting time pass."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def someone(name: str) -> Person:
 
 
 def pass_time(person: Person, time: timedelta) -> None:
-    """Move the times of all the user's actions and waiting mails into the past."""
+    """Move the times of all the user's actions and queued mails into the past."""
     User.objects.filter(id=person.user.id).update(active_at=F("active_at") - time)
     Notification.objects.filter(account_id=person.id).update(created_at=F("created_at") - time)
     Marker.objects.filter(account_id=person.id).update(updated_at=F("updated_at") - time)

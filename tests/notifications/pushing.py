@@ -66,7 +66,7 @@ def bob() -> Person:
 
 
 def push_again() -> None:
-    """Run the waiting pushes without the pauses after failures."""
+    """Run the queued pushes without the pauses after failures."""
     Push.objects.update(due_at=Now())
     Host.objects.update(retry_at=Now())
     PUSHES.run()

@@ -24,7 +24,7 @@ from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/v1/annual_reports"
-# A past year, so that its events in the outbox are due by any clock.
+# A past year, so that its events in the outbox are due whatever the actual time is.
 YEAR = 2025
 
 

@@ -1,4 +1,4 @@
-"""Battery rows of notifications."""
+"""Rows for `tests.support.battery`: notifications."""
 
 from __future__ import annotations
 

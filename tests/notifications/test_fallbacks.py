@@ -43,7 +43,7 @@ def put_into_collection(owner: User, member: User) -> None:
 
 @pytest.fixture
 def boss() -> User:
-    """A member of staff with a mention, and a notification of each type that is not baseline."""
+    """A member of staff with a mention, and a notification of each type that old clients do not know."""
     boss, ann = make_user("boss", role="owner", discoverable=True), make_user("ann")
     work()
     zoe = make_remote("zoe")

@@ -1,4 +1,4 @@
-"""Tests of notifications by mail: by the user's choice, without those that were read or deleted."""
+"""Tests of notifications by mail: only those that the user has chosen, and none that were read or deleted."""
 
 from __future__ import annotations
 

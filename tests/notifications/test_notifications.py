@@ -1,4 +1,4 @@
-"""Tests of notifications: once for each event, and not those that the user does not want (SEED-004, 071-073, 144, 145)."""
+"""Tests of notifications: one for each event, and none that the user does not want (SEED-004, 071-073, 144, 145)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that each interaction makes exactly one notification, with any order or repetition of events.
+"""Tests that each interaction creates exactly one notification, with any order or repetition of events.
 
 After a killed process a stream may repeat a notification at most once; held ones are never streamed.
 """
@@ -152,7 +152,9 @@ def test_killed_workers_deliver_everything_of_an_accepted_request_once(alice: Pe
 
 
 def handle_while_killing() -> int:
-    """Let three processes handle the events, kill one after the other until none are left, and return the number of kills."""
+    """Let three processes handle the events, kill and replace one after the other until no event is left, and return the number
+    of kills.
+    """
     chance = random.Random(3)
     living = [drain_process.start() for _ in range(3)]
     kills = 0

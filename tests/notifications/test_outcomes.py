@@ -17,7 +17,7 @@ from notifications.policies.outcomes import GROUNDS, RULES, Candidate, Notificat
 RECIPIENT, SENDER, OTHER = 1, 2, 3
 FOLLOWED = {SENDER: FollowOptions()}
 
-#: The relation between sender and recipient, and further conditions.
+#: Situations: the relation between sender and recipient, and other conditions.
 SITUATIONS: Final = {
     "stranger": {},
     "followed": {"relations": Relations(following=FOLLOWED)},
@@ -43,7 +43,7 @@ SITUATIONS: Final = {
     "private, permitted": {"unsolicited": True, "permitted": True},
 }
 
-#: With the default policy: + delivered, H held, . not created. A private mention is a mention.
+#: The outcomes with the default policy: + delivered, H held, . not created. The private situations apply to mentions only.
 TABLE: Final = """
                            stranger
                            | followed
@@ -113,7 +113,7 @@ FACTS: Final = ("followed", "follower", "new", "private", "limited", "bot")
 
 
 def concerned(followed: bool, follower: bool, new: bool, private: bool, limited: bool, bot: bool) -> dict[str, bool]:
-    """Return whether each setting applies to the sender, by the rules of the contract."""
+    """Return whether each setting applies to the sender, according to the contract."""
     return {
         "for_not_following": not followed,
         "for_not_followers": not follower,

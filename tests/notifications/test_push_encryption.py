@@ -1,4 +1,4 @@
-"""Tests of encrypted pushes: only the device can read them, in both encodings, and they name their sender."""
+"""Tests of encrypted pushes: in both encodings only the device can read them, and they identify the sending server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of pushes that are refused, fail, wait for a slow push service, or may not be sent any more."""
+"""Tests of pushes that are refused or fail, wait for a slow push service, or may no longer be sent."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_one_slow_push_service_delays_no_other(
         work()
         assert len(arrived) == 6
         assert arrived[-1] - began < 1.0
-        # One request is sent at a time, and the other pushes wait until it succeeds.
+        # One request is sent at a time, and the other pushes are not sent until it succeeds.
         assert Host.objects.get(name=slow.address.removeprefix("http://")).failures == 1
         assert Push.objects.count() == 6
 

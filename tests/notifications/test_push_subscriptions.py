@@ -132,7 +132,7 @@ def test_data_that_is_no_object_is_not_understood(api: Api, method: str) -> None
         ("", "Endpoint can't be blank, Endpoint is invalid"),
         ("nonsense", "Endpoint is invalid"),
         ("ftp://push.example.org/", "Endpoint is invalid"),
-        # Checked like every outgoing request.
+        # The address is checked like that of every outgoing request.
         ("http://push.example.org/", "Endpoint is invalid"),
         ("https://127.0.0.1/", "Endpoint is invalid"),
         ("https://10.0.0.1/", "Endpoint is invalid"),

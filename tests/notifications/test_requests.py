@@ -1,4 +1,4 @@
-"""Tests of notification requests, which wait until they are accepted or dismissed (contract, behaviours section 13)."""
+"""Tests of notification requests, which remain until they are accepted or dismissed (contract, behaviours section 13)."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_accepting_delivers_everything_held_and_what_comes_later(alice: Person, 
 
 
 def test_merged_says_when_everything_is_delivered(alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Delivery is done in batches: a worker that stops between them continues with the next one."""
+    """Notifications are delivered in batches: if a worker stops after a batch, delivery continues with the next one."""
     monkeypatch.setattr(requests, "BATCH_SIZE", 2)
     for number in range(5):
         bob.post(f"@alice {number}")

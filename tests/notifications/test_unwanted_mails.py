@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 
 class TestWhatIsLeftOut:
-    """Notifications are selected when a mail is sent."""
+    """The notifications in a mail are selected only when the mail is sent."""
 
     def test_notifications_that_were_read_are_not_mailed(self, ann: Person, bob: Person) -> None:
         bob.post("@ann hello")

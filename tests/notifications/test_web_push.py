@@ -1,4 +1,4 @@
-"""Tests of Web Push: notifications are sent as the subscription says, once, and encrypted."""
+"""Tests of Web Push: notifications are sent once, encrypted, and only if the subscription includes them."""
 
 from __future__ import annotations
 

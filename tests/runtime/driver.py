@@ -14,7 +14,7 @@ from social.runtime.supervisor import Supervisor
 
 
 class Patient(Supervisor):
-    """A supervisor with another grace period."""
+    """A supervisor with a grace period that tests can set."""
 
     def __init__(self, console: Console, grace: float | None) -> None:
         super().__init__(console)
@@ -25,9 +25,8 @@ class Patient(Supervisor):
 
 
 def main() -> None:
-    """Run each child as a piece of Python, with prefixed lines; children named "beating" must report regularly.
-
-    `--grace`: seconds until children that do not end are killed, instead of the supervisor's default.
+    """Run the Python code of each child, with prefixed output; children named "beating" must report regularly. `--grace` is the
+    number of seconds after which children that do not end are killed.
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("children", type=json.loads)

@@ -1,7 +1,7 @@
 """Runs the commands of docs/operating.md as written, as root of an isolated machine that ends with them.
 
 `unshare --mount --net --pid ... python -m tests.runtime.operating_session PLAN.json`: the folders in `_PRIVATE` are redirected
-to a folder of the test, the network is an isolated loopback, and every process ends with the first.
+to a folder of the test, the network is an isolated loopback, and all processes end with the first one.
 """
 
 from __future__ import annotations
@@ -35,10 +35,7 @@ def _separate(folder: Path) -> None:
 
 
 def _wait_for_the_server() -> None:
-    """Wait until the started units respond.
-
-    A person reads the log for that, as the page says.
-    """
+    """Wait until the started units respond. An operator would look at the log, as the page says."""
     deadline = time.monotonic() + 180
     while True:
         started = any(Path(f"/run/units/{name}.service.pid").exists() for name in ("social", "social-web"))

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 T = TypeVar("T")
 
 
-#: In seconds; many times longer than any wait here takes, because the machine may be busy.
+#: In seconds; many times longer than any wait usually takes, because the machine may be busy.
 PATIENCE = 180.0
 
 

@@ -1,7 +1,6 @@
-"""A substitute for systemctl where systemd does not run: it starts processes by the units, with their users.
-
-It supports the lines of units that decide how a process is started, stopped and reloaded. Confinement is checked by
-`systemd-analyze verify` only. It runs with the Python of the machine, and so imports nothing else.
+"""A substitute for systemctl where systemd does not run: it starts the processes of unit files as the users named there. It
+supports the directives for starting, stopping and reloading a process. The directives for confinement are only checked by
+`systemd-analyze verify`. It runs with the machine's own Python, so it imports only the standard library.
 """
 
 import configparser

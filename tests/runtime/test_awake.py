@@ -1,4 +1,4 @@
-"""Tests of the detection of hanging processes, which must ignore times in which the watcher itself was stopped."""
+"""Tests of the detection of hanging processes, which must not count the time in which the supervisor itself was stopped."""
 
 from __future__ import annotations
 

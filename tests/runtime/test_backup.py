@@ -62,7 +62,7 @@ def test_a_marked_data_directory_names_the_remedy(tmp_path: Path) -> None:
     refuse_unfinished(tmp_path)
 
 
-#: Restores as `manage.py restore` does, but creates the tables once for all tests, which takes 15 s.
+#: Restores as `manage.py restore` does, but creates the tables only once for all tests, because this takes 15 s.
 _RESTORE = """
 import os, pickle, signal, sys
 from pathlib import Path
@@ -84,7 +84,7 @@ sys.exit(manage.main(["manage.py", "restore", *sys.argv[2:]]))
 
 
 class Server:
-    """A server with a user who has posted and is signed in, and functions that read its responses."""
+    """A server with a user who has posted and has signed in, and methods that read its responses."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -242,7 +242,7 @@ def test_a_changed_backup_is_refused_and_nothing_is_changed(
     assert refused()
     assert not (empty / "secrets.json").exists()
     assert not list((empty / "media").rglob("*.*"))
-    # Files that a killed attempt has left.
+    # Files that a killed attempt has left behind.
     (empty / "run" / "schema" / "postgres" / "data").mkdir(parents=True)
     done = manage("restore", str(backup), environment=server.environment, seconds=600)
     assert done.returncode == 0, done.stderr

@@ -142,7 +142,7 @@ def test_a_dump_that_was_changed_runs_no_program_and_loads_nothing(dumped: Dumpe
         except OperatorError as error:
             said = str(error)
         assert "is damaged" in said or not said
-        # Objects that operators have added are left out by an option, and are not executed either.
+        # With an option, objects that operators have added are left out, and not executed either.
         try:
             sql.load(dumped.url, path, ignore, dumped.schema)
         except OperatorError as error:

@@ -60,7 +60,7 @@ BEYOND = [
 
 
 class Killed(Exception):
-    """Raised where the process is killed."""
+    """An exception that simulates a kill of the process."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Tests that what docs/operating.md and docs/deploy name exists: commands, settings, files, ports, paths, metrics."""
+"""Tests that everything named in docs/operating.md and docs/deploy exists: commands, settings, files, ports, paths, metrics."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_proxies_and_containers_use_the_ports_and_paths_of_the_server() -> None:
     assert SETTINGS["STREAMING_PORT"][0] == "`4000`"
     assert f"location ^~ {PREFIX} {{" in read("nginx.conf")
     assert f"path {PREFIX} {PREFIX}/*" in read("Caddyfile")
-    # A megabyte of nginx is 2**20 bytes, which Caddy calls MiB.
+    # The "m" of nginx means 2**20 bytes, which Caddy calls MiB.
     for size in (
         re.search(r"client_max_body_size (\d+)m;", read("nginx.conf")),
         re.search(r"max_size (\d+)MiB", read("Caddyfile")),

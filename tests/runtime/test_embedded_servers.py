@@ -124,7 +124,7 @@ def test_a_killed_starter_leaves_no_server_and_the_next_start_works(with_cluster
         below = descendants(starter.pid)
         assert len(below) >= 2
         starter.end(signal.SIGKILL)
-        # Start immediately: the former servers may still be shutting down.
+        # Start immediately: the previous servers may still be shutting down.
         with started(with_cluster) as embedded:
             assert embedded.answers()
         eventually(lambda: not any(map(is_alive, below)))

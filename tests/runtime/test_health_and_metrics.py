@@ -228,7 +228,7 @@ def test_figures_of_forked_workers_add_up(tmp_path: Path) -> None:
 
 
 def test_measuring_a_request_takes_less_than_making_one(tmp_path: Path) -> None:
-    """Measuring and handling are compared on the same machine at the same time: about 2.5 us and 9 us."""
+    """The middleware takes about 2.5 us and the rest of a request 9 us, measured on the same machine at the same time."""
     code = """
         def cost(work):
             began = process_time()

@@ -1,4 +1,4 @@
-"""Tests of a worker's threads: jobs of local users have their own threads, whatever waits for other servers."""
+"""Tests of a worker's threads: jobs of local users have their own threads, however many jobs are waiting for other servers."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_queue_takes_no_more_threads_than_it_was_given(pool: LanePool) -> None
 
 
 def test_threads_are_read_on_while_a_call_waits_for_its_last_answers(pool: LanePool) -> None:
-    """A call whose time for claiming is over only waits for slow servers, while the next call claims."""
+    """A call whose time for claiming is over only waits for slow servers, while the next call claims rows."""
     released, done = threading.Event(), threading.Event()
     submit(pool, "threads", released.wait)
     try:

@@ -65,7 +65,7 @@ def get(environment: dict[str, str], path: str = "/health", port: str = "PORT") 
 
 
 def child(process: Running, kind: str) -> int | None:
-    """Return the process id of the supervisor's own child of that kind."""
+    """Return the process id of the supervisor's direct child of this kind, or None."""
     mark = {"postgres": "bin/postgres", "valkey": "valkey-server"}.get(kind, f"social.runtime.serve\0{kind}\0")
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -163,7 +163,7 @@ def test_a_killed_supervisor_leaves_nothing_and_the_next_start_works(
         below = descendants(process.pid)
         assert len(below) > len(KINDS)
         process.end(signal.SIGKILL)
-        # The next one starts at once, while PostgreSQL may still be shutting down.
+        # The next one starts immediately, while PostgreSQL may still be shutting down.
         with up(installation, tmp_path / "log2") as following:
             assert not any(map(is_alive, below))
             eventually(lambda: all_well(installation))

@@ -181,7 +181,7 @@ def test_a_reader_that_stops_reading_stops_nothing(supervise: Start, tmp_path: P
         os.execv(sys.executable, [sys.executable, "-m", "tests.runtime.driver", json.dumps([["one", talk]])])
     try:
         os.close(write)
-        # A pipe holds 64 KB and the console a megabyte: the child has written more, although nobody reads it.
+        # A pipe holds 64 KB and the console's buffer a megabyte: the child has written more, although nobody reads the output.
         eventually(lambda: counts.exists() and int(counts.read_text() or 0) > 3000)
         os.kill(pid, signal.SIGTERM)
         eventually(lambda: os.waitpid(pid, os.WNOHANG)[0] == pid)

@@ -1,4 +1,4 @@
-"""Tests that tables which differ from the models are found by the doctor, setup and a start, and that the remedy works."""
+"""Tests that the doctor, the setup and a start find tables which differ from the models, and that the remedy works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of upgrading data of a former major version of the embedded PostgreSQL, without losing it."""
+"""Tests of upgrading the data of a previous major version of the embedded PostgreSQL: nothing is lost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(600)]
 
 @pytest.fixture(scope="module")
 def made_before() -> Iterator[Path]:
-    """A data directory whose cluster and server were created by the former version's own programs."""
+    """A data directory whose cluster was created by the programs of the previous version, and then used by a server."""
     folder = fresh_folder()
     postgres = Postgres(folder, durable=False, install=FORMER_MAJORS[FORMER])
     postgres.prepare_folders()

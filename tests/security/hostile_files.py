@@ -1,4 +1,4 @@
-"""Files that attack their readers; `address` is where a program connects that follows the links in them."""
+"""Files that attack their readers; a program that follows the links in them connects to `address`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def vector(address: str) -> bytes:
 
 
 def in_a_container(inside: bytes) -> bytes:
-    """Return other data behind the first bytes of an MP4."""
+    """Return the data with the first bytes of an MP4 in front of it."""
     return b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom" + inside
 
 

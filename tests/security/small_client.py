@@ -1,4 +1,4 @@
-"""Connects to a small server by sockets, as friendly and hostile clients do."""
+"""Connects to a `small_server` through sockets, as friendly and hostile clients do."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 from tests.runtime.processes import PATIENCE, Running, descendants, eventually
 
 FILE_SIZE = 7 * 2**20
-#: Limits so long that they end nothing within PATIENCE: a response within it did not wait for a blocked request.
+#: Limits so long that none ends a request within PATIENCE: a response in this time did not wait for a blocked request.
 ENDLESS = dict.fromkeys(("body_grace", "body_longest", "read_seconds", "head_seconds"), 100 * PATIENCE)
 
 
 class Small:
-    """A running small server."""
+    """A running `small_server`."""
 
     def __init__(self, port: int, process: Running, held: Path) -> None:
         self.port, self.process, self._held = port, process, held

@@ -1,6 +1,5 @@
-"""The web server with a small application and small limits: `small_server PORT FILE LIMITS`, these as JSON.
-
-Requests for /hold wait as long as a file exists whose name is FILE followed by PORT.
+"""The web server with a small application and low limits: `small_server PORT FILE LIMITS`, with LIMITS as JSON. Requests for
+/hold wait as long as a file exists whose name is FILE followed by PORT.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     if path == "/stop":
         os.kill(os.getpid(), signal.SIGSTOP)
     if path == "/hang":
-        # this call keeps the interpreter's lock, so that no Python code of the process runs any more
+        # this call keeps the interpreter's lock, so that no other Python code of the process runs
         ctypes.PyDLL(None).pause()
     start_response("200 OK", headers)
     if path == "/bytes":

@@ -55,10 +55,10 @@ class _Listening:
     address: str
 
     def end(self) -> None:
-        """No connection has to be closed here."""
+        """Do nothing: no connection has to be closed here."""
 
     async def review_access(self) -> None:
-        """No stream has to be restricted here."""
+        """Do nothing: no stream has to be restricted here."""
 
 
 def _enter(registry: ConnectionRegistry, connections: Iterator[_Listening]) -> int:
@@ -92,7 +92,7 @@ def test_row_69_sockets_are_counted_for_each_address(pattern: str, *, counted: b
         assert _enter(registry, many) == MAX_FROM_ADDRESS
         registry.enter(_Listening(-1, -1, "93.184.216.35"))
         return
-    # A trusted proxy, whose address all clients share.
+    # All clients have the address of a trusted proxy.
     for connection in many:
         registry.enter(connection)
 
@@ -133,7 +133,9 @@ def test_row_70_frames_that_are_no_commands_are_counted_for_each_socket(server: 
 
 
 def _commands_until_closed(socket: Socket, most: int) -> int:
-    """Return how many commands are answered, at most `most`; each subscribes to a stream that does not exist."""
+    """Return how many commands are answered before the socket is closed, at most `most`; each names a stream that does not
+    exist.
+    """
     for number in range(most):
         try:
             assert socket.is_silent()

@@ -98,7 +98,7 @@ def test_row_53_a_forwarded_deletion_is_believed_only_when_its_origin_proves_it(
 
 
 class _Get:
-    """A request in the form that the library for RFC 9421 signs."""
+    """A request in the form that the signing library for RFC 9421 expects."""
 
     def __init__(self, url: str) -> None:
         self.method, self.url, self.headers = "GET", url, {"Host": "social.localhost"}
@@ -168,7 +168,7 @@ def test_rows_11_and_54_a_message_signature_is_for_one_server(
 
 
 def _spare_bits_changed(headers: dict[str, str]) -> dict[str, str]:
-    """Return the same signature in other characters: the last one before the padding has four unused bits."""
+    """Return the same signature with a different spelling: the last character before the padding has four unused bits."""
     found = re.search(r'signature="([^"]+)"', headers["signature"])
     assert found is not None
     written = found[1]

@@ -70,7 +70,7 @@ def test_row_12_a_key_its_owner_does_not_list_signs_nothing(
 
 
 def test_row_12_a_key_document_of_another_person_is_no_key_of_the_actor(elsewhere: RemoteServer, alice: Person) -> None:
-    """The actor lists a key document, which names another actor."""
+    """The actor lists a key document that names another actor."""
     lister = elsewhere.person("lister")
     key_id = elsewhere.uri("keys/3")
     elsewhere.serve(lister.document() | {"publicKey": key_id})

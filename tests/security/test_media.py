@@ -1,6 +1,7 @@
-"""Tests of files that attack their readers: each is refused or fails alone, and leaves nothing (security rows 1 and 56).
+"""Tests of files that attack their readers: each is refused or fails without effect on others, and leaves no file behind
+(security rows 1 and 56).
 
-None of them makes the server connect to another address: the files name a port of this machine, which gets no connection.
+None of them makes the server connect to an address in the file: they name a port of this machine, which gets no connection.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def test_row_35_an_archive_that_unpacks_to_more_than_its_limit_is_refused_before
     compress: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("accounts.emojis.services.packs.UNPACKED_LIMIT", 8 * 1024 * 1024)
-    # A header of this kind is read as a whole, whatever size it declares.
+    # Python reads such a header as a whole, whatever size it declares.
     bomb = compress(_tar("cat.png", b"", comment="a" * 24 * 1024 * 1024))
     assert len(bomb) < 1024 * 1024
     tracemalloc.start()

@@ -1,6 +1,6 @@
 """Tests of known attacks over HTTP; each test's name has the number of its security row.
 
-Rows with tests beside the code they are about are listed in docs/coverage.md.
+docs/coverage.md lists the tests of the other rows.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def test_row_15_a_remote_post_whose_page_is_on_another_host_is_shown(alice: Pers
 
 
 def test_row_27_and_28_neither_an_address_nor_a_query_to_a_directory_leads_to_an_account() -> None:
-    # The sign-in by an issuer (tests/accounts/issuers) uses identities instead of e-mail addresses.
+    # Signing in through an issuer (tests/accounts/issuers) depends on identities, not on e-mail addresses.
     assert socialaccount_adapter().authenticate_by_email(None) is None
     assert all(
         name.startswith(("django.", "allauth.account.", "accounts."))
@@ -73,9 +73,8 @@ def test_row_18_the_name_of_a_suspended_account_stays_taken(name: str) -> None:
 
 
 def test_rows_19_and_20_what_belongs_to_somebody_else_is_as_if_it_were_not_there(alice: Person, bob: Person) -> None:
-    """A stranger requests every endpoint with one id in its path, for private objects of another user.
-
-    The queries are compared instead of times, which vary on any machine.
+    """A stranger requests private objects of another user, through every endpoint with a single id in its path. The queries are
+    compared instead of response times, which vary.
     """
     private = alice.post("secret", visibility="private")
     direct = alice.post("secret", visibility="direct")

@@ -16,14 +16,14 @@ from tests.factories.accounts import make_remote, make_token
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
-#: Limit as a multiple of an ordinary request: refusing by length alone takes 2 to 20 times as long, reading the input 400 and
-#: more.
+#: The limit as a multiple of an ordinary request: refusing input because of its length takes 2 to 20 times as long, and
+#: processing it at least 400 times.
 DEAR = 100
 UPDATE = "/api/v1/accounts/update_credentials"
 
 
 def cost(ask: Callable[[], Any]) -> float:
-    """Return the processor seconds of a request: the minimum of three, since other processes add to the time."""
+    """Return the processor seconds of a request: the minimum of three attempts, because a busy machine is slower."""
     spent = []
     for _time in range(3):
         began = time.thread_time()
@@ -124,7 +124,9 @@ ADDRESSES = " ".join("https://e.example.org/?" + "&" * 1900 for _number in range
     ],
 )
 def test_row_33_a_post_that_counts_as_short_and_is_long_breaks_nothing(alice: Person, sent: dict[str, str]) -> None:
-    """A cluster may have any number of joiners, and an address counts as 23 characters: short for the limit only."""
+    """A grapheme cluster may have any number of joiners, and a link counts as 23 characters, so a post can be longer than it
+    counts.
+    """
     answer = alice.api.post("/api/v1/statuses", sent)
     assert answer.status_code in (200, 422)
 

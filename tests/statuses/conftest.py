@@ -29,7 +29,7 @@ EVENTS = (StatusPublished, StatusEdited, StatusDeleted, StatusReblogged, StatusF
 
 
 def ignore(events: Sequence[Event]) -> None:
-    """Fail, because the subscription's condition lets no event through."""
+    """Fail if called: the condition of the subscription never lets an event through."""
     raise AssertionError(events)
 
 

@@ -1,6 +1,5 @@
-"""Tests of encoded bodies in the cache: every change is visible immediately.
-
-There is one test for each cause. The bodies of a post and of an account are cached for ten minutes under their versions.
+"""Tests of encoded bodies in the cache: every change is visible immediately. There is one test for each kind of change. The
+bodies of posts and accounts are cached for ten minutes, with the version of the row in the key.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def _shown(status: Status, viewer_id: int | None = None) -> dict[str, Any]:
 
 
 def _warm(status: Status) -> dict[str, Any]:
-    """Load the post twice, the second time from the cache, as the number of queries shows."""
+    """Load the post twice, and check by the number of queries that the second body is from the cache."""
     first = _shown(status)
     with CaptureQueriesContext(connection) as captured:
         assert _shown(status) == first

@@ -89,7 +89,7 @@ def test_deepl_is_asked_as_its_api_wants(alice: Account, deepl: Translator) -> N
     assert deepl.translations == [
         {"text": ["<p>katzen</p>"], "source_lang": "DE", "target_lang": "ZH-HANS", "tag_handling": "html"}
     ]
-    # A region is used if the service supports it, and otherwise left out.
+    # The region of a language is used if the service supports it, and otherwise left out.
     assert translate(alice, make_status(alice, "a", language="de"), "en-GB")["language"] == "en-GB"
     assert translate(alice, make_status(alice, "b", language="de"), "pt_BR")["language"] == "pt"
     deepl.answer = (456, b"")

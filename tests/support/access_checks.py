@@ -29,10 +29,7 @@ _NOT_A_USER = (Kind.ANYONE, Kind.OPTIONAL_USER, Kind.ANY_TOKEN, Kind.APP_TOKEN)
 
 
 class CallerTokens(Protocol):
-    """The source of tokens: a fixture of tests that use the battery.
-
-    The users stay the same during a test.
-    """
+    """The source of tokens, which tests that use the battery provide as a fixture. The users stay the same during a test."""
 
     def user_token(self, *scopes: str) -> str:
         """Return a token of the main user, with every scope if none is given."""
@@ -51,9 +48,9 @@ class CallerTokens(Protocol):
 class Scene:
     """The data with which an endpoint returns 2xx to the main user.
 
-    `ids`: values of the path's parameters. `params`: of the request (JSON for methods with a body, else query). `foreign`: path
-    parameters of objects that exist and are not accessible to the main user, with the response 404. `token`: the token of the
-    request, if the data belongs to one.
+    `ids`: values of the path's parameters. `params`: parameters of the request, sent as JSON by methods with a body and
+    otherwise in the query. `foreign`: path parameters of existing objects for which the main user must get 404. `token`: the
+    token of the request, if the data belongs to a certain token.
     """
 
     ids: Mapping[str, Any] = field(default_factory=dict)
@@ -70,9 +67,9 @@ class Row:
     """An endpoint (`METHOD path`, as routed) and its scene; the checks follow from the declaration of its viewset.
 
     `items`: the list in its body, `identify`: the key that identifies an item. `flat`: whether queries are counted; by default
-    where the response is a list. `missing_is`: the status for an unknown id where it is not 404. `again_is`: the status of a
-    repeated PUT or PATCH, where it differs from the first one. `refused_with`: the status of every response, where this server
-    lacks what the endpoint needs. `settings`: Django settings of its scene.
+    they are if the response is a list. `missing_is`: the status for an unknown id if it is not 404. `again_is`: the status of a
+    repeated PUT or PATCH if it differs from the first one. `refused_with`: the status of every response if this server lacks
+    something that the endpoint needs. `settings`: Django settings of its scene.
     """
 
     endpoint: str
@@ -123,7 +120,7 @@ def routed(urlconf: str) -> dict[str, EndpointPattern]:
 
 
 def reading_routes(path: str, *kinds: Kind) -> tuple[str, ...]:
-    """Return the paths below `path` whose GET is open to these kinds of callers, or to any; "" for the path itself."""
+    """Return the paths of GET endpoints below `path`, without that part, with one of these kinds of access, or with any."""
     found = tuple(
         each.path.removeprefix(path)
         for name, each in routed("social.urls").items()
@@ -144,7 +141,7 @@ def ask(method: str, path: str, params: Mapping[str, Any] | None = None, *, toke
 
 
 def every_access(urlconf: str) -> Callable[..., None]:
-    """Return a test function with one case per endpoint and all checks of access; ids in paths do not exist."""
+    """Return a test function with one case per endpoint, which runs all checks of access with ids that do not exist."""
 
     @pytest.mark.django_db
     @pytest.mark.parametrize("endpoint", routed(urlconf))
@@ -208,21 +205,21 @@ def an_application_is_refused(row: Row, callers: Any, scene: Scene | None = None
 
 
 def a_user_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """A user's token where only an application may call: 403."""
+    """A user's token where only an application's own token is accepted: 403."""
     _refused(row, scene, 403, token=callers.user_token(*row.access.sufficient_scopes))
 
 
 def each_scope_opens(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """Each of the declared scopes, or a parent of one, is sufficient."""
     by_application = row.access.kind is Kind.APP_TOKEN or (
-        # Data that belongs to a user's token needs a user.
+        # Data that belongs to a token needs the token of a user.
         row.access.kind is Kind.ANY_TOKEN and (scene is None or scene.token is None)
     )
     make_token = callers.app_token if by_application else callers.user_token
     for scope in sorted(row.access.sufficient_scopes):
         response = send(row, scene, token=make_token(scope))
         if response.status_code == 401 and by_application:
-            # Any token has the scope; the action itself needs a user.
+            # The endpoint accepts tokens of applications, but this action needs a user.
             response = send(row, scene, token=callers.user_token(scope))
         refused = response.status_code == 403 and "scope" in str(response.json().get("error"))
         assert not refused, f"{scope}: {seen(row, response)}"

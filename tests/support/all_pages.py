@@ -73,7 +73,7 @@ FORMS_AND_FILES: frozenset[str] = frozenset({
     "settings_undo_past", "settings_unfeature_tag", "severed_followers", "severed_following",
     "tag_feed", "unlink_identity", "web_client",
 })  # fmt: skip
-#: Names of pages that need more than their path: a query, a second factor, a confirmed password, an issuer.
+#: Names of pages that need something besides their path: a query, a second factor, a confirmed password, an issuer.
 OF_A_STATE: frozenset[str] = frozenset({
     "account_set_password", "identities", "identity_again", "recover", "socialaccount_signup",
     "interact", "mfa_deactivate_totp", "oauth_authorize", "oauth_native", "change_email", "mfa_activate_totp",
@@ -94,7 +94,7 @@ def patterns_of(patterns: Iterable[Any], before: str = "") -> Iterator[tuple[str
 
 
 def all_paths(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the paths of the site without the API and the admin, with the names of their URLs, or "" for unnamed ones."""
+    """Return the paths of the site without the API and the admin, each with the name of its URL, or "" if it has none."""
     known, paths = {**_CHOICES, **values}, {}
     for name, expression in patterns_of(get_resolver().url_patterns):
         for path, parameters in normalize(expression):

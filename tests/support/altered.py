@@ -1,4 +1,4 @@
-"""Helper that replaces functions of a standard library module for one module under test, not for the whole process."""
+"""Helper that replaces functions of a standard library module only for the module under test, not for the whole process."""
 
 from __future__ import annotations
 

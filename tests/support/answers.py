@@ -1,6 +1,5 @@
-"""Checks every response of the API in a test against the declaration of the endpoint.
-
-`watched()` is entered once for the whole run; `problems` returns the faults.
+"""Checks every API response in the tests against the declaration of its endpoint. The context manager `watched()` is entered
+once for the whole run; `problems` returns the faults.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _found: list[str] = []
 
 
 def check_answer(declared: Endpoint, body: Any, *, of_user: bool) -> None:
-    """Fail unless a 2xx holds the declared entity; users get the variant `<entity>OfUser` where there is one."""
+    """Fail unless a 2xx contains the declared entity; users get the variant `<entity>OfUser` if there is one."""
     assert declared.entity is not None
     variant = f"{declared.entity}OfUser"
     name = variant if of_user and variant in ENTITIES else declared.entity
@@ -77,7 +76,7 @@ def watched() -> Iterator[None]:
 
 
 class _Recorded(dict[str, Any]):
-    """Parameters that record the names which are read."""
+    """Parameters that record which of their names are read."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         super().__init__(values)

@@ -1,4 +1,4 @@
-"""Checks of pages in Chromium by axe-core, whose script `AXE_CORE` names (docs/CONTRIBUTING.md)."""
+"""Checks pages in Chromium with axe-core; the environment variable AXE_CORE names its script (docs/CONTRIBUTING.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ needs_axe = [
 # The rule for the size of targets is off by default.
 _EVERYTHING = {"rules": {"target-size": {"enabled": True}}}
 _COLOURS = {"runOnly": ["color-contrast"]}
-# Wait for transitions of colours, which would be measured in between.
+# Wait until transitions of colours have ended, so that no intermediate colour is measured.
 _VIOLATIONS = """(async () => {
   await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
   await Promise.allSettled(document.getAnimations().map(each => each.finished));

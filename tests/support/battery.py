@@ -1,4 +1,4 @@
-"""Tests of the rules for all endpoints: a test module only declares how to create the data of each row.
+"""Tests of the rules for all endpoints: a test module only declares how to create the data for each of its endpoints.
 
     def three_bookmarks(callers, size):                       # called with 2 and with 20
         ...
@@ -97,7 +97,7 @@ def battery(rows: Sequence[Row], urlconf: str = "social.urls") -> Callable[..., 
 
 
 def promises(row: Row, declared: Endpoint) -> list[tuple[str, Promise]]:
-    """Return the checks that apply to a row; those that can share a scene are one, since creating scenes is slow."""
+    """Return the checks that apply to a row; those that can share a scene are combined, because creating scenes is slow."""
     found: list[tuple[str, Promise]] = [("keeps its callers", keeps_its_access)]
     if row.parameters():
         found.append(("an id that is nobody's, none or not one's own is not found", wrong_ids_are_not_found))
@@ -193,7 +193,8 @@ _ODD: tuple[Any, ...] = (-1, True, None, "x", "", [], {})
 
 
 def bad_values_are_no_error_of_the_server(row: Row, callers: Any) -> None:
-    """Two of the wrong or long values in each parameter, and each odd value in all parameters, get 2xx, or 4xx with an error.
+    """Two of the wrong or long values in each parameter, and each unusual value in all parameters, get 2xx, or 4xx with an
+    error.
 
     `make verify` tries every value with every parameter.
     """
@@ -225,14 +226,14 @@ def _bear(
     together: Sequence[Any] = (),
     turns: int | None = None,
 ) -> None:
-    """Send requests with every parameter replaced by each of these values, or by the next `turns` of them, and with all
-    parameters replaced at once.
+    """Send requests with each parameter replaced by each of these values, or by the next `turns` of them, and requests with all
+    parameters replaced by one of the values `together`.
     """
     scene = scene or row.scene(callers, _SIZES[0])
     path, token = fill(row.path, scene.ids), token_for(row, callers, scene)
     in_query = row.method in ("get", "head", "delete")
     names = sorted(row.declared.parameters)
-    # Endpoints begin with different values.
+    # Each endpoint begins with a different value.
     values = islice(cycle(each), crc32(row.endpoint.encode()) % len(each), None)
     cases = [([name], value) for name in names for value in islice(values, turns or len(each))]
     cases += [(names, value) for value in together]

@@ -14,7 +14,7 @@ from tests.support.site import answering, listening
 
 
 class CaptchaService:
-    """The service: `right` is the correct answer, `asked` are the received forms, and `answer` replaces its response."""
+    """The service: `right` is the correct answer, `asked` contains the received forms, and `answer` replaces its response."""
 
     def __init__(self) -> None:
         self.right, self.asked = "solved", list[dict[str, str]]()

@@ -1,4 +1,4 @@
-"""Collects every translatable sentence of the sources, and updates the gettext catalogs.
+"""Collects all translatable sentences in the sources, and updates the gettext catalogs.
 
 `python -m tests.support.catalogs` (`make messages`) adds new sentences to the `.po` files, drops removed ones and writes the
 `.mo` files; it does not need GNU gettext.
@@ -38,7 +38,7 @@ def _constant(node: ast.expr) -> str | None:
 
 
 def _calls(source: str) -> Iterator[Key]:
-    # A search for words is much faster than parsing.
+    # Searching for words is much faster than parsing.
     for node in ast.walk(ast.parse(source)) if _CALL.search(source) else ():
         if not isinstance(node, ast.Call):
             continue
@@ -108,7 +108,7 @@ def catalogue(language: str) -> polib.POFile:
 
 
 def update() -> None:
-    """Update every catalog from the sources; English sentences are their own translation unless one is written."""
+    """Update every catalog from the sources; in English, a sentence without a translation is its own."""
     current = sentences()
     for language in LANGUAGES:
         po = catalogue(language)

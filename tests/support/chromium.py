@@ -22,7 +22,7 @@ _KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), " ": (32, " "), "Escape": (27, "")
 _PAUSE = 0.05
 _FOCUSED = """(() => { const style = getComputedStyle(document.activeElement);
     return style.outlineStyle !== 'none' && style.outlineWidth !== '0px'; })()"""
-# The centre of an element when it is visible; null if there is none, or if another element covers it there.
+# The centre of an element if it is visible there; null if there is no element, or another one covers it.
 _PLACE = """(() => {
   const found = document.querySelector(%s);
   if (!found) return null;

@@ -36,7 +36,7 @@ class Api:
     def remember_token(self) -> None:
         """Cache the token in Redis, so that counted requests do not query the database for it.
 
-        A process caches it for a second only, and during this time does not store it in Redis.
+        A process caches it itself for a second, and does not store it in Redis during this time.
         """
         redis.client("cache").delete(redis.key("cache", "token", admission.checksum_of(self.token or "")))
         forget_identities()

@@ -1,7 +1,7 @@
-"""`make conformance`: plays recorded scenarios of Mastodon against a server of this tree and compares the responses.
+"""`make conformance`: plays recorded scenarios of Mastodon against a server with this code, and compares the responses.
 
 The recordings are not part of the repository: the folder that CONFORMANCE names holds them and their player, `play.py`. Without
-it there is nothing to compare with, which is not an error.
+it nothing is compared, which is not an error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def play(patterns: Sequence[str] = (), *, quiet: bool = False, out: Path | None 
     Differences are printed unless `quiet`; `out` is where the server's responses are stored.
     """
     with Instance() as server, tempfile.TemporaryDirectory() as folder:
-        # Without this wait, events of a post could arrive late, on streams that are opened after it.
+        # Without this wait, the events of a post could arrive so late that streams opened after the post would get them.
         server.wait_for("worker")
         owner = shlex.join([sys.executable, "manage.py", "modify_account"]) + " {username} --role Owner"
         # The patterns come first, because argparse accepts none after options (bpo-15112).
@@ -58,7 +58,7 @@ def recorded() -> dict[str, int]:
 
 
 def record(found: Mapping[str, int]) -> None:
-    """Write the numbers of the scenarios that were played; the others stay."""
+    """Write the numbers of the scenarios that were played; those of the others are kept."""
     heading = [line for line in COUNTS.read_text().splitlines() if line.startswith("#")]
     lines = [f"{name} {alike}" for name, alike in sorted((recorded() | dict(found)).items())]
     COUNTS.write_text("\n".join([*heading, *lines]) + "\n")

@@ -47,7 +47,7 @@ def text_of(name: str) -> str:
 
 
 def document_of(name: str, stranger: str, person: str) -> dict[str, Any]:
-    """Return an input with the ids of its remote and local account replaced by these."""
+    """Return an input in which the ids of the remote and the local account are replaced with these."""
     home = "/".join(stranger.split("/")[:3])
     text = text_of(name).replace("https://r.example/u/ann", stranger).replace("https://r.example/u/mod", stranger)
     text = text.replace("https://r.example", home).replace("https://our.example/users/fielda", person)
@@ -77,7 +77,7 @@ def signature_header(form: str, key_id: str, header: str) -> str:
 
 
 def check_picture(name: str, data: bytes) -> None:
-    """Check a picture: input 07 is a gradient, 08 the grey that it looks like, and 16 is animated."""
+    """Check a picture: input 07 shows a gradient, 08 the grey that it looks like, and 16 is animated."""
     image = Image.open(io.BytesIO(data))
     if name.startswith("07"):
         _check_greys(image, range(256))

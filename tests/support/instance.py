@@ -37,7 +37,7 @@ PARTS: Final = {
     "worker": "social.runtime.serve\0worker\0",
     "scheduler": "social.runtime.serve\0scheduler\0",
 }
-# INSTANCE_SETTINGS names further settings for all servers of a test run.
+# The environment variable INSTANCE_SETTINGS contains further settings for all servers of a test run.
 _OWN = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "LOCAL_DOMAIN", "WEB_DOMAIN", "DATA_DIR")
 
 

@@ -42,7 +42,7 @@ def key(name: str) -> JWK:
 
 
 class TestIssuer:
-    """The issuer, with settings for wrong behaviour.
+    """The issuer, with settings that make it misbehave.
 
     `person` are the claims about the user who signs in; `changed` are wrong claims of the ID token, None for one that is left
     out; `sign` makes a token of claims. `broken` is the kind of wrong response of an endpoint, by its path: "slow", "huge",
@@ -159,7 +159,7 @@ def come_back(browser: Client, issuer: TestIssuer, address: str) -> Any:
 
 
 def way_back(issuer: TestIssuer, address: str) -> str:
-    """Return the local address to which the issuer redirects, with a code for the request in `address`."""
+    """Return the local address to which the issuer redirects after the request `address`, with a code."""
     back = urlsplit(issuer.consent(asked_in(address)))
     return f"{back.path}?{back.query}"
 
@@ -179,7 +179,7 @@ def is_signed_in(browser: Client, user: User | None = None) -> bool:
 
 
 def member(issuer: TestIssuer, **values: Any) -> User:
-    """Create a user who signs in by the issuer."""
+    """Create a user who signs in through the issuer."""
     user = make_user(**values)
     SocialAccount.objects.create(user=user, provider="org", uid=issuer.person["sub"], extra_data={"name": "ann"})
     return user

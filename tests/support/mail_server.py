@@ -11,8 +11,8 @@ import time
 class MailServer:
     """A server that listens until its `socket` is closed.
 
-    `answer` is the response to RCPT, and each message takes `pause` seconds. `received` are the lines of all clients;
-    `messages` are pairs of a recipient and an accepted message.
+    `answer` is the response to RCPT, and each message takes `pause` seconds. `received` contains the lines of all clients;
+    `messages` contains pairs of a recipient and an accepted message.
     """
 
     def __init__(self, answer: bytes = b"250 ok", pause: float = 0.0) -> None:

@@ -42,6 +42,6 @@ def at(moment: datetime) -> Iterator[None]:
 def at_noon() -> AbstractContextManager[None]:
     """Stop the clocks at noon of the next day.
 
-    No day ends while a test counts by days, and everything stored before is in the past.
+    No day ends during a test that counts by days, and everything that was stored before is in the past.
     """
     return at((clock.now() + timedelta(days=1)).replace(hour=12, minute=0, second=0, microsecond=0))

@@ -18,9 +18,8 @@ import dns.rrset
 
 @dataclass
 class NameServer:
-    """Answers from `zone`: records as in a zone file, by name and type.
-
-    A name without records of any type does not exist; one in `silent` gets no answer. `asked` are the queries.
+    """A name server that answers from `zone`, which contains records as in a zone file, by name and type. A name without
+    records of any type does not exist; queries for a name in `silent` get no answer. `asked` contains the queries.
     """
 
     zone: Mapping[tuple[str, str], Sequence[str]]
@@ -36,7 +35,7 @@ class NameServer:
         return made
 
     def answer(self, packet: bytes) -> bytes | None:
-        """Return the answer to a query, or None for silence."""
+        """Return the answer to a query, or None if it gets no answer."""
         question = dns.message.from_wire(packet)
         name = question.question[0].name.to_text(omit_final_dot=True)
         kind = dns.rdatatype.to_text(question.question[0].rdtype)

@@ -41,7 +41,7 @@ _SETTINGS: Final = {
 
 
 def encoded_document() -> bytes:
-    """Return the stored form of the document, which is readable, and the same for the same declarations."""
+    """Return the stored form of the document, which is indented, and always the same for the same declarations."""
     return orjson.dumps(make_document(), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
 
 
@@ -196,7 +196,7 @@ def _of_field(field: Any) -> Schema:
 
 
 _SECURITY_SCHEMES: Final = {
-    # For users of a page that shows the document, who have a token and no application. Its name places it above the scopes.
+    # A scheme for users of the page at /api/docs who have a token but no application. Its name places it above the scopes.
     "bearer": {"type": "http", "scheme": "bearer"},
     "oauth": {
         "type": "oauth2",

@@ -65,8 +65,8 @@ from timelines.models import LinkPublisher, List, ListMember
 class Items:
     """The items of one list, newest first by their keys.
 
-    A key is the number in the cursors: the id of the row that puts the item into the list. `here` are the current items, by
-    their identifiers in responses, with their keys. `listed`: the list in a body.
+    A key is the number in the cursors: the id of the row that puts the item into the list. `here` contains the keys of the
+    current items, by their identifiers in responses. `listed` returns the list in a body.
     """
 
     make: Callable[[int], tuple[str, int]]
@@ -90,7 +90,7 @@ class Items:
         del self.here[identifier]
 
     def disturb(self, number: int) -> None:
-        """Do something else that may remove items, or change nothing."""
+        """Do something else that may remove items; by default do nothing."""
 
 
 def rows(

@@ -39,7 +39,7 @@ def create(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def mastodon(*items: Any, files: dict[str, bytes] | None = None, likes: list[str] | None = None) -> dict[str, bytes]:
-    """Return the files of an archive of Mastodon with these posts (documents of type Note are put into activities)."""
+    """Return the files of an archive of Mastodon with these posts; documents of type Note are wrapped in activities."""
     activities = [
         create(item) if isinstance(item, dict) and item.get("type") in ("Note", "Question") else item for item in items
     ]

@@ -1,4 +1,4 @@
-"""Helpers for tests of waiting on any machine: attempts are counted, and time limits are generous."""
+"""Helpers for tests that wait, whatever the speed of the machine: attempts are counted, and time limits are generous."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from social.kernel.circuits import Circuit
 
-#: In seconds; many times what an immediate effect takes on a busy machine, but less than the next sweep, retry or deadline.
+#: In seconds; many times as long as an immediate effect takes on a busy machine, but shorter than any sweep, retry or deadline.
 SOON: Final = 15.0
 
 

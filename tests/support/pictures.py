@@ -1,4 +1,4 @@
-"""Writes the screenshots of the documents from the demonstration data: `make pictures`.
+"""Writes the screenshots in the documentation, which show the demonstration data: `make pictures`.
 
 They are taken at the port of `make run`, which must be free, so that they show the address that a newcomer sees.
 """
@@ -21,7 +21,7 @@ from tests.support.chromium import Tab, open_tab
 from tests.support.instance import ROOT, Instance
 
 FOLDER: Final = ROOT / "docs" / "pictures"
-#: The maximum size of a picture in bytes, so that the pages of the documents open quickly.
+#: The maximum size of a picture in bytes, so that pages with pictures load quickly.
 LIMIT: Final = 150_000
 #: Pictures by their names: the page, its width and height, and whether the theme is dark.
 PAGES: Final = {

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Manner:
-    """The behaviour of a server: its response (a status with further headers), and the delay in seconds.
-
-    With an empty response it closes the connection instead.
+    """The behaviour of a server: its response (a status line and further headers), and the delay in seconds. If the response is
+    empty, the server closes the connection instead.
     """
 
     answer: bytes = b"202 Accepted"
@@ -34,8 +33,8 @@ class Came:
 class Receiver:
     """Responds to every request on one port of all its addresses, while it is `running`.
 
-    It has no documents: a GET gets 404, and is not recorded. `manners` are those of single addresses, and the first is that of
-    all others; they may be changed while it runs.
+    It has no documents: a GET gets 404, and is not recorded. `manners` is the behaviour by address, and `manner` that of all
+    other addresses; both may be changed while it runs.
     """
 
     def __init__(self, manner: Manner | None = None, *, addresses: Sequence[str] = ("127.0.0.1",)) -> None:

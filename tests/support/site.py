@@ -15,7 +15,7 @@ _used_ports: set[int] = set()
 def listening(handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
     """Return a web server on a loopback port that no other server of this process has had.
 
-    The tested code caches for half a minute which ports could not be reached, as it does with hosts.
+    The tested code remembers for half a minute which ports were unreachable, as if they were hosts.
     """
     # Head and body are sent by two writes: on a kept connection the second would be delayed by 40 ms.
     handler.disable_nagle_algorithm = True
@@ -50,7 +50,7 @@ class Site:
         self.pages: dict[str, Answer] = {}
         self.asked: list[str] = []
         self.before_answer: Callable[[], object] = lambda: None
-        # Writes to the connection directly, instead of a response.
+        # Writes to the connection directly, instead of sending a response.
         self.instead: Callable[[BaseHTTPRequestHandler], Any] | None = None
         site = self
 

@@ -44,7 +44,7 @@ class Timeline(Posts):
         self.events[number % len(self.events)](author)
 
     def without(self, author: Account) -> None:
-        """Remove the author's posts from the expected items; another account posts from now on."""
+        """Remove the author's posts from the expected items; another account writes posts instead from now on."""
         self.here = {name: key for name, key in self.here.items() if self.made[name].account_id != author.id}
         self.authors[self.authors.index(author)] = self.newcomer()
 
@@ -191,7 +191,7 @@ class Conversations(Items):
         work()
 
     def disturb(self, number: int) -> None:
-        """Add a post to a conversation, or delete its last one."""
+        """Add a post to a conversation, or delete its last post."""
         names = sorted(self.here)
         if not names:
             return

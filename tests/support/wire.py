@@ -39,8 +39,8 @@ def differences(ours: Any, theirs: Any) -> set[str]:
 def request_differences(path: str, headers: Mapping[str, str], theirs: Mapping[str, Any]) -> set[str]:
     """Return the differences of a request from the recorded one.
 
-    Compared are the kind of inbox, the headers, the values of Accept and Content-Type, the signer, and the signed parts in
-    their order.
+    It compares the kind of inbox, the headers, the values of Accept and Content-Type, the signer, and the signed parts in their
+    order.
     """
     here, there = set(_request(path, headers)), set(_request(theirs["path"], theirs["headers"]))
     return {f"only ours: {part}" for part in here - there} | {f"only Mastodon's: {part}" for part in there - here}
@@ -125,7 +125,7 @@ _UNSIGNED: Final = {
 _ENCRYPTION: Final = "section 4: for end-to-end encryption, which Mastodon 4.6 does not have"
 _DEVICES_TERM: Final = {'only ours: @context devices = {"@id": "toot:devices", "@type": "@id"}': _ENCRYPTION}
 _PROFILE: Final = _DEVICES_TERM | {"only ours: devices: text": _ENCRYPTION}
-# Actor documents contain the vocabulary of signatures for their keys anyway.
+# Actor documents contain the vocabulary of signatures anyway, because of their keys.
 _UNSIGNED_PROFILE: Final = _UNSIGNED | _DEVICES_TERM | {"only ours: object.devices: text": _ENCRYPTION}
 _UNSIGNED_DOCUMENT: Final = _UNSIGNED | {"only Mastodon's: @context https://w3id.org/security/v1": _NO_LD_SIGNATURE}
 _NO_DATE: Final = {

@@ -19,7 +19,7 @@ from timelines.stores import feed
 
 @pytest.fixture(autouse=True)
 def _fresh() -> Iterator[None]:
-    # A server without the scripts would drop all feeds at the first call of each, in the middle of a test.
+    # A Redis server without the Lua scripts would drop all feeds when each script is first called, in the middle of a test.
     feed.drop_all()
     yield
     redis.circuit("feeds").close()
@@ -68,7 +68,7 @@ def author() -> Person:
 
 @pytest.fixture
 def indexable(author: Person) -> Person:
-    """A user whose public posts everyone may find."""
+    """A user whose public posts everyone can find by searching."""
     Account.objects.filter(id=author.id).update(indexable=True)
     author.account.refresh_from_db()
     return author

@@ -52,7 +52,7 @@ class Socket:
         return entity
 
     def is_silent(self) -> bool:
-        """Return whether no message has come: the response to a wrong command must be the next one."""
+        """Return whether no message has arrived: the next message must be the response to a wrong command, which this sends."""
         self.say(type="subscribe", stream="no such stream")
         return self.next() == {"error": "Unknown stream type", "status": 400}
 
@@ -65,11 +65,11 @@ class Socket:
 
 
 def open_socket(server: StreamingServer, someone: Person, stream: str = "", **query: str) -> Socket:
-    """Open a socket of a user; with `stream`, wait until the subscription is active and its feed is settled."""
+    """Open a socket of a user; with `stream`, wait until the subscription is complete."""
     token = str(someone.api.token)
     socket = Socket(server, token, **({"stream": stream} if stream else {}), **query)
     if stream:
-        # Commands of a client are answered in order: this one when the subscription is complete.
+        # Commands of a client are answered in order: this one only after the subscription is complete.
         assert socket.is_silent()
     return socket
 

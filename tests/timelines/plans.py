@@ -13,9 +13,8 @@ _HANDLED = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Join Filte
 
 
 def looked_at(call: Callable[[], object], of: str = "") -> int:
-    """Return the number of rows that PostgreSQL handles in all plans of a call, discarded ones included.
-
-    With `of` only queries that name this table count. Rows left behind by other tests are not counted.
+    """Return the number of rows that PostgreSQL handles in the plans of all queries of a call, including discarded rows. With
+    `of` only queries that name this table count. Dead rows of other tests are not counted.
     """
     with CaptureQueriesContext(connection) as queries:
         call()

@@ -1,4 +1,4 @@
-"""Helpers that write posts which search finds, and that search."""
+"""Helpers that create posts for search to find, and that search for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEARCH = "/api/v2/search"
 
 
 def index() -> None:
-    """Run the jobs in the queue of search."""
+    """Run the jobs in the search queue."""
     while drain("search"):
         pass
     failed = OutboxRow.objects.filter(queue="search").exclude(last_error="").values_list("subscriber", "last_error")

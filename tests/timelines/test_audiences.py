@@ -1,4 +1,4 @@
-"""Tests that every surface shows each viewer what a simple model of the contract says, with generated data.
+"""Tests with generated data that every surface shows each viewer exactly the posts that a simple model of the contract permits.
 
 The surfaces are public, hashtag and link pages, streams, search, posts by id, profiles, threads, quotes, conversations,
 notifications, and ActivityPub, signed and unsigned; strangers get the same as HTML.
@@ -94,7 +94,7 @@ class Populated(World):
         )
         here = {person.id for person in self.here}
         mentioned = Status.objects.order_by("id").values_list("id", "mentions__account_id")
-        # The author of the last post in a conversation has blocked its reader.
+        # Let the author of the last post in a conversation block a reader of it.
         filed = {post.id: post.account for post in posts if is_filed(post)}
         for author, person in [(filed[post], person) for post, person in mentioned if post in filed][-1:]:
             if person in here and person != author.id:

@@ -1,4 +1,4 @@
-"""Battery rows of timelines."""
+"""Rows for `tests.support.battery`: timelines."""
 
 from __future__ import annotations
 

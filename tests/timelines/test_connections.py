@@ -183,12 +183,12 @@ async def test_a_user_disabled_while_an_earlier_change_is_looked_at_loses_the_st
     user = await in_thread(User.objects.get, id=identity.user_id)
     await in_thread(publish_user_state, user=user)
     await in_thread(work)
-    async with asyncio.timeout(30):  # in seconds; the sweep would come after 60
+    async with asyncio.timeout(30):  # in seconds; the sweep would only come after 60
         assert await asyncio.to_thread(was_read.wait, 60)
         await in_thread(User.objects.filter(id=user.id).update, disabled_at=clock.now())
         await in_thread(publish_user_state, user=user)
         await in_thread(work)
-        # Both messages have arrived when the response to a later command has.
+        # Both messages have arrived once the response to a later command has arrived.
         await client.connection.subscribe("user")
         await in_thread(broadcast_to_account, int(identity.account_id or 0), Event.ANNOUNCEMENT, b"1")
         await client.next()
@@ -355,7 +355,7 @@ async def test_who_opens_a_stream_is_present(identity: Identity) -> None:
 
 
 class Meddling(ConnectionRegistry):
-    """A hub that calls `meddle` at the moment when a home stream is subscribed."""
+    """A registry that calls `meddle` at the moment when a stream has been subscribed."""
 
     def __init__(self, channel: str, meddle: Callable[[], None]) -> None:
         super().__init__()

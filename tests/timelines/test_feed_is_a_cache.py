@@ -134,7 +134,7 @@ def test_a_feed_that_comes_back_from_an_old_copy_of_redis_lacks_nothing(reader: 
     copy = connection.dump(feed_key(home(reader.id)))
     posted.append(str(make_status(author.account).id))
     work()
-    # The state of a server that was killed and has loaded its last snapshot: data, but no scripts.
+    # The state of Redis after it was killed and has loaded its last snapshot: the data, but no Lua scripts.
     connection.restore(feed_key(home(reader.id)), 0, copy, replace=True)
     connection.script_flush()
     assert [status["id"] for status in reader.api.get("/api/v1/timelines/home").json()] == posted[::-1]

@@ -108,7 +108,7 @@ def test_an_old_post_that_was_fetched_from_elsewhere_has_its_place_at_once(reade
     follow(reader, author)
     earlier, later = posts(author, 2)
     assert ids(reader) == [later, earlier]
-    # The post's id is between the two.
+    # The id of the fetched post is between those of the two.
     moment = Status.objects.get(id=later).created_at
     fetched = make_remote_status(elsewhere, created_at=moment - timedelta(milliseconds=1), publish_event=False)
     work()

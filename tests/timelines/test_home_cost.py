@@ -48,11 +48,11 @@ def blocks(account_id: int, cursor: Cursor) -> tuple[int, float, int]:
     assert len(queries) == 1
     plan: dict[str, Any] = {}
     with connection.cursor() as statement:
-        for _time in range(2):  # at the second time all data is in memory
+        for _time in range(2):  # the second time all data is in memory
             statement.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {queries[0]['sql']}")
             (rows,) = statement.fetchone()
             plan = (json.loads(rows) if isinstance(rows, str) else rows)[0]
-    for _time in range(8):  # after eight executions the query is prepared, with a plan for any reader
+    for _time in range(8):  # after eight executions the query is prepared, with a generic plan
         began = time.perf_counter()
         list_home_items(account_id, cursor)
         print(f"  {1000 * (time.perf_counter() - began):.1f}", end="")
@@ -123,8 +123,8 @@ def test_a_page_costs_a_few_index_reads_for_each_person_and_hashtag_followed(
                 # take 9,000 or more. The exact number depends on what has been vacuumed.
                 assert touched < 1500, (name, people, tags)
             else:
-                # The whole condition is checked for about a page of posts; each followed account and hashtag is looked up a few
-                # times for ids only.
+                # The whole condition is checked for about as many posts as a page has; the index lookups of followed accounts
+                # and hashtags only read ids.
                 assert touched < 1500 + 20 * (people + tags), (name, people, tags)
 
 

@@ -57,7 +57,7 @@ def test_the_script_gets_an_answer_without_a_page(browser: Client, ann: User, be
     assert Favourite.objects.filter(account=ann.account, status=post).count() == 1
     refused = answer(own, "boost")
     assert refused.status_code in (403, 404, 422)
-    # The form that follows shows the reason, so that no message repeats it.
+    # The form on the next page shows the reason, so no message repeats it.
     assert 'class="messages"' not in text_of(browser)
     browser.logout()
     assert answer(post, "unfavourite").status_code == 303

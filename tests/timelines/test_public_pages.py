@@ -124,7 +124,7 @@ def ours_and_theirs() -> None:
 
 
 def words_of(path: str) -> list[str]:
-    """Return which of two posts a page shows."""
+    """Return which of the two posts, identified by a word in each, a page shows."""
     answer = Client().get(path)
     assert answer.status_code == 200
     shown = answer.content.decode()

@@ -1,4 +1,4 @@
-"""Tests of reading page after page below the posts that a feed holds."""
+"""Tests of reading page after page of posts older than those that a feed holds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def kept(reader: Person) -> int:
 
 @pytest.fixture
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lower the number of posts that are read together, to the minimum for deciding about repeated boosts."""
+    """Lower the number of posts that one query reads to the minimum that detects repeated boosts."""
     monkeypatch.setattr(service, "FIRST_PAGE_MARGIN", 10)
     monkeypatch.setattr(service, "NEXT_PAGES_MARGIN", 30)
 
@@ -52,8 +52,8 @@ def test_who_reads_on_below_a_feed_gets_several_pages_from_one_statement(reader:
         statements += sum("FROM walk" in query["sql"] for query in queries.captured_queries)
         assert len(walked) == 10 * (number + 1)
     assert walked == written[::-1]
-    # Sixty posts are read with the first page, of which forty decide about boosts; eighty with the third and seventh, and the
-    # rest with the eleventh.
+    # The first page reads sixty posts, of which the last forty only serve to detect repeated boosts; the third and the seventh
+    # page read eighty, and the eleventh reads the rest.
     assert statements == 4
 
 

@@ -83,7 +83,7 @@ def walk_up(page: Page, limit: int) -> list[int]:
 def test_every_page_in_both_directions_shows_what_the_rule_says(boosts: float, among: int, limit: int) -> None:
     redis.client("feeds").flushdb()
     world = timeline(700, boosts=boosts, among=among)
-    feed.read(READER, 1, Cursor(1))  # a server without the scripts drops all feeds at the first call
+    feed.read(READER, 1, Cursor(1))  # a Redis server without the Lua scripts drops all feeds at the first call
     assert feed.finish(READER, feed.begin(READER), world.items[:300], complete=False)
     expected = shown(world.items)
     assert 0 < len(expected) < len(world.items)

@@ -168,7 +168,7 @@ def test_what_a_mute_or_a_block_takes_out_is_deleted_from_open_streams(
             gone = [socket.next() for _ in range(2)]
             assert {event["payload"] for event in gone if event["event"] == "delete"} == {str(mine.id), str(about.id)}
             assert socket.is_silent()
-        # A client with a stream requests no timeline in between.
+        # A client with an open stream does not request a timeline in between.
         mute_account(account=reader.account, target=friend.account)
         work()
         for socket in (at_home, in_list):

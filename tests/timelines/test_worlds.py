@@ -1,6 +1,7 @@
 """Tests that home timelines and lists equal a simple model of the contract, with generated data.
 
-They are made in every way: by the fan-out, by building a feed, from SQL alone, and with rules applied at reading.
+The timelines are created in every possible way: by the fan-out, by building a feed, from SQL alone, and with rules applied when
+they are read.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def see_that_all_ways_agree(seed: int) -> None:
             for size in (1, 3):
                 assert step_by_step(reader, size, ascending=False) == sorted(by_sql, reverse=True), name
                 assert step_by_step(reader, size, ascending=True) == sorted(by_sql, reverse=True), name
-        feed.read(name, reader.id, ALL)  # a server without the scripts drops all feeds at the first call
+        feed.read(name, reader.id, ALL)  # a Redis server without the Lua scripts drops all feeds at the first call
         assert feed.finish(name, feed.begin(name), [], complete=True)
     # The posts are fanned out one after the other, in the order of creation.
     for row in sorted(rows, key=lambda row: row.id):

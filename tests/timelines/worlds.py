@@ -1,6 +1,6 @@
 """Random data with follows, blocks, mutes, lists and posts, and a simple model of each reader's timelines.
 
-The model is written from the contract (behaviours section 11), one loop per rule, and shares no code with the program.
+The model follows the contract (behaviours section 11), with one loop per rule, and shares no code with the server.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class World:
 
 
 class Model:
-    """The timelines of one reader, by the rules of the contract one after another."""
+    """The timelines of one reader, computed by applying the rules of the contract one after another."""
 
     def __init__(self, reader: Account | None) -> None:
         self.reader = reader
@@ -186,7 +186,7 @@ class Model:
         return person.id in self.hidden or person.id in self.blockers or person.domain in self.domains
 
     def streams(self, post_id: int) -> bool:
-        """Return whether a post of a public or hashtag timeline is streamed to the reader, too."""
+        """Return whether a post in a public or hashtag timeline is also streamed to the reader."""
         post = Status.objects.select_related("account").get(id=post_id)
         if self.languages and post.language and post.language not in self.languages:
             return False
@@ -200,7 +200,7 @@ class Model:
         return quoted.id not in self.blockers and (own or not self._hides(quoted))
 
     def lists(self, post: Status) -> bool:
-        """Return whether a thread, or a list of posts by their ids, shows a post."""
+        """Return whether a thread, or a request for posts by their ids, shows the reader this post."""
         parts = [post] if post.reblog_of is None else [post, post.reblog_of]
         return self.reads(post) and all(self._may_list(part.account) for part in parts)
 
@@ -266,7 +266,7 @@ class Model:
         )
 
     def quotes(self, post: Status, quoted: Status) -> bool:
-        """Return whether the list of quotes of a post shows this one."""
+        """Return whether the list of quotes of `quoted` shows `post`."""
         accepted = Quote.objects.filter(status=post, quoted_status=quoted, state="accepted").exists()
         return accepted and (self.reads(post) if quoted.account_id == self.reader_id else self.lists(post))
 
@@ -275,7 +275,7 @@ class Model:
         return {person.id for person in Account.objects.filter(username__startswith="someone", suspended_at=None)}
 
     def finds(self, scope: str) -> list[int]:
-        """Return the results of a search that all posts match, newest first."""
+        """Return the results of a search with a term that occurs in all posts, newest first."""
         return [post.id for post in reversed(_posts()) if self._finds(post, scope)]
 
     def _finds(self, post: Status, scope: str) -> bool:

@@ -1,8 +1,8 @@
-"""Makes the dump of a server as an earlier commit leaves it: `python -m tests.upgrades.dump COMMIT`.
+"""Makes the dump of a server that runs an earlier commit: `python -m tests.upgrades.dump COMMIT`.
 
 The commit's own code runs with its own servers and creates accounts, a list, followed hashtags, and posts over HTTP. Two files
 are written to `dumps/`: the database as SQL, and the facts that a client and the next server need (tokens, ids, and the secrets
-of that server, which were never used elsewhere). Every issue adds the last commit before it.
+of that server, which were never used elsewhere). A dump is added for the last commit before each stage of the project.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def main(commit: str) -> None:
 
 
 def _fill(program: list[str], environment: dict[str, str]) -> dict[str, Any]:
-    """Create accounts and their content, and return the facts that a test needs."""
+    """Create accounts and their content, and return the values that a test needs."""
 
     def create_account(name: str, role: str | None = None) -> dict[str, str]:
         command = [*program, "create_account", name, "--email", f"{name}@example.com", "--confirmed"]

@@ -1,4 +1,4 @@
-"""Tests of upgrading a server of an earlier release: it starts, keeps its data, and works completely."""
+"""Tests of upgrading a server of an earlier release: it starts, keeps its data, and all features work."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CONSTRAINTS = """
 SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
  WHERE connamespace = 'public'::regnamespace
 """
-# The function that makes ids contains a random number of the installation.
+# The SQL function that creates ids contains a random number, which differs between installations.
 _FUNCTIONS = """
 SELECT proname, regexp_replace(prosrc, '[0-9a-f]{32}', '') FROM pg_proc WHERE pronamespace = 'public'::regnamespace
 """

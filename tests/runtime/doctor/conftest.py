@@ -1,4 +1,4 @@
-"""A healthy installation for the tests of the doctor, and its examination."""
+"""Fixtures for the tests of the doctor: a healthy installation, and a function that examines it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the doctor: it names faults with their remedies, and then exits with 1."""
+"""Tests of `manage.py doctor`: it names faults with their remedies, and exits with 1 if there are any."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_limit_of_open_files_below_what_the_connections_need_is_named(  # secu
     detail = examine()["open files"].detail
     assert f"at most {hard} " in detail
     assert f"soft limit {soft}," in detail
-    # The server's limits differ from those of the process that runs the doctor.
+    # The limits of the server's processes differ from those of the process that runs the doctor.
     with subprocess.Popen(["sh", "-c", "ulimit -n 4096; echo; exec sleep 600"], stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         server.stdout.readline()

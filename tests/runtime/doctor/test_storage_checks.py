@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def usage(free: int) -> Any:
-    """Return `shutil` of a machine whose disk has this many free bytes."""
+    """Return a replacement for `shutil` that reports this many free bytes."""
     return SimpleNamespace(disk_usage=lambda _path: SimpleNamespace(free=free))
 
 

@@ -1,4 +1,4 @@
-"""Battery rows of posts."""
+"""Rows for `tests.support.battery`: posts."""
 
 from __future__ import annotations
 

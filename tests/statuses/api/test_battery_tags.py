@@ -1,4 +1,4 @@
-"""Battery rows of hashtags on profiles."""
+"""Rows for `tests.support.battery`: hashtags on profiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of edits: what they change, the stored versions, and who can read these."""
+"""Tests of edits: their effects, the stored versions, and who can read these versions."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def test_files_are_reordered_described_exchanged_and_dropped(alice: Account, bob
     words = [[file["description"] for file in version["media_attachments"]] for version in _history(None, post)]
     assert words == [["a", "b"], ["b", "a"], ["b", "new words"], ["new words", "c"], []]
     assert ids(_edited(alice, post, {"status": "Back", "media_ids": [str(second.id)]})) == [second.id]
-    # A deletion returns all files to the author, or removes them.
+    # Deleting a post returns all its files to the author, or removes them.
     api_of(alice).delete(f"{STATUSES}/{post.id}")
     again = api_of(alice).post(STATUSES, {"status": "Again", "media_ids": [str(first.id), str(second.id)]})
     assert again.status_code == 200

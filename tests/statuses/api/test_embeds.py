@@ -1,4 +1,4 @@
-"""Tests of posts on other sites: oEmbed, frames, and metadata of pages."""
+"""Tests of embedding posts in other sites: oEmbed, frames, and metadata of pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of hashtags on profiles, and of the use of hashtags (SEED-034, SEED-079, SEED-080; contract, entities "Tag")."""
+"""Tests of hashtags on profiles, and of their usage numbers (SEED-034, SEED-079, SEED-080; contract, entities "Tag")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the pages for filters, with every option that applications have."""
+"""Tests of the pages for filters, which have every option that applications offer."""
 
 from __future__ import annotations
 

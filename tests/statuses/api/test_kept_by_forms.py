@@ -25,7 +25,7 @@ from timelines.models import List
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
-#: Policies that none of the choices on pages offers.
+#: Policies that the pages do not offer as a choice.
 RULES = {
     "can_reply": {"automatic_approval": ["followers", "following"], "manual_approval": ["public"]},
     "can_reblog": {"automatic_approval": ["followers"], "manual_approval": ["following"]},
@@ -41,7 +41,7 @@ _NEW = frozenset((label, "id") for label in _AGAIN)
 
 
 def everything() -> dict[str, dict[Any, dict[str, Any]]]:
-    """Return the rows of all tables with user data, without columns that hold times of actions."""
+    """Return the rows of all tables with user data, without the columns that record times of actions."""
     found = {}
     for model in apps.get_models():
         if model._meta.app_label not in _LOGS:
@@ -65,7 +65,7 @@ def changed(before: Any, after: Any, place: str = "") -> Iterator[str]:
 
 
 def send_unchanged(browser: Client, path: str, action: str) -> None:
-    """Open a page and send its longest form for an address; the form of a post saves a draft or an edit."""
+    """Open a page, and send its longest form with this action unchanged; the form of a post saves a draft or an edit."""
     page = fromstring(browser.get(path, headers={"Accept": "text/html"}).content)
     form = max((each for each in page.forms if (each.action or path) == action), key=lambda each: len(each.fields))
     texts = {each.name for each in form.iter("textarea")}

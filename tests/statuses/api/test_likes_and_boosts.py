@@ -1,4 +1,4 @@
-"""Tests of favourites and boosts over the API, and of the lists of their accounts."""
+"""Tests of favourites and boosts over the API, and of the lists of accounts that have favourited or boosted a post."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_a_bookmark_on_a_boost_is_on_the_boosted_post(alice: Account, bob: Accou
     answer = api_of(bob).post(f"{STATUSES}/{boost.id}/bookmark").json()
     assert (answer["id"], answer["bookmarked"], answer["reblog"]["bookmarked"]) == (str(boost.id), True, True)
     assert _ids(api_of(bob).get("/api/v1/bookmarks")) == [str(post.id)]
-    # The id of the boost does not identify the bookmark, so nothing is removed.
+    # The bookmark belongs to the original post, so the id of the boost removes nothing.
     assert api_of(bob).post(f"{STATUSES}/{boost.id}/unbookmark").json()["bookmarked"] is True
     assert _ids(api_of(bob).get("/api/v1/bookmarks")) == [str(post.id)]
 

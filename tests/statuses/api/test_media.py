@@ -59,7 +59,7 @@ def test_seed_094_a_picture_is_ready_when_the_upload_is_answered(
 def test_a_photograph_of_a_telephone_stands_upright_and_says_not_where_it_was_taken(
     alice: Account, media_root: Path, image_format: str, name: str
 ) -> None:
-    """HEIC becomes a JPEG, because browsers cannot show it. Place and camera are removed from every version."""
+    """HEIC becomes a JPEG, because browsers cannot show it. The location and the camera are removed from every version."""
     sent = photograph(300, 200, image_format)
     with Image.open(io.BytesIO(sent)) as before:
         assert (before.format, bool(before.getexif().get_ifd(0x8825))) == (image_format, True)
@@ -288,7 +288,7 @@ def test_trap_17_the_first_version_answers_when_the_file_is_processed(
 
 def test_the_first_version_waits_a_minute_at_most(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    # The clock is replaced in this module only: that of the process decides how long a circuit is open.
+    # The clock is replaced in this module only, because the process's clock decides how long a circuit stays open.
     time = SimpleNamespace(monotonic=lambda: clock[0], sleep=lambda seconds: clock.__setitem__(0, clock[0] + seconds))
     monkeypatch.setattr("social.api.later.time", time)
     answer = _upload(alice, "audio/wav", version=1)

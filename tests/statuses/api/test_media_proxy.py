@@ -97,7 +97,7 @@ def test_whoever_may_read_the_post_sees_its_files_and_nobody_else(elsewhere: Rem
     assert elsewhere.asked == [], "nor is anything fetched for them"
     assert Api().get(f"{plain}?key=0123").status_code == 404
     follow(alice, media.account)
-    # Pictures are requested without a token: the address is only known to readers of the post.
+    # Pictures are requested without a token, because only readers of the post know the address.
     answer = _show(_entity(media, alice)["url"])
     assert (answer.status_code, answer["Cache-Control"]) == (302, "private, max-age=600")
     assert api_of(alice).get(plain).status_code == 302

@@ -1,4 +1,4 @@
-"""Tests of a role's quotas, for every way of creating files and posts, and of showing them."""
+"""Tests of a role's quotas: every way of creating files and posts counts, and the quotas are shown."""
 
 from __future__ import annotations
 

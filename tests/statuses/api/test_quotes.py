@@ -1,4 +1,6 @@
-"""Tests of quotes and who may make them (contract, parameters section 3, behaviours section 9 "Quotes", entities "Quote")."""
+"""Tests of quotes and of who may quote a post (contract, parameters section 3, behaviours section 9 "Quotes", entities
+"Quote").
+"""
 
 from __future__ import annotations
 

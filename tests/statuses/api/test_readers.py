@@ -1,7 +1,7 @@
 """Tests that every endpoint shows a post to the same readers (security row 19).
 
-Six readers try every visibility and every route: without permission the response is, byte for byte, the one for a post that
-does not exist. In random data every endpoint that returns posts, also quoted ones, agrees with the one rule.
+Six readers try every visibility and every route: without permission the response is byte for byte the same as for a post that
+does not exist. With random data, every endpoint that returns posts or quoted posts agrees with `statuses.policies.visibility`.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _agree(
                 make(people[one], people[other])
         written: list[Status] = []
         for author, visibility, mentions, parent, base in posts:
-            # Stored, not published: the accounts answered and quoted before they were blocked.
+            # The rows are inserted without checks, as if the accounts had replied and quoted before they were blocked.
             answered = written[parent % len(written)] if parent >= 0 and written else None
             quote = None
             if base >= 0 and written:

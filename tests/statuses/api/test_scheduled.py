@@ -189,7 +189,7 @@ def test_only_the_time_can_be_changed(alice: Account) -> None:
         assert api_of(alice).put(path, {"scheduled_at": _in(minutes)}).json() == TOO_SOON
     assert api_of(alice).put(path, {"scheduled_at": "x"}).json() == {"error": "Record invalid"}
     assert api_of(alice).put(path, {}).json() == moved
-    # The event for the first time is due, but the post was moved to a later time.
+    # The event for the original time is due, but the post was moved to a later time.
     OutboxRow.objects.filter(event="ScheduledStatusDue").update(due_at=clock.now() - timedelta(hours=1))
     work()
     assert not OutboxRow.objects.filter(event="ScheduledStatusDue").exists()

@@ -1,4 +1,4 @@
-"""Tests of posts over HTTP: entities, and errors of wrong requests."""
+"""Tests of posts over HTTP: entities, and errors for wrong requests."""
 
 from __future__ import annotations
 

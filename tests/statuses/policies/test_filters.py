@@ -1,4 +1,4 @@
-"""Tests of the matches of filters in texts."""
+"""Tests of matching the keywords of filters in texts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _first(text: str, keyword: Keyword) -> int | None:
         ("two   words", "two words", "two   words"),
         ("two words", "Two Words", "two words"),
         ("x", "", None),
-        # As in Mastodon, spaces at the ends of a keyword must also be in the text.
+        # As in Mastodon, spaces at the start or end of a keyword must also be in the text.
         ("a cat sat", "cat ", "cat"),
         ("a cat", "cat ", None),
         ("a cat.", "cat ", None),
@@ -148,9 +148,9 @@ def test_row_67_a_search_takes_time_proportional_to_the_text_whatever_the_filter
     text = repeated * (100_000 // len(repeated))
     filters = _in_twenty(keywords)
     filters.search(Text(""))
-    # A few lines for each character of the text, each character of a matching keyword, and each keyword.
+    # At most a few lines for each character of the text, for each character of a matching keyword, and for each keyword.
     assert _steps(filters, text) < 12 * TEXT_LIMIT + 20 * len(keywords)
-    # The preparation of the keywords happens once for all posts of a page.
+    # The keywords are prepared only once for all posts of a page.
     assert _steps(_in_twenty(keywords), "") < 40 * CHARACTERS_LIMIT
 
 

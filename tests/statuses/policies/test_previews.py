@@ -1,4 +1,4 @@
-"""Tests of reading a page's metadata for cards, also from bad HTML (behaviours section 9 "Cards")."""
+"""Tests of reading a page's metadata for cards, even from invalid HTML (behaviours section 9 "Cards")."""
 
 from __future__ import annotations
 

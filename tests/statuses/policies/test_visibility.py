@@ -23,7 +23,7 @@ from tests.factories.statuses import block, follow, mute
 
 _numbers = count(1)
 PEOPLE = 5
-# The last two are on remote servers.
+# The last two accounts are remote.
 DOMAINS = (None, None, None, "one.example", "two.example")
 _person = st.integers(0, PEOPLE - 1)
 _pairs = st.frozensets(st.tuples(_person, _person).filter(lambda pair: pair[0] != pair[1]), max_size=6)
@@ -129,7 +129,7 @@ def _agree(
             assert by_sql == by_rule
             assert set(select(ids, viewer_id).ids) == by_rule
             assert _by_condition(viewer_id, ids) == by_rule
-            # The query over another table must have the same result.
+            # The condition must have the same result in a query of another table.
             by_mention = set(
                 Mention.objects.filter(visible_to(viewer_id, prefix="status__"), status_id__in=ids).values_list(
                     "status_id", flat=True

@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
 
 def full_posts(viewer: Account, number: int) -> list[Status]:
-    """Create posts with every kind of content, every second one a boost, each by other accounts."""
+    """Create posts with every kind of content, by different accounts; every second one is a boost."""
     for domain in (None, "remote.example"):
         CustomEmoji.objects.get_or_create(shortcode="blob", domain=domain, remote_url="https://remote.example/blob.png")
     root = make_status(viewer)
@@ -77,7 +77,7 @@ def test_forty_posts_take_as_many_queries_as_two(alice: Account, viewed: bool) -
     _nothing_kept()
     many = _queries(ids, viewer_id)
     assert len(few) == len(many) == (6 if viewed else 4), "\n".join(many)
-    # With cached bodies: rows, relations and marks.
+    # The queries with cached bodies: rows, relations and marks.
     assert len(_queries(ids[:2], viewer_id)) == len(_queries(ids, viewer_id)) == (3 if viewed else 1)
 
 
@@ -144,7 +144,7 @@ def test_a_post_that_thousands_have_boosted_costs_no_more_to_show_than_others(al
         (Status(account=bob, local=False, uri=f"https://many.example/posts/{number}") for number in range(1501)),
         batch_size=500,
     )
-    # Every other post has one boost, which is what the planner then expects of any post.
+    # All other posts have one boost, so the planner expects one boost for any post.
     boosts = [*((person, famous) for person in people), *((people[0], status) for status in others)]
     Status.objects.bulk_create(
         (

@@ -94,7 +94,7 @@ def test_seed_081_posts_with_one_link_share_a_card_that_is_fetched_once(
     assert [card["title"] for card in cards] == ["One"] * 3
     assert cards[0] == cards[1] == cards[2] | {"url": link}
     assert (site.asked, PreviewCard.objects.count(), CardFetch.objects.count()) == (["/a"], 1, 0)
-    # Each post is streamed once more: the first two after the fetch, the third at once.
+    # Each post is streamed once more: the first two after the fetch, the third immediately.
     assert sorted(attached) == [first.id, second.id, third.id]
 
 

@@ -73,7 +73,7 @@ def test_a_file_is_attached_to_one_post(monkeypatch: pytest.MonkeyPatch) -> None
     both_looked = threading.Barrier(2)
 
     def wait_for_the_other(files: Any) -> None:
-        # This wait times out while the file's row is locked; without the lock both threads would arrive.
+        # If the file's row is locked, this wait times out; without the lock both threads would get here.
         with contextlib.suppress(threading.BrokenBarrierError):
             both_looked.wait(0.5)
 

@@ -1,4 +1,4 @@
-"""Tests of removing old remote posts that no local account uses, after a time that the settings name."""
+"""Tests of removing old remote posts without a relation to local accounts, after the period in the settings."""
 
 from __future__ import annotations
 
