@@ -67,14 +67,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    """Load the tables of an earlier run if no migration has changed."""
+    """Load the tables that an earlier run has stored, if no migration has changed."""
     if servers.embedded is not None:
         kept_schema.load(servers.embedded.postgres)
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """Store the tables for the next run."""
+    """Store the created tables for the next run."""
     if servers.embedded is not None:
         with django_db_blocker.unblock():
             kept_schema.keep(servers.embedded.postgres)
@@ -265,7 +265,9 @@ def _answers_are_declared() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _no_network_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reload the list of refused networks after changes only; the periodic query would be counted in some tests."""
+    """Reload the list of refused networks only after changes; otherwise tests that count queries would count the periodic one
+    at times.
+    """
     monkeypatch.setattr(refused_networks, "RELOAD_SECONDS", 1e12)
     monkeypatch.setattr(refused_networks._State, "loaded_at", 0.0)
     monkeypatch.setattr(refused_networks._State, "networks", ())
@@ -273,9 +275,8 @@ def _no_network_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _limits_do_not_start_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stop the clock of rate limits at the start of a test, so that no window ends within it.
-
-    A test that moves the clock itself is not affected.
+    """Stop the clock of rate limits at the start of a test, so that no time window ends during it. Tests that set the clock
+    themselves are not affected.
     """
     begun = time.time()
 

@@ -1,4 +1,4 @@
-"""Tests of commands for operators: deleting accounts, replacing keys, removing lost second factors, and adding follows."""
+"""Tests of commands for operators: delete accounts, replace keys, remove lost second factors, and add follows."""
 
 from __future__ import annotations
 

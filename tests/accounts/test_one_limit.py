@@ -1,4 +1,6 @@
-"""Tests that pages and endpoints share their limits, and that mails to one address are limited (security rows 84 and 85)."""
+"""Tests that a page and the endpoint with the same effect share a limit, and that mails to one address are limited (security
+rows 84 and 85).
+"""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Tokens:
         self.meanwhile: Callable[[], None] | None = None
 
     def find_identity(self, token: str) -> Identity | None:
-        """Return the identity of a token, as the port requires; `meanwhile` runs after the row is read."""
+        """Return the identity of a token, as the port requires; call `meanwhile` after reading the row."""
         self.asked.append(token)
         found = self.identities.get(token)
         if self.meanwhile is not None:

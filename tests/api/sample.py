@@ -1,4 +1,4 @@
-"""A small API of tags with one caller of each kind, for the tests of request handling."""
+"""A small API for tags, with an endpoint for each kind of access, for the tests of request handling."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ class FailuresViewSet(ApiViewSet):
         return Response({"ok": True}, status=202)
 
     def created(self, request: ApiRequest) -> HttpResponse:
-        """Return another status and further headers."""
+        """Return a status other than 200, and additional headers."""
         return reply({"ok": True}, status=201, headers={"Cache-Control": "public, max-age=5", "Deprecation": "@1"})
 
 

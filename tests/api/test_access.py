@@ -164,7 +164,7 @@ def test_the_header_wins_over_parameters(callers: Tokens) -> None:
 
 
 def test_a_token_in_a_large_body_is_not_looked_for(callers: Tokens) -> None:
-    """The server does not read 8 MB before it knows the caller."""
+    """The server must not read 8 MB before it knows the caller."""
     body = f"access_token={callers.user_token()}&x={'a' * 1_100_000}"
     response = Client().put("/api/v1/echo/big", body, "application/x-www-form-urlencoded")
     assert response.status_code == 200

@@ -1,4 +1,4 @@
-"""Tests of the accepted forms of single values, and of the errors of broken rules (contract, parameters section 0)."""
+"""Tests of the accepted forms of single values, and of the errors for invalid ones (contract, parameters section 0)."""
 
 from __future__ import annotations
 

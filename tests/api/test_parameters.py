@@ -227,7 +227,7 @@ def test_a_body_of_more_than_a_mebibyte_is_413_unless_the_action_takes_more() ->
 
 
 def in_chunks(body: bytes, content_type: str) -> Any:
-    """Send a body of unknown length, as a WSGI server that decodes chunks passes it on."""
+    """Send a body without Content-Length, as a WSGI server that decodes chunks passes it to the application."""
     environ: dict[str, Any] = {
         "wsgi.input": io.BytesIO(body),
         "CONTENT_TYPE": content_type,

@@ -172,7 +172,7 @@ def test_messages_are_in_the_language_of_the_caller(callers: Tokens, get: Any, m
 def test_lang_is_read_from_the_body_too(
     callers: Tokens, monkeypatch: pytest.MonkeyPatch, body: str, content_type: str
 ) -> None:
-    """Every parameter is read from query and body merged (contract, parameters section 0); the query takes precedence."""
+    """Query and body are merged for every parameter (contract, parameters section 0); the query takes precedence."""
     seen: list[str | None] = []
 
     def noted(name: str) -> errors.BadRequest:

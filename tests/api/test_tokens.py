@@ -24,7 +24,7 @@ PERSON = "/api/v1/access/person"
 
 @pytest.fixture(params=["limits on", "limits off"])
 def either_way(request: pytest.FixtureRequest, settings: Any) -> None:
-    """Run the test with and without rate limits."""
+    """Run the test twice: with rate limits and without."""
     settings.RATE_LIMITS = request.param == "limits on"
 
 

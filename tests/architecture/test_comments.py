@@ -81,7 +81,7 @@ def test_names_in_comments_and_docstrings_exist() -> None:
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for package in SOURCES
         for path in sorted((ROOT / package).rglob("*.py"))
-        # Finding the comments is slow, so it is done only for files in which any name, even in code, is missing.
+        # Finding the comments is slow, so only files in which a name does not exist, even in code, are searched for comments.
         if "migrations" not in path.parts and any(missing(path.read_text()))
         for line, text in texts(path.read_text())
         for name in missing(text)

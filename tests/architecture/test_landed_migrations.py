@@ -1,6 +1,5 @@
-"""Tests that migrations do not change once they have landed, and that the previous release can still write after a new one.
-
-Servers that have applied a migration never run it again.
+"""Tests that migrations do not change once they have landed, and that the previous release can still write after a new
+migration. Servers that have applied a migration never run it again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tests that lock files hold versions and hashes only, so that every machine installs from its configured index."""
+"""Tests that lock files contain only versions and hashes, so that every machine installs from its configured index."""
 
 from __future__ import annotations
 

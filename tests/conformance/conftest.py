@@ -12,7 +12,7 @@ from tests.support.callers import Callers
 
 
 class EveryScope(Callers):
-    """A source of tokens that have all scopes, unless others are given."""
+    """A source of tokens, which have all scopes unless a test names some."""
 
     scopes = " ".join(SCOPES)
 

@@ -1,4 +1,4 @@
-"""Tests of paths that must return 404 as JSON, with and without a token (SEED-006, 007, SEED-082, SEED-107 to 109, 159)."""
+"""Tests of paths that must return a JSON 404, with and without a token (SEED-006, 007, SEED-082, SEED-107 to 109, 159)."""
 
 from __future__ import annotations
 

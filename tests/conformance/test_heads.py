@@ -56,7 +56,7 @@ def test_every_page_has_its_heading_and_description_and_the_name_picture_and_col
     SiteSetting.objects.create(key="site_thumbnail", value="a/of-staff.png")
     forget_identity()
     values = furnish(user)
-    # A post without media, because media would replace the preview's own picture.
+    # A post without media, because media would replace the default picture of the preview.
     paths = all_paths(values | {"id": values["poll_id"]})
     reader = signed_in("ada")
     wrong: dict[tuple[str, str, int], list[str]] = {}

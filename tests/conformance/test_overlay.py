@@ -1,4 +1,4 @@
-"""Tests that every endpoint that shows a post shows the viewer's own actions on it (contract, entities "Status")."""
+"""Tests that every endpoint with a post also shows the viewer's own actions on it (contract, entities "Status")."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _carriers() -> set[str]:
 def _posts_in(body: Any) -> Iterator[dict[str, Any]]:
     """Yield every entity "Status" anywhere in a body."""
     if isinstance(body, dict):
-        # The OpenAPI document has these names too, with a schema in place of an id.
+        # The OpenAPI document has members with these names too, but with a schema in place of an id.
         if {"reblogs_count", "spoiler_text"} <= body.keys() and isinstance(body.get("id"), str):
             yield body
         for value in body.values():

@@ -56,7 +56,7 @@ class World:
         Account.objects.filter(id=author.id).update(discoverable=True, indexable=True)
         for name in ("follower", "blocked"):
             follow(self.people[name], author)
-        # The stranger follows others who know the author, so that the home timeline is not just empty.
+        # The stranger follows a follower of the author, so that the home timeline is not empty anyway.
         follow(self.people["stranger"], self.people["follower"])
         self.posts = {
             word: make_status(author, f"{word} @mentioned #garden", visibility=visibility)
@@ -136,7 +136,7 @@ def test_a_post_is_shown_by_no_route_but_to_its_readers(settings: Any) -> None: 
         if routes and viewer not in READERS[word] and not (viewer == "blocked" and word in ("openword", "quietword"))
     }
     assert wrong == {}
-    # Pages are requested without a token, so that no block applies.
+    # The test requests pages without a token, so no block applies.
     of_blocked = {path for paths in seen["blocked"].values() for path in paths}
     assert {path for path in of_blocked if path.startswith("/api/v")} == set()
     shown = {word: set().union(*(seen[viewer][word] for viewer in READERS[word])) for word in READERS}
@@ -150,7 +150,7 @@ def test_a_post_is_shown_by_no_route_but_to_its_readers(settings: Any) -> None: 
         "/api/v1/timelines/tag/garden": ["openword", "nearword"],
         "/public": ["openword"],
         "/tags/garden": ["openword"],
-        # Only public posts should trend; other posts are added here, and must be shown to permitted readers only.
+        # Only public posts should trend, but others are added here, and even then only permitted readers may see them.
         "/api/v1/trends/statuses": list(READERS),
     }
     assert {route: [word for word in READERS if route in shown[word]] for route in expected} == expected

@@ -1,5 +1,5 @@
-"""Tests that at least as many recorded steps as in tests/conformance.txt get the same response as from Mastodon, if recordings
-exist.
+"""Tests that as many recorded steps as tests/conformance.txt says, or more, get Mastodon's response; skipped without
+recordings.
 """
 
 from __future__ import annotations
@@ -21,6 +21,6 @@ def test_a_number_that_falls_is_named() -> None:
 def test_no_fewer_steps_answer_as_mastodon_does() -> None:
     found = conformance.play(quiet=True)
     assert set(found) >= set(conformance.recorded())
-    # On a busy machine a stream may be opened too late after a post; a real difference occurs twice.
+    # On a busy machine a stream may be opened too late for a post, so only a difference that occurs twice counts.
     again = [line.partition(":")[0] for line in conformance.fallen(found)]
     assert not again or conformance.fallen(conformance.play(again, quiet=True)) == []

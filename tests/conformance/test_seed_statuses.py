@@ -105,7 +105,7 @@ def test_seed_113_and_114_marked_posts_are_walked_both_ways(alice: Person, bob: 
     posts = [alice.post(f"post {number}")["id"] for number in range(5)]
     for post in posts[::-1]:
         bob.do(f"statuses/{post}/{mark}")
-    # The latest mark comes first, whatever the age of the post; cursors are the ids of the marks.
+    # The latest favourite or bookmark comes first, whatever the age of the post; cursors are the ids of these rows.
     assert [item["id"] for item in walk(bob.api, f"/api/v1/{path}?limit=2")] == posts
     oldest = bob.api.get(f"/api/v1/{path}", {"limit": 2})
     while "next" in links(oldest):

@@ -31,7 +31,7 @@ def server(tmp_path: Path) -> Iterator[StreamingServer]:
 def test_trap_45_each_event_carries_the_payload_that_clients_expect(
     server: StreamingServer, alice: Person, bob: Person
 ) -> None:
-    """The payload is an entity's JSON as a string, the id for a deletion, and absent when filters have changed."""
+    """The payload is an entity as a JSON string, or the id for a deletion; the event for changed filters has none."""
     alice.do(f"accounts/{bob.id}/follow")
     with (
         Socket(server, alice.api.token, stream="user") as socket,

@@ -1,6 +1,5 @@
-"""Tests that clients understand the versions and names that this server returns (clients.md, E1).
-
-The rule of each client is repeated here unless its library runs in Python.
+"""Tests that clients understand the versions and names that this server returns (clients.md, E1). The rules of the clients are
+written out here, except for one whose library runs in Python.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The lists are walked in both directions (contract, behaviours section 2; clients.md, traps 9-12).
 
 The endpoints come from the declarations of the viewsets: a new one fails here until `ITEMS` or `TIMELINES` says how its items
-are added and removed. Lists that page by `offset` are not tested here, because an offset counts from the top of a list that
-changes: the battery tests that they show each item once while nothing changes.
+are added and removed. Lists that page by `offset` are not tested here, because an offset counts from the top of a list, which
+changes; the battery tests that they show each item once while nothing changes.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def links(response: Any) -> dict[str, str]:
 
 def walk_both_ways(endpoint: str, events: Sequence[Sequence[Event]], size: int) -> None:
     """Walk a list forwards, then backwards if it has links back, each time with all the events."""
-    # A nested transaction is not possible, because the outbox refuses to be drained in one.
+    # The walk cannot run in a nested transaction, because the outbox cannot be drained inside a transaction.
     before = transaction.savepoint()
     try:
         callers = Callers()
@@ -150,7 +150,7 @@ def walk_both_ways(endpoint: str, events: Sequence[Sequence[Event]], size: int) 
         if walk.paging.reads_min_id:
             Walk(endpoint, items, upwards=True, size=size).run(events, token)
     finally:
-        transaction.set_rollback(False)  # needed after a database error too
+        transaction.set_rollback(False)  # also necessary after a database error
         transaction.savepoint_rollback(before)
     for role in ("cache", "feeds"):
         redis.client(role).flushdb()

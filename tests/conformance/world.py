@@ -18,7 +18,7 @@ from tests.support.work import work
 
 
 def everything(alice: Person, bob: Person) -> list[tuple[str, Any]]:
-    """Return a response of every endpoint that returns a body, with data in which each list has an item."""
+    """Return the responses of all endpoints that return a body, with data in which every list has an item."""
     InstanceRule.objects.create(text="Be kind", position=1)
     announcement = create_announcement(by=OPERATOR, draft=AnnouncementDraft("@alice look", scheduled_at=clock.now()))
     add_reaction(account_id=bob.account.id, announcement=announcement, name="👍")

@@ -1,4 +1,4 @@
-"""Helpers that create accounts for tests by the services that create real ones."""
+"""Helpers that create accounts for tests through the services that create real ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helpers that make videos, sounds and photographs with the encoders of cameras, phones and browsers."""
+"""Helpers that create videos, sounds and photographs with the encoders that cameras, phones and browsers use."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def recording(
     pixel: Fraction | None = None,
     options: tuple[tuple[str, str], ...] = (),
 ) -> bytes:
-    """Return a file of FFmpeg's `container` with these encoders, with SECRET in its metadata if the format has any."""
+    """Return a file in FFmpeg's format `container`, written by these encoders, with SECRET in its metadata if the format has
+    metadata.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "recording"
         with av.open(str(path), "w", format=container) as target:
@@ -169,7 +171,7 @@ def sample(content_type: str) -> bytes:
         case "audio/ogg" | "audio/vorbis":
             return recording("ogg", None, "libopus")
         case "video/ogg":
-            # No encoder here writes Theora; files that browsers record as Ogg are audio.
+            # The tests have no encoder for Theora; files that browsers record as Ogg are audio.
             return sample("audio/ogg")
         case "audio/webm":
             return recording("webm", None, "libopus")

@@ -1,4 +1,4 @@
-"""Helpers that make documents of remote posts."""
+"""Helpers that create documents of remote posts."""
 
 from __future__ import annotations
 

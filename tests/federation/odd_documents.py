@@ -1,4 +1,4 @@
-"""Helpers that make documents in unusual forms and read them."""
+"""Helpers that create documents in unusual forms, and read them."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ def link(name: str, kind: str | None = None) -> dict[str, Any]:
 
 
 def file_of(attachment: Any) -> tuple[str, str] | None:
-    """Return the name and type of the file made from an attachment, or None."""
+    """Return the name and type of the file that an attachment becomes, or None if it becomes none."""
     files = note(attachment=[attachment]).files
     return (files[0].url.removeprefix(f"{HOME}/"), files[0].type) if files else None

@@ -227,12 +227,12 @@ class RemotePerson:
         return signed(self.private_key, self.key_id, path, body, **options)
 
     def send(self, activity: Mapping[str, Any] | bytes, path: str = "/inbox", **options: Any) -> Any:
-        """POST an activity to an inbox of this server."""
+        """Send an activity to an inbox of this server."""
         body = activity if isinstance(activity, bytes) else json.dumps(activity).encode()
         return post(path, body, self.headers(path, body, **options))
 
     def get(self, path: str) -> Any:
-        """GET a document of this server with a signed request."""
+        """Request a document of this server with a signature."""
         headers = signed(
             self.private_key, self.key_id, path, None, method="GET", covered=("(request-target)", "host", "date")
         )
@@ -281,5 +281,5 @@ def signed(
 
 
 def post(path: str, body: bytes, headers: Mapping[str, str]) -> Any:
-    """POST to this server through all middleware."""
+    """Send a POST request to this server through all middleware."""
     return Client(raise_request_exception=False).generic("POST", path, body, ACTIVITY, headers=dict(headers))

@@ -90,7 +90,7 @@ def test_a_like_that_waits_is_withdrawn_by_any_undo_that_names_it(
 def test_nothing_waits_for_somebody_whom_its_author_has_blocked(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
-    """Nobody could approve it: the author of the post sees neither the blocked account nor its reply (gotosocial#1334)."""
+    """Nobody could approve such a reply: the author of the post does not see replies by blocked accounts (gotosocial#1334)."""
     bob, post = make_user("bob").account, post_of(alice, Choice.ASKED)
     api = Api(make_token(bob.user))
     for act in ("favourite", "reblog"):
@@ -136,7 +136,7 @@ def test_a_reply_that_staff_have_looked_at_is_answered_as_it_was_asked(
 def test_a_follower_whose_server_sends_the_reply_itself_gets_an_authorization(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
-    """GoToSocial up to 0.20 sends the reply to the author only, and to others after its approval."""
+    """GoToSocial up to 0.20 sends a reply only to the author at first, and to others after its approval."""
     post = post_of(alice, Choice.FOLLOWERS)
     reply = zoe.note("<p>yes</p>", number=9, inReplyTo=uri_of(post))
     assert deal(zoe, zoe.activity("Create", reply)) == "done"

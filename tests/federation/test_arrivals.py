@@ -140,7 +140,7 @@ def test_an_unknown_mentioned_account_is_added_to_the_mentions_once_known(
     assert mentioned() == ["alice", "yan"], "row 22: only who is addressed"
     assert not Account.objects.filter(uri=stranger.uri).exists()
     assert list(UnknownMention.objects.values_list("uri", flat=True)) == [eve]
-    # Her server responds only now, and a local user searches for her.
+    # Only now does her server respond, and a local user searches for her.
     elsewhere.person("eve")
     fetch_actor(eve)
     assert mentioned() == ["alice", "eve", "yan"]

@@ -178,7 +178,7 @@ class World:
         Pin.objects.create(account=author, status=post)
 
     def path(self, name: str) -> str:
-        """Return the address of a route with the ids of this data."""
+        """Return the address of a route, with ids of these posts and accounts."""
         emoji, item = CustomEmoji.objects.latest("id").id, CollectionItem.objects.latest("id")
         post, boost, collection = self.post.id, self.boost.id, self.collection.id
         quote = Quote.objects.filter(quoted_status__account=self.alice, state=QuoteState.ACCEPTED).latest("id").id

@@ -171,7 +171,7 @@ def test_a_domain_says_in_its_host_meta_which_server_answers_for_it(
 def test_an_address_is_found_whatever_its_domain_calls_the_content_of_its_files(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, content_type: str
 ) -> None:
-    """Static sites serve files with unknown extensions under any content type (contract, federation section 17)."""
+    """Static sites serve files without a known extension with various content types (contract, federation section 17)."""
     finger = elsewhere.fingers.pop(f"acct:zoe@{elsewhere.domain}")
     finger |= {"subject": f"zoe@{elsewhere.domain}"}
     elsewhere.pages["/static/zoe"] = Answer(json.dumps(finger).encode(), content_type)

@@ -46,7 +46,7 @@ def state(account: Account) -> tuple[bool, bool]:
 
 
 def handle_one_by_one() -> set[str]:
-    """Handle waiting events one at a time, and return their names."""
+    """Handle the queued events one at a time, and return their names."""
     names: set[str] = set()
     while waiting := list(OutboxRow.objects.values_list("queue", "event")):
         names |= {event for _queue, event in waiting}

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 
 def _known(zoe: RemotePerson, alice: Account, **note: Any) -> tuple[dict[str, Any], Status]:
-    """Return the document and the row of a post of Zoe, who is followed by Alice."""
+    """Return the document and the row of a post by Zoe, whom Alice follows."""
     follow(alice, fetch_actor(zoe.uri))
     document = zoe.note(published=(clock.now() - timedelta(hours=1)).isoformat(), **note)
     assert deal(zoe, zoe.activity("Create", document)) == "done"
@@ -72,7 +72,7 @@ def test_an_edit_of_its_author_is_kept_with_the_version_before(zoe: RemotePerson
     assert list(status.status_tags.values_list("tag__name", flat=True)) == ["new"]
     found = set(Notification.objects.values_list("account__username", "type"))
     assert found == {("bob", "mention"), ("alice", "update")}
-    # A repetition, and an older edit that arrives late, change nothing.
+    # A repeated edit, and an older one that arrives late, change nothing.
     assert deal(zoe, zoe.activity("Update", changed)) == "done"
     assert deal(zoe, zoe.activity("Update", _edit(document, minutes=40, content="<p>late</p>"))) == "done"
     assert deal(zoe, zoe.activity("Update", document | {"content": "<p>no time</p>"})) == "done"

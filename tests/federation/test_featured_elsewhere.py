@@ -244,7 +244,7 @@ def test_row_71_a_strangers_list_of_thousands_makes_this_server_look_for_nobody(
         assert victim.asked == []
         assert Collection.objects.count() == 20, "of each page"
         assert CollectionItem.objects.count() == REMOTE_ITEMS_LIMIT
-        # The collections of a followed account are fetched once, at the pace of its server.
+        # The collections of a followed account are fetched once, at the rate allowed for its server.
         follow(alice, remote(zoe))
         for number in range(2):
             assert deal(zoe, zoe.activity("Update", birds(zoe, many[:20], name=f"Name {number}"))) == "done"
@@ -341,7 +341,7 @@ def test_the_state_of_an_item_is_never_that_of_another_account(
 def test_a_list_that_is_read_ends_no_new_collection_and_no_consent(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """Mastodon's list may come from a cache that is some minutes old (contract, federation section 1)."""
+    """Mastodon's list may be some minutes old, because it is cached (contract, federation section 1)."""
     follow(alice, met(zoe))
     now = clock.iso(clock.now())
     deal(zoe, added(zoe, birds(zoe, published=now, updated=now)))

@@ -53,7 +53,7 @@ def send_private(zoe: RemotePerson, number: int, headers: dict[str, str]) -> Non
 
 
 def look() -> None:
-    """Make the fetches of followers, which are due a minute later, due now, and run them."""
+    """Run the fetches of followers now; otherwise they would be due a minute later."""
     Fetch.objects.filter(kind=FetchKind.FOLLOWERS).update(due_at=clock.now())
     FETCHES.run()
     work()

@@ -1,4 +1,6 @@
-"""Tests of actors whose inbox and collections are on other hosts, as with hosted blogs (contract, federation section 17)."""
+"""Tests of actors whose inbox and collections are on another host, as those of hosted blogs are (contract, federation section
+17).
+"""
 
 from __future__ import annotations
 

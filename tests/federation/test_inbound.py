@@ -1,4 +1,6 @@
-"""Tests of activities of remote servers: they have the effect of a local client's action, once, and only if permitted."""
+"""Tests of activities of remote servers: each has the effect of the same action by a local client, once, and only if it is
+permitted.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,9 @@ class TestActors:
             zoe = elsewhere.person("zoe")
             elsewhere.finger("zoe", zoe.uri, subject=f"acct:zoe@{short.domain}")
             assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
-            redis.client("cache").flushdb()  # removes the mark that a refused key is not fetched again for five minutes
+            redis.client(
+                "cache"
+            ).flushdb()  # removes the entry that prevents another fetch of a refused key for five minutes
             short.finger("zoe", zoe.uri)
             assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 202
             assert remote(zoe).domain == short.domain

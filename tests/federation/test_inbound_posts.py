@@ -1,4 +1,6 @@
-"""Tests of posts, favourites and boosts from remote servers: they are stored once, as a local client's would be."""
+"""Tests of posts, favourites and boosts from remote servers: each is stored once, with the same effects as one of a local
+client.
+"""
 
 from __future__ import annotations
 

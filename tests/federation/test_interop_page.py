@@ -29,7 +29,7 @@ def test_every_record_has_its_sentence_and_is_compared_with_what_is_sent_here() 
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    # Two tests build this name from the kind of response.
+    # Two tests build the names of these records from the kind of activity.
     texts |= {f"{one}_quote_request" for one in ("accept", "reject")}
     texts |= {f"{one}_featured_post" for one in ("add", "remove")}
     assert set(FILES) - texts == set()

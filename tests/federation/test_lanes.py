@@ -1,4 +1,6 @@
-"""Tests that jobs which wait for slow servers are limited, and delay nothing else (security rows 34 and 58)."""
+"""Tests that the number of jobs waiting for slow servers is limited, and that they delay nothing else (security rows 34 and
+58).
+"""
 
 from __future__ import annotations
 
@@ -302,7 +304,7 @@ def test_slow_servers_are_waited_for_together(elsewhere: RemoteServer, zoe: Remo
             send_all(zoe, [zoe.activity("Create", zoe.note(number=number, inReplyTo=parent))])
         drain_all_but("fetches")
         FETCHES.run()
-    # The fetches fail in the order of the responses, which is not fixed.
+    # The fetches fail in the order in which the responses arrive, which varies.
     assert sorted(Fetch.objects.values_list("last_error", flat=True)) == sorted(
         f"404 from {server.domain}" for server in servers
     )

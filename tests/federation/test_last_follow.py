@@ -54,7 +54,7 @@ def test_the_last_follow_or_undo_of_another_server_wins_in_any_order(
 
 
 def test_an_undo_with_another_id_of_the_follow_ends_the_follow(zoe: RemotePerson, alice: Account) -> None:
-    """Some servers give the undone Follow a new id each time; the follow must end anyway."""
+    """Some servers give the Follow inside an Undo a new id each time; the follow must end anyway."""
     deal(zoe, zoe.activity("Follow", alice.uri))
     assert deal(zoe, zoe.activity("Undo", zoe.activity("Follow", alice.uri))) == "done"
     assert not Follow.objects.exists()

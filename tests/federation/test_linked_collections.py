@@ -1,4 +1,4 @@
-"""Tests of collections that are linked in posts, sent and received (contract, federation section 5 `tag`; FEP-7aa9)."""
+"""Tests of collections linked in posts that are sent or received (contract, federation section 5 `tag`; FEP-7aa9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of a Link among a post's attachments: it leads to a page (FEP-8967), and its preview is shown."""
+"""Tests of a Link in a post's attachments: it links to a page (FEP-8967), whose preview is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of local-only posts: they are neither delivered nor shown to other servers (docs/adr/0042)."""
+"""Tests of local-only posts: they are neither delivered to other servers nor served to them (docs/adr/0042)."""
 
 from __future__ import annotations
 

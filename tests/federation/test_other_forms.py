@@ -1,4 +1,5 @@
-"""Tests of further forms in documents of other software: several objects, Links, empty lists, addresses, options, languages.
+"""Tests of other unusual forms in documents of other software: several objects, Links, empty lists, addresses, options,
+languages.
 
 Contract, federation sections 5 and 17.
 """

@@ -42,7 +42,7 @@ def inboxes() -> set[str]:
 
 
 def queue_deliveries() -> None:
-    """Run all jobs, which queue deliveries; none arrives, because no server responds at `.example`."""
+    """Run all jobs, which queue deliveries; none of these arrives, because no server exists under `.example`."""
     work()
 
 

@@ -1,4 +1,4 @@
-"""Tests of the pages of accounts and posts; programs find the address of the document in a header."""
+"""Tests of the pages of accounts and posts, whose Link header leads programs to the ActivityPub document."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def test_a_warning_covers_the_poll_the_files_and_what_is_quoted(alice: Account, 
     Status.objects.filter(id=poll.status_id).update(spoiler_text="politics")
 
     def open_text(path: str) -> str:
-        """Return the text of the post that is visible before any warning is opened."""
+        """Return the text of the post that is visible before a content warning is opened."""
         text = get(path).content.decode().partition('<div class="current">')[2].partition("</article>")[0]
         depth, seen = 0, []
         for part in re.split(r"(<details>|</details>|<summary[^>]*>.*?</summary>)", text):
@@ -332,7 +332,7 @@ def test_a_warning_covers_the_poll_the_files_and_what_is_quoted(alice: Account, 
     seen = open_text(f"/@alice/{poll.status_id}")
     assert "politics" in seen
     assert not [word for word in ("yes", "Votes") if word in seen]
-    # The warning of a quoted post also hides it inside a post without a warning.
+    # A quoted post is hidden behind its own warning even if the quoting post has none.
     plain = make_status(alice, "calm", quoted_status_id=str(quoted.id))
     seen = open_text(f"/@alice/{plain.id}")
     assert "another warning" in seen

@@ -1,4 +1,4 @@
-"""Tests of pages of threads and profiles, local and remote, for signed-in users."""
+"""Tests of the pages of local and remote threads and profiles for signed-in users."""
 
 from __future__ import annotations
 

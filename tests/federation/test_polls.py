@@ -1,4 +1,4 @@
-"""Tests of polls between servers: sent and received as questions, with votes (contract, federation sections 5 and 7)."""
+"""Tests of polls across servers: sent and received as Question objects, with votes (contract, federation sections 5 and 7)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_votes_from_elsewhere_count_once_and_are_announced_together_some_minutes
     assert not {"cc", "published"} & set(update)
     assert [option["replies"]["totalItems"] for option in question["anyOf"]] == [2, 1]
     assert question["votersCount"] == 2
-    # The next vote is sent as well.
+    # The result of the next vote is sent as well.
     deal(yan, _vote(yan, poll, "green", 2))
     _later()
     assert elsewhere.delivered()[-1]["object"]["anyOf"][1]["replies"]["totalItems"] == 2

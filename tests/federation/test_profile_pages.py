@@ -38,7 +38,7 @@ def status_of(path: str) -> int:
 
 
 def words(path: str, *wanted: str) -> list[str]:
-    """Return which of these words are on the page, in the page's order."""
+    """Return those of the words that the page contains, in the order of the page."""
     body = page(path).partition("</head>")[2]
     return sorted((word for word in wanted if word in body), key=body.index)
 

@@ -215,7 +215,7 @@ def _created(someone: RemotePerson, number: int, **more: Any) -> dict[str, Any]:
 
 
 def _accepted(zoe: RemotePerson, api: Api) -> Account:
-    """Return Zoe's account, whom the client has followed with her approval."""
+    """Let the user follow Zoe and Zoe accept, and return her account."""
     account = met(zoe)
     zoe.home.asked.clear()
     assert api.post(f"/api/v1/accounts/{account.id}/follow").status_code == 200

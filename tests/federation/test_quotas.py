@@ -107,7 +107,7 @@ def test_row_61_activities_of_one_actor_are_limited_per_day(
 def test_row_61_waiting_activities_are_counted_rarely_and_the_limits_still_hold(
     zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counting reads all waiting rows, so it is not repeated for each activity of a busy sender."""
+    """Counting reads all queued rows, so it is not repeated for each activity of a busy sender."""
     monkeypatch.setattr(quotas, "WAITING_OF_ACTOR", 40)
     counted: list[int] = []
     count = quotas._count
@@ -177,7 +177,7 @@ def _nested(depth: int) -> object:
 def test_row_34_signed_bodies_are_limited_too(
     zoe: RemotePerson, alice: Account, more: dict[str, object], status: int
 ) -> None:
-    """The request is signed, so that only its size can be the reason for a refusal."""
+    """The request is signed, so only its size can be the reason for the refusal."""
     fetch_actor(zoe.uri)
     assert zoe.send(zoe.activity("Create", zoe.note(), **more)).status_code == status
     assert InboundActivity.objects.count() == (1 if status == 202 else 0)

@@ -169,7 +169,7 @@ def test_a_request_is_answered_as_the_policy_says(
     }
     assert list(Notification.objects.filter(type="quote").values_list("account__username", flat=True)) == ["ann"]
     assert Api().get(f"/api/v1/statuses/{allowed.id}").json()["quotes_count"] == 1
-    # A second request is accepted again, but not after the quote was revoked.
+    # A repeated request is accepted again, but not after the quote has been revoked.
     deal(zoe, request | {"id": f"{request['id']}2"})
     assert len(_sent(elsewhere, "Accept")) == 2
     path = f"/api/v1/statuses/{allowed.id}/quotes/{quote.status_id}/revoke"
@@ -225,7 +225,8 @@ def test_a_quote_that_was_refused_waits_no_more_whichever_comes_first(
 def test_a_quote_that_waits_for_somebody_suspended_stays_pending_and_may_still_be_refused(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """As in Mastodon, `unauthorized` and `deleted` apply to accepted quotes; a suspended sender may still refuse.
+    """As in Mastodon, the states `unauthorized` and `deleted` are only for accepted quotes; a suspended author's server may
+    still refuse.
 
     Contract, federation section 11.
     """
@@ -305,7 +306,7 @@ def test_an_accepted_quote_is_accepted_again_until_it_is_revoked_whatever_is_all
 def test_the_last_of_several_quote_authorizations_is_the_one_that_can_be_revoked(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """A request may arrive twice, and each arrival may be answered by a different authorization."""
+    """A request may arrive twice, and the author's server may answer each with a different authorization."""
     status, request = _quoting(ann, zoe, elsewhere)
     stamps = [f"{zoe.uri}/quote_authorizations/{number}" for number in (7, 8)]
     for stamp in stamps:

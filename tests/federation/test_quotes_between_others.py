@@ -78,7 +78,7 @@ def test_row_36_an_authorization_that_the_quoting_server_has_written_itself_is_n
 def test_consent_to_a_quote_is_asked_for_by_somebody_who_may_read_the_post_that_quotes(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, audience: str
 ) -> None:
-    """Servers show an authorization and the quoted post to permitted readers only (contract, federation section 10 "GET")."""
+    """Servers serve an authorization and the quoted post only to permitted readers (contract, federation section 10 "GET")."""
     follow(make_user("early").account, fetch_actor(zoe.uri))
     if audience == "followers":
         Follow.objects.all().delete()
@@ -119,7 +119,7 @@ def test_a_quote_of_what_its_server_has_deleted_says_so_and_not_of_what_it_does_
     quoting = Status.objects.get(uri=note["id"])
     shown = Api().get(f"/api/v1/statuses/{quoting.id}").json()["quote"]
     assert shown == {"state": state, "quoted_status": None}
-    # After an edit of the post the quoted post still counts as deleted.
+    # After an edit of the quoting post, the quoted post still counts as deleted.
     edited = note | {"content": "<p>2</p>", "quote": {"type": "Tombstone"}, "updated": clock.iso(clock.now())}
     assert deal(zoe, zoe.activity("Update", edited)) == "done"
     assert Quote.objects.get(status=quoting).state == "deleted"

@@ -1,4 +1,4 @@
-"""Tests of the audience and author of posts in the forms of different servers (contract, federation section 17)."""
+"""Tests of the different ways in which servers name the audience and the author of a post (contract, federation section 17)."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_row_08_nobody_sends_a_post_in_the_name_of_others_or_with_an_id_of_anoth
         assert deal(zoe, zoe.activity("Create", zoe.note() | {"attributedTo": author})).startswith("rejected")
     foreign = _without(zoe.note(), "attributedTo") | {"id": "https://other.example/notes/1"}
     assert deal(zoe, zoe.activity("Create", foreign)).startswith("rejected")
-    # A boosted post names its own author, who is not the booster.
+    # A boosted post names its own author, who differs from the booster.
     boosted = _without(yan.note(), "attributedTo")
     assert deal(zoe, zoe.activity("Announce", boosted)).startswith("rejected")
     assert not Status.objects.exists()

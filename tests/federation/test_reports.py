@@ -1,4 +1,4 @@
-"""Tests of reports between servers: sent in the name of this server, and received."""
+"""Tests of reports between servers: received ones, and those sent by this server's own actor."""
 
 from __future__ import annotations
 

@@ -19,7 +19,8 @@ from tests.federation.test_costs import DOCUMENT, PATHS
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
-#: Documents that a server needs to verify a signature, and documents that do not concern accounts.
+#: Paths without a required signature: documents that servers need to verify signatures, and documents that are not about
+#: accounts.
 OPEN: Final = ("/.well-known/", "/nodeinfo/", "/actor", "/emojis/")
 
 

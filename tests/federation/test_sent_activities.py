@@ -41,7 +41,7 @@ ANYBODY = {"interactionPolicy": {"canQuote": {"automaticApproval": [PUBLIC]}}}
 
 
 class Scene:
-    """Ann here and Zoe on a remote server, with a mutual follow, and the deliveries to Zoe's server."""
+    """The local user Ann and the remote user Zoe, who follow each other, and the deliveries to Zoe's server."""
 
     def __init__(self, elsewhere: RemoteServer, zoe: RemotePerson) -> None:
         self.elsewhere, self.zoe = elsewhere, zoe
@@ -61,7 +61,9 @@ class Scene:
         follow_account(account=self.ann, target=self.account, change=FollowChange())
 
     def sent(self, name: str, kind: str, act: Callable[[], object]) -> dict[str, Any]:
-        """Run `act`, and compare the last activity of this type that was delivered for it with the record `name`."""
+        """Run `act`, compare the last activity of this type that it caused to be delivered with the record `name`, and return
+        it.
+        """
         self.deliver()
         self.elsewhere.asked.clear()
         act()

@@ -1,4 +1,6 @@
-"""Tests of HTTP signatures: unsigned, late, redirected or altered requests are refused (security rows 11, 12)."""
+"""Tests of HTTP signatures: requests that are unsigned, late, altered or signed for another path are refused (security rows 11,
+12).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the keys of signed activities: their owners, and the requests that fetch them."""
+"""Tests of the keys of signed activities: whose keys are accepted, and which requests fetch them."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def known(server: RemoteServer) -> Domain:
 
 
 def ask() -> int:
-    """Request the software of known servers, as the scheduler does, and return their number."""
+    """Queue and run requests for the software of known servers, as the scheduler does, and return the number of servers."""
     count = request_software()
     work()
     return count

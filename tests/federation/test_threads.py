@@ -45,7 +45,7 @@ def other(elsewhere: RemoteServer) -> Iterator[RemoteServer]:
 
 
 def known(zoe: RemotePerson, note: dict[str, Any], age: timedelta = timedelta(hours=1)) -> Status:
-    """Create a post of Zoe that is stored here and served there."""
+    """Create a post of Zoe that is stored here, and that her server also serves."""
     zoe.home.serve(note)
     return make_remote_status(
         fetch_actor(zoe.uri),

@@ -1,4 +1,4 @@
-"""Tests that the rest of the server runs without federation."""
+"""Tests that the server runs without the federation app."""
 
 from __future__ import annotations
 

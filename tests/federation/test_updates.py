@@ -1,4 +1,4 @@
-"""Tests of changed profiles: an Update signed by the actor is stored, a forwarded one is fetched."""
+"""Tests of changed profiles: an Update signed by the actor is applied directly; for a forwarded one the actor is fetched."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def looked_at(someone: RemotePerson, ago: timedelta) -> None:
 def test_an_actors_signed_update_of_itself_is_stored_without_a_fetch(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """The actor's server may return a cached document that is three minutes old."""
+    """A fetch could return a cached document that is up to three minutes old."""
     account = met(zoe)
     asked = len(elsewhere.gets())
     assert deal(zoe, update(zoe, name="Zoe the Great", summary="<p>new</p>", manuallyApprovesFollowers=True)) == "done"
@@ -143,6 +143,6 @@ def test_activities_without_id_or_actor_are_taken(zoe: RemotePerson, alice: Acco
     assert remote(zoe).display_name == "Nameless"
     request = zoe.activity("FeatureRequest", alice.uri, instrument=f"{zoe.uri}/collections/1")
     del request["actor"]
-    # Answered with 202 but not stored, because this kind of activity has no effect yet.
+    # Mastodon sends this kind of activity without an actor.
     assert zoe.send(request).status_code == 202
     assert deal(zoe, zoe.activity("Follow", alice.uri, actor={"id": 7})).startswith("rejected")

@@ -1,4 +1,5 @@
-"""Tests of simultaneous unknown senders of one server: accepted one by one, without waiting threads, up to a limit.
+"""Tests of unknown senders from one server that send at the same time: they are accepted one by one, up to a limit, and no
+thread waits for them.
 
 Security rows 58 and 71.
 """

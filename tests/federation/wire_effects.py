@@ -1,6 +1,6 @@
 """Checks of the effect of each delivery that Mastodon 4.6.5 was recorded to send, with a sentence for `docs/interop.md`.
 
-Each check runs right after its delivery was processed. They are in the order in which the deliveries were sent.
+Each check runs right after its delivery was processed. The checks are in the order in which the deliveries were sent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Check = Callable[["World"], object]
 
 
 def account_of(world: World, name: str, member: str = "actor") -> Account:
-    """Return the local row of the account that sent a record, or of another one that it names."""
+    """Return the local row of the account that a member of a record names, by default the actor."""
     return Account.objects.get(uri=world.here(record(name)["body"][member]))
 
 

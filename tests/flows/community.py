@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Community:
-    """A server where staff approve sign-ups, with its owner, and users by name."""
+    """A server on which staff approve sign-ups, with its owner and the other users by name."""
 
     def __init__(self, server: Instance) -> None:
         self.server = server
@@ -34,7 +34,7 @@ class Community:
         return mastodon.Mastodon(access_token=token, api_base_url=self.server.base_url)
 
     def sign_up(self, name: str) -> mastodon.Mastodon:
-        """Sign up a user who waits for approval."""
+        """Sign up a user, who then needs approval."""
         client_id, secret = self.app
         app = mastodon.Mastodon(client_id=client_id, client_secret=secret, api_base_url=self.server.base_url)
         email = f"{name}@example.com"
@@ -42,7 +42,7 @@ class Community:
         return self.client(token)
 
     def __getitem__(self, name: str) -> mastodon.Mastodon:
-        """Return the client of a user, who is signed up and approved on first use."""
+        """Return the client of a user, after signing up and approving the user on first use."""
         if name not in self.people:
             self.people[name] = self.sign_up(name)
             (waiting,) = self.owner.admin_accounts_v2(status="pending", username=name)

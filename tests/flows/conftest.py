@@ -1,4 +1,4 @@
-"""Fixtures with servers as operators run them, shared by tests that do not damage them."""
+"""Fixtures with servers as operators run them; tests that leave them intact share them."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def servers() -> Iterator[tuple[Instance, Instance]]:
 
 @pytest.fixture(scope="module")
 def people(servers: tuple[Instance, Instance]) -> tuple[Person, Person]:
-    """Two users who follow each other across the servers."""
+    """Two users on different servers, who follow each other."""
     anna, bob = Person(servers[0], "anna"), Person(servers[1], "bob")
-    # The first response of a server is slow, and a sender who waits for its key would retry after four seconds.
+    # The first response of a server is slow, and a sender whose key is still being fetched would retry after four seconds.
     for person in (anna, bob):
         document = f"{person.server.base_url}/users/{person.username}"
         assert requests.get(document, headers={"Accept": ACTIVITY}, timeout=60).status_code == 200

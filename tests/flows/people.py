@@ -10,9 +10,9 @@ from tests.support.instance import Instance
 
 T = TypeVar("T")
 #: In seconds. Actions take a few tenths of a second, a lost wake-up that the sweep repairs takes two to seven, and a failed
-#: delivery sixteen: the last two must fail the test.
+#: delivery sixteen: the latter two must make the test fail.
 SECONDS = 5.0
-#: The end of a follow takes longer: it is sent two seconds later, and the sweep finds jobs that have a due time.
+#: Unfollowing takes longer: it is delivered two seconds later, and only the sweep finds jobs that are due later.
 UNFOLLOWED_SECONDS = 20.0
 
 

@@ -120,7 +120,7 @@ def test_a_quote_is_refused_on_both_sides_when_the_author_has_closed_the_post_me
     for policy in ("nobody", "followers"):
         status = author.client.status_post(f"Quote me, says the author of {policy}", quote_approval_policy="public")
         known = asking.client.search_v2(status.uri, resolve=True, result_type="statuses").statuses[0]
-        # Nobody there follows the author, so that server is not notified.
+        # Nobody on that server follows the author, so it is not notified.
         author.client.status_update_quote_approval_policy(status.id, policy)
         quoting = asking.client.status_post(f"I quote what is for {policy}", quoted_status_id=known.id)
         until(lambda quoting=quoting: asking.client.status(quoting.id).quote.state == "rejected")
@@ -154,7 +154,7 @@ def test_a_quote_that_only_some_may_read_is_shown_to_them_with_the_consent_that_
     for text in texts.values():
         assert until(lambda text=text: quote_in(text)).quoted_status.uri == quoted.uri
     assert until(lambda: quote_in(f"{writer.username} quotes themselves")).quoted_status.uri == own.uri
-    # A new follower's server fetches the quoted post, which is older than the follow.
+    # The quoted post is older than the follow, so the follower's server fetches it.
     late = Person(writer.server, f"late{writer.username}")
     before = late.client.status_post(f"{late.username} whispered", visibility="private")
     reader.follow(late)
@@ -196,7 +196,7 @@ def test_a_refused_request_is_over_on_both_sides_and_may_be_made_again(ends: tup
     until(lambda: fan.client.account_relationships(account.id)[0].following)
     shy.client.status_post("for those I let in", visibility="private")
     arrives(fan, "for those I let in")
-    # An accepted follower can be removed.
+    # A follower can be removed after the request was accepted.
     shy.client.account_remove_from_followers(asking[0].id)
     until(lambda: not fan.client.account_relationships(account.id)[0].following)
     assert not shy.client.account_relationships(asking[0].id)[0].followed_by
@@ -234,7 +234,7 @@ OutboxRow.objects.filter(event="FetchesDue").update(due_at=Now())
 
 
 def test_a_follow_that_the_followers_server_has_lost_ends_on_the_other_one(ends: tuple[Instance, Instance]) -> None:
-    """A restored database has this effect (FEP-8fcf): the next post for followers reveals it."""
+    """This happens after restoring an old database (FEP-8fcf); the next followers-only post reveals the difference."""
     poet, fan, friend = Person(ends[0], "poet"), Person(ends[1], "forgetful"), Person(ends[1], "friend")
     fan.follow(poet)
     friend.follow(poet)

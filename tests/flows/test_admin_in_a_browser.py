@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.verify, needs_federation, pytest.mark.django_db(transa
 
 
 def addresses(client: Client) -> Iterator[str]:
-    """Yield the addresses of all pages of the admin, with a row of each model, and of the filtered inbox."""
+    """Yield the addresses of all pages of the admin, including those of a row of each model, and of the filtered inbox."""
     inbox, ada = reverse("admin:moderation_report_inbox"), Account.objects.get(username="ada")
     post = Status.objects.filter(account=ada, visibility="public").latest("pk")
     models = {f"{model._meta.app_label}/{model._meta.model_name}": model for model in admin.site._registry}

@@ -1,4 +1,4 @@
-"""Tests of a page whose captcha does not load: it names the reason, with and without scripts."""
+"""Tests of a page whose captcha does not load: it tells users the reason, with and without scripts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_check_that_does_not_come_is_said_to_be_missing(
         tab.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         tab.go(link)
         assert not tab.run(_VISIBLE)
-        # The message appears after four seconds, which pass twenty times as fast in this test.
+        # The message appears after four seconds; animations run twenty times as fast in this test.
         tab.call("Animation.enable")
         tab.call("Animation.setPlaybackRate", playbackRate=20)
         tab.wait(_VISIBLE)

@@ -62,7 +62,7 @@ def converse(servers: list[RemoteServer], number: int) -> tuple[str, set[str]]:
     start = people[number % 3][0].note("<p>start</p>", number * 1000, published=published)
     answers: list[dict[str, Any]] = []
     for place in range(1, REPLIES + 1):
-        # Every fifth reply is on the server that does not respond; a third of the others answer another reply that can be
+        # Every fifth reply is on the server that does not respond; a third of the others reply to another reply that can be
         # fetched.
         home = 3 if place % 5 == 0 else place % 3
         above = answers[-3] if place % 3 == 0 and place > 5 and (place - 3) % 5 else start

@@ -46,7 +46,7 @@ def test_an_absent_database_is_said_at_once_and_a_restarted_one_used_at_once(dat
                     assert answer.headers["Retry-After"].isdigit()
                     print(kind, answer.elapsed)
             database.start()
-            # No connection is tried for a second after a failure.
+            # After a failure, no connection is attempted for a second.
             eventually(lambda: ask(web[0]) == 200)
             eventually(lambda: ask(web[1]) == 200)
             assert set(many.map(ask, web)) == {200}

@@ -58,7 +58,8 @@ _BLOCKED: Final = (
 def overlapped(first: Act, second: Act) -> tuple[Any, Any]:
     """Run two actions with overlapping transactions, and return both results.
 
-    The second begins when the first has done its work, and the first commits when the second waits for it or has ended.
+    The second begins when the first has finished its queries, and the first commits when the second is waiting for it or has
+    ended.
     """
     answers: list[Any] = [None, None]
     worked, ended = threading.Event(), threading.Event()
@@ -186,7 +187,7 @@ def _left_conversation(found: Conversation) -> None:
 
 
 class _Of:
-    """The data of an event."""
+    """An event with only those members that a reaction reads."""
 
     def __init__(self, **values: Any) -> None:
         self.__dict__ |= values
@@ -387,7 +388,7 @@ def test_deleting_an_object_while_something_is_added_to_it_succeeds_without_erro
     delete, put = SCENES[name]()
     deleted, refused = overlapped(delete, put)
     assert deleted is None
-    # The only permitted errors are those about the missing object.
+    # The only errors allowed are those that say that the object is missing.
     assert refused is None or isinstance(refused, NotFound | Unauthorized | Invalid), repr(refused)
 
     delete, put = SCENES[name]()

@@ -23,8 +23,8 @@ POSTS: Final = int(os.environ.get("ERASED_POSTS", "5000"))
 SECONDS: Final = 120.0 + POSTS / 20
 ACTIVITY: Final = "application/activity+json"
 
-# Posts of `gone` are numbered from 1 to POSTS, those of `friend` up to a tenth of it; each kind of relation has one in ten. The
-# ids correspond to one post per minute over the last months.
+# Posts of `gone` are numbered from 1 to POSTS, and those of `friend` from 1 to a tenth of POSTS; one post in ten has each kind
+# of relation. The ids correspond to one post per minute over the last months.
 _ID: Final = "(((extract(epoch FROM now()) * 1000)::bigint - ({n} + 60)::bigint * 60000) << 16) + {salt}"
 _FILL: Final = f"""
 CREATE TEMP TABLE names AS
@@ -111,7 +111,7 @@ SELECT c.conrelid::regclass::text, a.attname FROM pg_constraint c
 
 @dataclass
 class World:
-    """A server, a reader on it, and the ids of posts of each visibility that the account wrote by the API."""
+    """A server, a reader on it, and the ids of posts of each visibility that the account wrote through the API."""
 
     server: Instance
     reader: mastodon.Mastodon
@@ -227,7 +227,7 @@ def seen_in(answer: requests.Response, words: Sequence[str] = WORDS) -> bool:
 
 
 def shown(world: World, words: Sequence[str] = WORDS) -> list[str]:
-    """Return the paths at which the former follower can still read anything of the account."""
+    """Return the paths at which the former follower can still read anything by or about the account."""
     paths = [*_LISTS, f"/api/v1/statuses/{world.friends_post}/context"]
     for path in _OBJECTS:
         posts = (*world.posts.values(), *world.sample) if "{post}" in path else (0,)

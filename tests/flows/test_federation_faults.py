@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(600)]
 
 PUBLIC: Final = "https://www.w3.org/ns/activitystreams#Public"
 SECONDS: Final = 150.0
-#: In seconds, between two activities of one sender, so that sending continues while processes are killed.
+#: The pause in seconds between two activities of one sender, so that sending continues while processes are killed.
 PAUSE: Final = 0.3
 KILLED: Final = ("worker", "postgres", "worker", "postgres", "worker")
 
@@ -254,7 +254,7 @@ def test_a_thousand_activities_each_way_have_their_effect_once_and_in_order_thro
     left = wait(lambda: unfinished(scene.server), time.monotonic() + SECONDS)
     assert not left, left
     print(f"all was done after {time.monotonic() - began:.0f} s, {sum(one.repeated for one in senders)} sent again")
-    # Incoming: every post has its latest text and exists once, deleted ones are gone, and every like exists once.
+    # Incoming: every post exists once, with its latest text, deleted ones are gone, and every like exists once.
     expected = {uri: [text] for sender in senders for uri, text in sender.texts.items()}
     assert shown_posts(scene) == expected
     counts = {uri: sum(sender.liked.count(uri) > 0 for sender in senders) for uri in liked}
@@ -265,7 +265,7 @@ def test_a_thousand_activities_each_way_have_their_effect_once_and_in_order_thro
         (taken,) = connection.execute("SELECT count(*) FROM federation_inboundactivity").fetchone() or (None,)
     assert {uri: scene.author.status(number).favourites_count for uri, number in liked.items()} == counts
     assert failed == 0
-    # Outgoing: every server has each post before its edit; only deliveries in transit during a kill arrive twice.
+    # Outgoing: every server got each post before its edit; only deliveries in transit during a kill arrived twice.
     repeated = 0
     for address in scene.addresses:
         bodies = [json.loads(one.body) for one in scene.others.came if one.address == address]

@@ -1,4 +1,4 @@
-"""Tests of basic use by two users: sign-in by the authorize page, a picture, a stream, a favourite, a deletion."""
+"""Tests of basic use by two users: sign-in through the authorize page, a picture, a stream, a favourite, a deletion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PASSWORD = "correct horse battery"
 
 
 def sign_in_by_page(server: Instance, username: str) -> mastodon.Mastodon:
-    """Register an app, fill in the site's pages as a browser without JavaScript does, and exchange the code."""
+    """Register an app, submit the forms of the site as a browser without JavaScript does, and exchange the code for a token."""
     client_id, secret = mastodon.Mastodon.create_app(
         "First slice", api_base_url=server.base_url, scopes=SCOPES, redirect_uris=REDIRECT
     )

@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine"),
     pytest.mark.timeout(900),
 ]
-#: Presses the button on each page of the issuer, and enters the username where it is asked for.
+#: Presses the button on each page of the issuer, and enters the username if a page asks for it.
 _GO_ON: Final = """(() => {
   if (location.origin === %r || document.readyState !== 'complete') return location.origin === %r;
   const login = document.querySelector('[name=login]');
@@ -35,13 +35,13 @@ _GO_ON: Final = """(() => {
 
 
 class Journey:
-    """A browser that goes back and forth between this server and the issuer."""
+    """A browser that is redirected between this server and the issuer."""
 
     def __init__(self, tab: Tab, site: str) -> None:
         self.tab, self.site = tab, site
 
     def through(self, name: str, path: str) -> None:
-        """Sign in as this user at the issuer, until this server shows the page with this path."""
+        """Sign in as this user at the issuer, and wait until this server shows the page with this path."""
         here = (
             f"location.origin === '{self.site}' && location.pathname === '{path}' && document.readyState === 'complete'"
         )
@@ -148,5 +148,5 @@ def test_people_of_an_organisation_sign_up_in_and_out_and_link_what_they_have(
         assert tab.run("document.querySelector('.wrong [name=email]').value") == "carl@org.example"
         journey.looks_right()
         assert SocialAccount.objects.get().user == mona
-        # Problems of the issuer's pages do not count, nor does the browser's message about a form that was refused.
+        # Problems of the issuer's pages do not count; neither does the browser's message about a refused form.
         assert [each for each in tab.problems if site in each and "status of 422" not in each] == []

@@ -52,7 +52,7 @@ def test_a_person_signs_up_and_deletes_the_account_by_keyboard(live_server: Any,
         tab.write("[name=login]", "ada")
         tab.write("[name=password]", password)
         assert tab.enter("main form:not([data-passkey]) [type=submit]") == "/auth/disabled"
-        # The browser reports refused forms (422) as network problems.
+        # The browser reports refused forms (status 422) as network errors.
         assert [problem for problem in tab.problems if "status of 4" not in problem] == []
 
 

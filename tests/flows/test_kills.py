@@ -23,7 +23,7 @@ from tests.support.instance import Instance
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(400)]
 
-#: The worker comes last, because its jobs are free again only after their lease has ended.
+#: The worker is killed last, because other workers can claim its jobs only after their lease has ended.
 KILLED = ("valkey", "postgres", "FLUSHALL", "streaming", "web worker", "web", "scheduler", "worker")
 SECONDS = 60.0
 _POSTING = 2.5
@@ -142,13 +142,13 @@ class Author:
         headers = {"Authorization": f"Bearer {self.token}"}
         answer = self._request("DELETE", f"/api/v1/statuses/{status_id}", seconds, headers=headers)
         assert answer is not None, f"the deletion of {uri} was not answered within {seconds} s"
-        # A repeated deletion gets 404 if the first one succeeded without a response.
+        # A repeated deletion gets 404 if the first one succeeded but its response was lost.
         assert answer.status_code == 200 or (answer.status_code == 404 and self.repeated > before), answer.text
         self.deleted.add(uri)
         del self.kept[uri]
 
     def faults(self, read: list[str]) -> list[str]:
-        """Return the errors in a timeline to which the author's posts belong."""
+        """Return the errors in a timeline that should contain the author's posts."""
         times = Counter(uri for uri in read if f"/users/{self.name}/" in uri)
         unexplained = [uri for uri in times if uri not in self.kept and uri not in self.deleted]
         found = [f"missing {uri} ({text})" for uri, text in self.kept.items() if uri not in times]
@@ -253,6 +253,6 @@ def test_an_answered_request_takes_effect_once_whichever_process_is_killed(
     wrong = wait(faults, deadline)
     assert not wrong, f"{wrong}\nnot yet done: {waiting()}"
     print(f"all was well {time.monotonic() - began:.1f} s after the last restart")
-    # No pending job may restore a deleted post.
+    # No job that is still queued may restore a deleted post.
     assert not wait(waiting, deadline + SECONDS)
     assert not faults()

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(420)]
 READERS = 30
 POSTS = 4
 MAILS = READERS * POSTS
-# A worker's jobs are free again only after their lease has ended.
+# Other workers can claim a killed worker's jobs only after their lease has ended.
 KILLED = ("postgres", "FLUSHALL", "worker")
 
 
@@ -40,7 +40,7 @@ def post(server: Instance, token: str, text: str, number: int) -> None:
 
 
 def ask(server: Instance, statement: str) -> int:
-    """Run a query, and return the number of changed rows or its result; 0 while PostgreSQL is down."""
+    """Run a query, and return its result or the number of changed rows; 0 while PostgreSQL is down."""
     with suppress(psycopg.OperationalError), psycopg.connect(Embedded(server.data_dir).database_url) as connection:
         cursor = connection.execute(statement)  # type: ignore[call-overload]  # a literal of this file
         return int(cursor.fetchone()[0]) if cursor.description else int(cursor.rowcount)
@@ -54,7 +54,7 @@ def test_every_mail_arrives_and_at_most_once_more_for_each_kill() -> None:
         names = [f"r{number}" for number in range(READERS)]
         for name in names:
             server.sign_up(name)
-        # Users who have just signed up count as active, and would get no mails.
+        # Users who have just signed up count as active, and so would get no mails.
         assert ask(server, "UPDATE accounts_user SET created_at = created_at - interval '1 hour'") == READERS + 1
         for number in range(POSTS):
             post(server, author, " ".join(f"@{name}" for name in names), number)

@@ -146,7 +146,7 @@ def test_a_member_lives_on_our_pages(
     tab.click("form:not([data-passkey]) [type=submit]")
     reader.is_at("/")
 
-    # A picture with a description, and a poll.
+    # Publish a picture with a description, and a poll.
     reader.opens("/write")
     tab.type("[name=text]", "My garden #garden")
     tab.click("details:has([name=file_0]) > summary")
@@ -165,7 +165,7 @@ def test_a_member_lives_on_our_pages(
     own = ada.client.account_statuses(ada.me())
     assert [post.poll and post.poll.options[0].title for post in own] == ["Yes", None]
 
-    # Another user: follow them, reply, and use every button of their posts.
+    # Follow another user, reply to them, and use every button of their posts.
     reader.opens("/search")
     tab.type("[name=q]", bob.username)
     tab.click("form[role=search] [type=submit]")
@@ -191,7 +191,7 @@ def test_a_member_lives_on_our_pages(
     (mention,) = wait(lambda: bob.notifications("mention"), 30)
     assert {item.type for item in bob.client.notifications()} >= {"reblog", "favourite", "follow", "mention"}
 
-    # A hashtag, and posts of other users.
+    # Open a hashtag with posts of other users.
     tab.click(f"{reader.post('A walk')} .prose a[href$='/tags/umbrella']")
     reader.is_at("/tags/umbrella")
     bob.client.status_favourite(mention.status.id)
@@ -217,8 +217,8 @@ def test_a_member_lives_on_our_pages(
     reader.is_at("/")
     assert [post.content for post in ada.home() if "boots" in post.content] == []
 
-    # New posts of a followed account: with scripts they appear at the top, or are announced to a reader who has scrolled down;
-    # without scripts they are counted.
+    # With scripts, new posts of a followed account appear at the top, or are announced to a reader who has scrolled down;
+    # without scripts the page shows their number.
     reader.opens("/")
     if scripts:
         reader.sees("#member-script[data-state=open]")

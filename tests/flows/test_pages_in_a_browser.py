@@ -21,7 +21,7 @@ from tests.support.chromium import Tab, open_tab
 from tests.support.federation_server import needs_federation
 
 pytestmark = [pytest.mark.verify, needs_federation, pytest.mark.django_db(transaction=True), *needs_axe]
-#: Pages in a state that needs more than their path.
+#: Addresses of pages in other states: errors, search results, an unknown user, an unknown application.
 _STATES = ("/nothing", "/search?q=ada", "/search?q=tree&type=statuses", "/authorize_interaction?uri=nobody@nowhere.example",
            "/oauth/authorize?client_id=nobody")  # fmt: skip
 # Swagger UI, which has its own colours.
@@ -36,7 +36,7 @@ _TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.cli
 
 
 def problems(tab: Tab, url: str, width: int) -> Iterator[Any]:
-    """Yield the problems of a page, in light and dark."""
+    """Yield the problems of a page, in the light and the dark theme."""
     show_at(tab, width, "light")
     tab.go(url)
     yield from loaded_from_elsewhere(tab, "/".join(url.split("/")[:3]))

@@ -1,4 +1,4 @@
-"""Tests of query plans when most rows of a table, at its end, have the same key.
+"""Tests of query plans for tables in which most rows, all of them at the end, have the same key.
 
 `filter(column=key).order_by("id")[:some]` uses the primary key if the planner expects such rows everywhere: it then reads the
 whole table up to the first match, again in every step.
@@ -34,13 +34,13 @@ from timelines.queries.public import PublicFilter, TagFilter, list_tagged_ids
 pytestmark = pytest.mark.django_db
 
 OTHERS, OF_KEY = 5_000, 3_000
-#: The number of rows that a step of 100 to 500 rows may read, including the changed rows and their relations.
+#: The maximum number of rows that a step of 100 to 500 rows may read, including the changed rows and their relations.
 FEW = 3_000
 
 
 @pytest.fixture(scope="module")
 def skewed_data(django_db_setup: None, django_db_blocker: Any) -> Iterator[int]:
-    """The id of the hub; a test's changes are rolled back after it, and the data after the last test."""
+    """The id of the hub; each test's changes are rolled back after the test, and the data after the last one."""
     with django_db_blocker.unblock(), transaction.atomic():
         yield make_hub().id
         transaction.set_rollback(True)
@@ -197,7 +197,7 @@ def test_a_page_of_an_account_looks_at_few_of_its_posts_without_statistics(wante
             "SELECT pg_clear_attribute_stats('public', 'statuses_status', attname, false) FROM pg_attribute"
             " WHERE attrelid = 'statuses_status'::regclass AND attnum > 0 AND NOT attisdropped"
         )
-        # These few rows are analysed, so that the statistics say that their author has many.
+        # Only this column is analysed, so that the statistics say that the author has most rows.
         cursor.execute("ANALYZE statuses_status (account_id)")
 
     def page() -> list[int]:

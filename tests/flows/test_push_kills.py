@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(300)]
 
 DEVICE = Device(23)
 MESSAGES = 200
-# The worker is killed twice, because its jobs are free again only after their lease has ended.
+# The worker is killed only twice, because its jobs can be claimed again only after their lease has ended.
 KILLED = ("worker", "postgres", "FLUSHALL", "worker")
 
 

@@ -138,7 +138,7 @@ def test_two_who_have_swapped_their_handles_are_read_and_answered_under_the_new_
         for someone, address in names.items():
             follow(reader, someone, address, elsewhere, f"/users/{someone.name}/inbox")
     elsewhere.swap(zoe, yan)
-    # Only one of the two accounts announces the exchange of names.
+    # Only one of the two accounts announces that they have exchanged names.
     tell(zoe, zoe.activity("Update", zoe.document() | {"preferredUsername": "yan"}), *people)
     swapped = {zoe: names[yan], yan: names[zoe]}
     for reader in people:
@@ -193,7 +193,7 @@ def test_a_site_made_of_files_is_followed_read_and_answered(
     document = eva.document() | files | {"inbox": hoster.uri("for/eva"), "endpoints": {}}
     del document["following"]
     link = {"rel": "self", "type": ACTIVITY, "href": eva.uri}
-    # The server returns one file for any query, without a file extension that would say its content type.
+    # The server returns the same file for any query; the file has no extension that would determine its content type.
     names = json.dumps({"subject": f"acct:{address}", "links": [link]}).encode()
     elsewhere.pages["/.well-known/webfinger"] = Answer(names, "application/octet-stream")
     elsewhere.serve(document)

@@ -38,7 +38,7 @@ def send(server: Instance, someone: RemotePerson, activity: dict[str, Any]) -> i
 
 
 def attack(server: Instance, someone: RemotePerson, dripping: Dripping, victim: str) -> list[int]:
-    """Send replies that mention slow posts, and boosts of slow posts, at twice the rate that once stopped the server."""
+    """Send replies to posts on the slow server, and boosts of such posts, at twice the rate that once stopped the server."""
     answers = []
     for number in range(ACTIVITIES):
         slow = f"{dripping.url}/notes/{number}"
@@ -75,7 +75,7 @@ def arrivals(server: Instance) -> list[float]:
 
 
 def waiting(server: Instance) -> int:
-    """Return the number of fetches that wait for the slow server."""
+    """Return the number of fetches that are waiting for the slow server."""
     with psycopg.connect(Embedded(server.data_dir).database_url, autocommit=True) as connection:
         row = connection.execute("SELECT count(*) FROM federation_fetch").fetchone()
     assert row is not None
@@ -100,7 +100,7 @@ def test_a_local_mention_arrives_within_a_second_while_strangers_name_slow_serve
         found = bob.account_search(f"zoe@{elsewhere.domain}", resolve=True)
         bob.account_follow(found[0].id)
         victim = f"{server.base_url}/users/bob"
-        # The timeout is long, because a worker that has just started may only find its first event by the sweep.
+        # The timeout is long, because a worker that has just started may find its first event only through the sweep.
         asked = wait(lambda: next((item for item in elsewhere.delivered() if item["type"] == "Follow"), None), 20.0)
         assert send(server, zoe, zoe.activity("Accept", asked)) == 202
         wait(lambda: bob.account_relationships(found[0].id)[0].following, 20.0)
@@ -120,7 +120,7 @@ def test_a_local_mention_arrives_within_a_second_while_strangers_name_slow_serve
 
 
 def test_people_are_served_while_strangers_sign_with_keys_on_slow_servers() -> None:
-    """Each key is on another server that sends single bytes: fetching it occupies a thread of the web server."""
+    """Each key is on a different server, which sends single bytes: fetching it occupies a thread of the web server."""
     with ExitStack() as stack:
         server = stack.enter_context(Instance(FEDERATION_LOOPBACK="yes"))
         slow = [stack.enter_context(Dripping().running()) for _ in range(STRANGERS)]

@@ -1,4 +1,4 @@
-"""Tests of two local servers, each used by a user, checked by the client API on both (issue B, 2)."""
+"""Tests of two local servers with a user on each, checked through the client API of both (issue B, 2)."""
 
 from __future__ import annotations
 

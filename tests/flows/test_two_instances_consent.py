@@ -1,4 +1,4 @@
-"""Tests of two local servers in secure mode: consent to collections, and encrypted messages, checked by the client API.
+"""Tests of two local servers in secure mode: consent to collections, and encrypted messages, checked through the client API.
 
 FEP-7aa9; contract, federation section 7; seed decision D-05.
 """
@@ -99,7 +99,7 @@ def test_somebody_elsewhere_is_in_a_collection_with_their_consent_until_they_lea
     assert (there["uri"], there["local"], there["item_count"]) == (made["uri"], False, 1)
     (shown,) = member.collections_of(owner)
     assert (shown["name"], shown["description"], shown["language"]) == ("Birds", "They sing", "en")
-    # Changes are delivered to followers of the owner.
+    # Changes are delivered only to followers of the owner.
     member.ask("POST", f"/api/v1/accounts/{member.find(owner)}/follow")
     wait(lambda: member.ask("GET", "/api/v1/accounts/relationships", id=member.find(owner))[0]["following"])
     owner.ask("PATCH", f"/api/v1/collections/{number}", name="Singers")
@@ -127,7 +127,7 @@ def test_an_account_that_disallows_featuring_meanwhile_is_in_no_collection_on_ei
     owner, other = sides
     coy = Somebody(other.server, f"coy{owner.username}")
     number = owner.find(coy)
-    # Nobody there follows the user, so that server is not notified.
+    # Nobody on that server follows the user, so it is not notified.
     coy.ask("PATCH", "/api/v1/accounts/update_credentials", discoverable=False)
     values = {"name": "Ducks", "sensitive": False, "discoverable": True, "description": "They swim"}
     made = owner.ask("POST", "/api/v1/collections", account_ids=[number], **values)["collection"]

@@ -45,7 +45,7 @@ class Someone:
         self.address = f"{name}@localhost:{server.port}"
 
     def do(self, act: str, **more: Any) -> Any:
-        """Let Fedify's server perform an action or answer a query."""
+        """Let Fedify's server perform an action or answer a query, and return the result."""
         return self.server.do(act=act, **{"as": self.name}, **more)
 
     def lists(self) -> Any:

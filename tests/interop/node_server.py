@@ -102,7 +102,7 @@ class NodeServer:
         return found
 
     def do(self, **asked: Any) -> Any:
-        """Let the server perform an action or answer a query."""
+        """Let the server perform an action or answer a query, and return the result."""
         answer = requests.post(f"{self.url}/do", json=asked, timeout=30)
         found = answer.json()
         assert answer.ok, found["error"]

@@ -145,7 +145,7 @@ def test_edits_arrive_both_ways(anna: Person, uri: str, zoe: Zoe) -> None:
 
 
 def test_an_edit_that_does_not_say_when_changes_no_text(anna: Person, uri: str, zoe: Zoe) -> None:
-    """Only this library sends edits without a date; Mastodon ignores them, too (contract, federation section 7)."""
+    """Only this library sends edits without a date; Mastodon ignores them too (contract, federation section 7)."""
     seen = of_zoe(anna, zoe, "before")
     zoe.act("rewrite", seen.uri, text="<p>after</p>")
     pause()

@@ -64,7 +64,7 @@ class Zoe:
         return activity
 
     def note(self, text: str, **more: Any) -> dict[str, Any]:
-        """Return a public post of Zoe's that was not sent yet."""
+        """Return a public post of Zoe that has not been sent yet."""
         self.number += 1
         return {
             "id": f"{self.uri}/notes/{self.number}",

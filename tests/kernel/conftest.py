@@ -15,10 +15,8 @@ from tests.kernel import reactions
 
 @pytest.fixture
 def transactional_db(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Allow transactions that commit, without emptying every table afterwards.
-
-    The fixture of this name in other tests empties them, which takes longer than these tests; each of them deletes its own
-    rows.
+    """Allow transactions that commit, without emptying every table afterwards. The fixture of this name in pytest-django does
+    so, which takes longer than these tests; each test deletes its own rows.
     """
     with django_db_blocker.unblock():
         yield
@@ -50,7 +48,7 @@ def effects(transactional_db: None) -> Iterator[None]:
     yield
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS test_effect")
-        # Other tests run the jobs in the outbox, and do not have these reactions.
+        # Other tests also run the jobs in the outbox, but in their processes these reactions do not exist.
         cursor.execute("TRUNCATE social_outbox")
 
 

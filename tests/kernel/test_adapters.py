@@ -1,4 +1,4 @@
-"""Tests of values sent to and from PostgreSQL: times are aware, in UTC and exact, and lists are unchanged."""
+"""Tests of values sent to PostgreSQL and back: times are aware, in UTC and exact, and lists are unchanged."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_the_schedulers_sweep_finds_what_no_wake_up_announced_and_another_takes_
 ) -> None:
     listen(Happened, reactions.write, database=True)
     started = [worker.start(server.url, "worker", "-P", "threads", "-c", "2", "--without-gossip", "--without-mingle")]
-    # The log level is that of an operator, although it does not log each task.
+    # The log level is the one that operators use; the tasks themselves are not logged.
     started += [worker.start(server.url, "beat", "-l", "info") for _ in range(2)]
     beats = started[1:]
     try:

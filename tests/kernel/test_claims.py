@@ -1,4 +1,4 @@
-"""Tests of cases of leases that the tests of the features which use `Claims` cannot cover."""
+"""Tests of leases in situations that the tests of features with `Claims` cannot create."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of changing counters of many owners at once, with the same result as one by one."""
+"""Tests that changing the counters of many owners together has the same result as changing them one by one."""
 
 from __future__ import annotations
 

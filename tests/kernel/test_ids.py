@@ -1,4 +1,4 @@
-"""Tests of time-ordered ids as primary keys."""
+"""Tests of primary keys that are ordered by time."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from social.kernel.locks import lock, lock_within, try_lock
 
 
 def in_another_connection(work: object) -> threading.Thread:
-    """Start a thread with its own connection, and return it."""
+    """Run `work` in a thread with its own database connection, and return the thread."""
 
     def run() -> None:
         try:

@@ -163,7 +163,7 @@ def test_one_long_key_is_claimed_in_large_batches(listen: Listen) -> None:
 def test_a_row_that_must_wait_holds_up_what_is_behind_it_also_when_an_older_one_appears(
     listen: Listen, state: dict[str, str]
 ) -> None:
-    """A transaction that commits late may add a row older than the one that failed or is running."""
+    """A transaction that commits late may add a row that is older than the one which has failed or is running."""
     listen(Happened, reactions.remember)
     commit(*(Happened(1, n) for n in range(4)))
     OutboxRow.objects.filter(payload__number=2).update(**state)

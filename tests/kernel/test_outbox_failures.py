@@ -1,4 +1,4 @@
-"""Tests of failing reactions: only their own key waits, they are retried with growing delays, and failures are shown."""
+"""Tests of failing reactions: only events with the same key wait, retries have growing delays, and failures are shown."""
 
 from __future__ import annotations
 

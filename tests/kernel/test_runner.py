@@ -145,7 +145,7 @@ def test_rows_held_by_a_killed_process_get_another_run() -> None:
     Fetch.objects.create(kind="post", uri="a.example/0", host="a.example", claim=1, claimed_until=held)
     with transaction.atomic():
         publish(FetchesDue())
-    # The process was killed while it had claimed this row, and another claims it.
+    # The process that had claimed this row was killed, and another one claims it.
     OutboxRow.objects.filter(queue="fetches").update(claim=1, claimed_until=Now() - timedelta(minutes=1))
     (before,) = OutboxRow.objects.filter(queue="fetches").values_list("id", flat=True)
     drain("fetches")
@@ -222,7 +222,7 @@ def test_one_of_two_runs_that_end_at_once_continues_to_claim(monkeypatch: pytest
 
 
 def test_deleting_an_object_ends_all_waiting_work_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A push service may report a deleted subscription: its rows are deleted, even running ones, and no error occurs."""
+    """A push service may report that a subscription was deleted: its rows are deleted, even running ones, without an error."""
     on_terms(monkeypatch, at_once=5, per_host=1, claimed=50)
     Fetch.objects.bulk_create(posts(*["push.example"] * 30))
     asked = 0
@@ -276,7 +276,7 @@ def test_row_71_processes_together_keep_the_pace_of_a_host(monkeypatch: pytest.M
 
 @pytest.mark.django_db(transaction=True)
 def test_row_71_two_processes_that_find_a_host_free_at_once_ask_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each process finds another row first, because an older row was added before the second process started."""
+    """Each process finds a different row first, because an older row was added before the second process started."""
     on_terms(monkeypatch, pace=3600.0)
     Host.objects.create(queue="fetches", name="a.example")
     claimed: list[str] = []

@@ -1,4 +1,4 @@
-"""Tests of the schedule: with any number of schedulers, exactly one sends tasks, and the sending never stops."""
+"""Tests of the schedule: of any number of schedulers exactly one sends tasks, and another one takes over if it stops."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_the_process_asks_for_the_tasks_of_what_is_plugged_in_and_loads_none_of_
 
 
 def test_a_worker_finds_every_task_of_the_schedule_of_this_and_earlier_releases() -> None:
-    """The check runs in its own process, because other tests may have imported modules here that a worker does not import."""
+    """The check runs in a separate process, because other tests may have imported modules that a worker does not import."""
     program = """if True:
         import django
         django.setup()

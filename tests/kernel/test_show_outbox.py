@@ -80,7 +80,7 @@ def test_retry_and_discard_by_command() -> None:
 
 
 def audited() -> list[tuple[str, str, int, str]]:
-    """Return the audit log: the account, the action and the row."""
+    """Return the entries of the audit log: the account, the action and the row."""
     assert not AuditEntry.objects.exclude(target_type="OutboxRow").exists()
     return list(AuditEntry.objects.order_by("id").values_list("account_name", "action", "target_id", "target_name"))
 
@@ -101,7 +101,7 @@ def test_a_running_row_is_left_alone() -> None:
 
 @pytest.fixture
 def request_of() -> Callable[[Any], HttpRequest]:
-    """A function that returns a request to the admin by a user."""
+    """A function that returns a user's request to the admin."""
 
     def make(user: Any) -> HttpRequest:
         request = RequestFactory().post("/admin/social/outboxrow/", {"action": "discard", "confirmed": "yes"})

@@ -63,7 +63,7 @@ async def _lost(hub: streams.Hub) -> None:
 
 
 async def say(channel: str, payload: bytes) -> None:
-    """Publish in a thread, as another process would."""
+    """Publish in a thread, like a process other than the listener's."""
     await asyncio.to_thread(streams.publish, channel, payload)
 
 

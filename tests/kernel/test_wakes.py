@@ -125,7 +125,7 @@ def test_a_redis_that_says_nothing_slows_one_post(
 def test_a_broker_that_says_nothing_behind_a_living_cache_slows_one_post(
     effects: None, broker: Valkey, listen: Listen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    # One post wakes many queues, and waits for the timeout once, not for each of them.
+    # One post wakes many queues, but waits for the timeout only once, not once for each queue.
     for queue, reaction in zip(
         QUEUES, (reactions.remember, reactions.stumble, reactions.write, reactions.write_again), strict=False
     ):

@@ -23,7 +23,7 @@ class Valkey:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # The folders of pytest are too long for the path of a socket.
+        # The paths of pytest's folders are too long for a socket.
         self.sockets = Path(tempfile.mkdtemp(prefix="valkey-"))
         self.url = f"unix://{self.sockets}/s?db=0"
         self.process: subprocess.Popen[bytes] | None = None
@@ -55,7 +55,7 @@ class Valkey:
                 time.sleep(0.01)
 
     def kill(self) -> None:
-        """Kill the server by SIGKILL."""
+        """Kill the server with SIGKILL."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()

@@ -1,4 +1,4 @@
-"""The Celery application of the tests: the real one, in a process that also has the tests' reactions."""
+"""The Celery application of the tests: the real one, in a process that has also imported the reactions of the tests."""
 
 from __future__ import annotations
 

@@ -20,5 +20,5 @@ def act(api: Api, account: Account, kind: str, **more: Any) -> Any:
 
 
 def follow(follower: Account, target: Account) -> None:
-    """Follow an account by the service, which updates counters and publishes an event."""
+    """Follow an account through the service, which updates counters and publishes an event."""
     follow_account(account=follower, target=target, change=FollowChange())

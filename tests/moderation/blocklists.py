@@ -1,4 +1,4 @@
-"""Helpers for blocklists of third parties, and subscriptions to them."""
+"""Helpers that create third parties' blocklists and subscriptions to them."""
 
 from __future__ import annotations
 

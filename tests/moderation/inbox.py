@@ -1,4 +1,4 @@
-"""Helpers for the tests of the inbox: reports, and decisions about them."""
+"""Helpers for the tests of the inbox: creating reports, and deciding about them."""
 
 from __future__ import annotations
 

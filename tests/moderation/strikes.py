@@ -1,4 +1,4 @@
-"""Helpers for notifications and mails about strikes."""
+"""Helpers that read notifications and mails about strikes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the admin for trends: several items can be reviewed in one step, and actions are described in words."""
+"""Tests of the admin for trends: several items can be reviewed in one step, and pages describe actions in sentences."""
 
 from __future__ import annotations
 

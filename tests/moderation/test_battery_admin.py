@@ -143,7 +143,7 @@ def figures(*keys: str) -> Callable[[Callers, int], Scene]:
 _ACCOUNT = "api/v1/admin/accounts/<id>"
 _REPORT = "api/v1/admin/reports/<id>"
 _TRENDS = "api/v1/admin/trends"
-#: Scenes for actions whose endpoint refuses other accounts.
+#: Scenes for actions that need an account in a certain state.
 _SCENES = {"unsuspend": suspended}
 
 ROWS = [

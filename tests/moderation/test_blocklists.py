@@ -54,7 +54,7 @@ def test_a_thousand_servers_are_tried_approved_and_taken_back(site: Site) -> Non
     assert approve_entries(by=by, entries=BlocklistEntry.objects.all()) == 1000
     assert rules() == dict.fromkeys(sorted(names), "suspend")
     assert AuditEntry.objects.filter(target_type="DomainRule", action="create", account_name="@boss").count() == 1000
-    # Events of rules for servers without accounts have no further effect.
+    # Events of rules for servers without known accounts have no further effect.
     OutboxRow.objects.exclude(key="domain:s7.example").delete()
     work()
     assert not Follow.objects.exists()

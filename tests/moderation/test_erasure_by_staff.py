@@ -1,4 +1,4 @@
-"""Tests of erasing accounts by staff: rejected and deleted ones, the wait of thirty days, remaining data, cancelling."""
+"""Tests of the erasure of accounts by staff: rejected and deleted ones, the wait of thirty days, remaining data, cancelling."""
 
 from __future__ import annotations
 

@@ -279,7 +279,7 @@ def test_the_pages_of_the_inbox_cost_as_many_statements_for_much_as_for_little(c
                         account=reporter, target_account=target, status_ids=[make_post(target).id], comment="spam"
                     )
                 strike(target, "silence")
-        # Open the case of the local account that was reported last but one.
+        # Open the case of the local account with the second latest report.
         path = case(Account.objects.get(username=f"here{size}x{number}"))
         client.get(INBOX), client.get(path)
         found = []

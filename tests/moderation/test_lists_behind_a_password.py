@@ -1,4 +1,4 @@
-"""Tests of blocklists behind basic authentication: who sees the password, and where it is sent."""
+"""Tests of blocklists that require basic authentication: who sees the password, and to which sites it is sent."""
 
 from __future__ import annotations
 

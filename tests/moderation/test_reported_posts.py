@@ -1,4 +1,4 @@
-"""Tests of actions on reported posts: deletion or marking, with a strike, and log entries for views."""
+"""Tests of actions on reported posts: deleting them or marking them as sensitive, with a strike, and logging who views them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of settings that owners change without a restart; environment variables take precedence."""
+"""Tests of the settings that owners can change without a restart; environment variables take precedence."""
 
 from __future__ import annotations
 

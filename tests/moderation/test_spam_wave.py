@@ -1,4 +1,4 @@
-"""Tests of a wave of spam: 500 sign-ups and 5,000 mentions with one link host, among usual posts."""
+"""Tests of a wave of spam: 500 sign-ups and 5,000 mentions with links to one host, among ordinary posts."""
 
 from __future__ import annotations
 

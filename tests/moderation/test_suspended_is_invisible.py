@@ -1,4 +1,4 @@
-"""Tests that nothing of a suspended account is shown by any route to any viewer, even from warm caches.
+"""Tests that no route shows any viewer anything of a suspended account, even from a cache.
 
 See users.md B2 21 and security row 13.
 """

@@ -1,4 +1,6 @@
-"""Tests of webhooks: events are sent to addresses that staff choose, signed as in Mastodon; slow receivers delay nothing."""
+"""Tests of webhooks: events are sent to addresses that staff choose, signed as in Mastodon; slow receivers do not delay
+anything else.
+"""
 
 from __future__ import annotations
 

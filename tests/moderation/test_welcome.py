@@ -1,4 +1,4 @@
-"""Tests of the front page for visitors: it shows the owner's data, and only accounts that are discoverable."""
+"""Tests of the front page for visitors: it shows the owner's texts and pictures, and only accounts that are discoverable."""
 
 from __future__ import annotations
 

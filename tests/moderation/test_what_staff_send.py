@@ -1,4 +1,4 @@
-"""Tests of impossible form values from staff, and of the responses to them."""
+"""Tests of the responses to impossible form values in the admin."""
 
 from __future__ import annotations
 

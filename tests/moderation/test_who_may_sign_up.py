@@ -1,4 +1,4 @@
-"""Tests of the setting for sign-ups: staff choose it unless the environment sets it, and every reader applies it."""
+"""Tests of the setting for sign-ups: staff choose it unless the environment sets it, and all pages and endpoints follow it."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def main() -> None:
     print("ready", flush=True)
     while True:
         drain("notifications", BATCH, lease=LEASE)
-        # The pause makes sure that it is killed several times before the queue is empty.
+        # Because of the pause, processes are killed several times before the queue is empty.
         time.sleep(0.05)
 
 

@@ -1,4 +1,4 @@
-"""Tests of notifications about edits: to mentioned users, to boosters of the post, and to authors of quotes."""
+"""Tests of notifications about edits: for mentioned users, for boosters of the post, and for authors of quotes."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.django_db
 
 class TestMailServers:
     def refuse(self, monkeypatch: pytest.MonkeyPatch, error: Exception) -> list[str]:
-        """Make the mail server refuse mails, and return the list of their recipients."""
+        """Make the mail server refuse mails, and return a list to which their recipients are added."""
         tried: list[str] = []
 
         def send(letter: mail.EmailMultiAlternatives, *_arguments: Any) -> int:

@@ -70,7 +70,7 @@ def found(alice: Person, *, filtered: bool) -> Counter[Interaction]:
 
 
 def repeat_and_shuffle(times: int) -> None:
-    """Write each waiting event several times, in random order."""
+    """Replace the queued events with several copies of each, in random order."""
     rows = list(OutboxRow.objects.values_list("queue", "subscriber", "event", "payload")) * times
     random.Random(7).shuffle(rows)
     OutboxRow.objects.all().delete()
@@ -181,7 +181,7 @@ class TestAcceptingWhileSomethingArrives:
 
     @pytest.fixture
     def note(self, alice: Person) -> Note:
-        """A favourite by an account whose message is held."""
+        """The notification of a favourite by an account that already has a held message."""
         alice.api.patch("/api/v2/notifications/policy", {"for_not_following": "filter"})
         sender = make_remote()
         make_remote_status(sender, mentions=[alice.user.account])
@@ -193,7 +193,7 @@ class TestAcceptingWhileSomethingArrives:
         accept_requests(account_id=note.recipient_id, request_ids=[waiting.id])
 
     def is_waiting(self) -> bool:
-        """Return whether a query waits for a lock."""
+        """Return whether a query is waiting for a lock."""
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
             (number,) = cursor.fetchone()

@@ -1,4 +1,6 @@
-"""Tests of the notifications page: the same groups as clients get, marked as read and removed without a script."""
+"""Tests of the notifications page: it shows the same groups as clients get; they are marked as read and dismissed without a
+script.
+"""
 
 from __future__ import annotations
 

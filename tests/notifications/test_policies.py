@@ -108,7 +108,7 @@ def test_whom_one_does_not_follow_waits_or_notifies_nobody(alice: Person, bob: P
 
 
 def test_a_follower_counts_after_three_days(alice: Person, bob: Person, carol: Person) -> None:
-    """A follow by the recipient has no effect."""
+    """Only follows by the sender count, not those by the recipient."""
     dora = Person("dora")
     change(alice, for_not_followers="filter")
     follow(alice.user.account, dora.user.account)
@@ -268,7 +268,7 @@ def test_a_post_that_mentions_fifty_costs_as_many_statements_as_one_that_mention
 
 
 def test_two_hundred_favourites_cost_as_many_statements_as_two(alice: Person) -> None:
-    """A worker handles 200 events at once, even if ten thousand wait."""
+    """A worker handles 200 events together, even if ten thousand are queued."""
     post = make_status(alice.user.account)
     rows = Favourite.objects.bulk_create(Favourite(account=make_remote(), status=post) for _ in range(202))
     events = [

@@ -192,7 +192,7 @@ def test_notifications_hidden_by_a_filter_are_not_pushed(
 
 
 def test_a_push_to_a_host_that_resolves_to_a_private_address_is_given_up(ann: Person, service: PushService) -> None:
-    """A host name may resolve to another address later, so the address is checked before each request."""
+    """A host name may resolve to a different address later, so the address is checked before each request."""
     ann.subscribe(service.endpoint())
     PushSubscription.objects.update(endpoint="https://10.0.0.1/")
     queue(make_notification(ann, make_account()))

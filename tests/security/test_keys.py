@@ -79,7 +79,7 @@ def test_row_12_a_key_document_of_another_person_is_no_key_of_the_actor(elsewher
     elsewhere.serve({"id": key_id, "owner": lister.uri, "publicKeyPem": lister.public_key})
     from social.kernel import redis
 
-    redis.client("cache").flushdb()  # removes the mark that a refused key is not fetched again for five minutes
+    redis.client("cache").flushdb()  # removes the entry that prevents another fetch of a refused key for five minutes
     assert attempt(key_id, lister, alice) == 202
 
 

@@ -1,4 +1,4 @@
-"""Tests of Django's admin: sign-in by the site, access by role, read-only pages, and actions that call services."""
+"""Tests of Django's admin: sign-in on the site's own page, access by role, read-only pages, and actions that call services."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def collections_with_me(callers: Callers, size: int) -> Scene:
 
 
 def program_of(callers: Callers) -> Program:
-    """Return a client program of the main user with a device; its token has all scopes, so that a test can narrow them."""
+    """Return a client program of the main user with a device; its token has all scopes, and tests can reduce them."""
     program = Program(callers.user)
     token = AccessToken.objects.get(token=program.api.token)
     program.upload("one")

@@ -1,4 +1,4 @@
-"""Tests that a user's own account shows the current rows although the process caches the encoded entity."""
+"""Tests that the entity of a user's own account is up to date although each process caches its encoded form."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def test_an_avatar_may_be_sent_as_a_base64_data_url_in_a_form_or_in_json(api: Ap
 def test_metadata_of_an_uploaded_picture_are_not_stored(api: Api, media_root: Path) -> None:
     exif = Image.Exif()
     exif[0x010E] = "my secret place"
-    exif[0x0112] = 6  # this orientation means: rotated by 90 degrees
+    exif[0x0112] = 6  # the value of this orientation means "rotated by 90 degrees"
     data = still("JPEG", (60, 30), exif=exif, comment=b"my secret words") + b"PK\x03\x04 my secret archive"
     body = changed(api, header=file(data, "a.jpg", "image/jpeg"))
     assert opened(media_root, body["header"]).size == (30, 60)

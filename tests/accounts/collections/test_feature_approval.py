@@ -1,4 +1,4 @@
-"""Tests of the policy that says who may feature an account, as each viewer gets it from every endpoint that shows accounts."""
+"""Tests of the policy that says who may feature an account, as every endpoint with accounts shows it to each viewer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the pages that entities link to: a collection, and the posts of an account with a hashtag."""
+"""Tests of pages that entities link to: that of a collection, and that of an account's posts with a hashtag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two users with client programs that encrypt."""
+"""Fixtures: two users, whose client programs encrypt messages."""
 
 from __future__ import annotations
 

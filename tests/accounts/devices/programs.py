@@ -1,4 +1,4 @@
-"""A client program that encrypts, with its keys."""
+"""A client program that encrypts messages with its own keys."""
 
 from __future__ import annotations
 

@@ -46,9 +46,9 @@ def test_row_27_an_address_leads_to_no_account_of_somebody_else(issuer: TestIssu
     assert "has already been taken" in taken.content.decode().lower()
     assert not SocialAccount.objects.exists()
     assert User.objects.count() == 1
-    # The claims of the issuer are still stored, so that the user can correct the form.
+    # The issuer's claims remain in the session, so that the user can correct the form.
     assert browser.post("/auth/with", NEW | {"email": "other@org.example"}).status_code == 303
-    # Another subject at the issuer is another user, even if all other claims are equal.
+    # A different subject at the issuer is a different user, even if all other claims are the same.
     issuer.person["sub"] = "another"
     visitor = Client()
     assert sign_in(visitor, issuer).headers["Location"].startswith("/auth/with")

@@ -204,13 +204,13 @@ def test_each_of_several_issuers_signs_in_its_own_people(issuer: TestIssuer, bro
         page = browser.get("/auth/sign_in").content.decode()
         assert "Continue with <bdi>The Organisation</bdi>" in page
         assert "Continue with <bdi>The Club</bdi>" in page
-        # The same subject at another issuer is another user.
+        # The same subject at a different issuer is a different user.
         answer = come_back(browser, other, begin(browser, "/auth/with/club"))
         assert answer.headers["Location"].startswith("/auth/with")
         assert not is_signed_in(browser)
         sign_in(browser, issuer)
         assert is_signed_in(browser, user)
-        # A response of one issuer is not accepted for another (RFC 9207, and the state belongs to one issuer).
+        # A response from one issuer is not accepted as that of another (RFC 9207; the state also belongs to one issuer).
         visitor = Client()
         state = asked_in(begin(visitor, "/auth/with/club"))["state"]
         assert visitor.get("/auth/with/org/callback", {"code": "x", "state": state}).status_code == 403

@@ -1,4 +1,4 @@
-"""Tests that a form which is sent twice, by a double click or by Back, creates one row (pages of members and of staff)."""
+"""Tests that a form which is sent twice, by a double click or after Back, creates one row (pages of members and of staff)."""
 
 from __future__ import annotations
 

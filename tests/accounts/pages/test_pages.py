@@ -92,10 +92,11 @@ def test_templates_and_styles_bring_no_script_and_nothing_from_elsewhere() -> No
     for source in sources:
         text = source.read_text()
         if source.name in ("use.html", "api_docs.html", "api_docs_authorized.html"):
-            # Passkeys, and requests to the API, need a script of this server.
+            # Pages with passkeys, and pages that call the API, need a script of this server.
             text = re.sub(r"<script src=\"\{% static '[\w./-]+' %\}\" defer>", "", text)
         if source.name == "captcha.html":
-            # This is the only page with a script of another site, and only if the operator has configured its service.
+            # This is the only page with a script from another site, and it has one only if the operator has configured this
+            # service.
             text = text.replace('<script src="{{ captcha.script_url }}" async defer>', "")
         if source.name == "member_script.html":
             text = text.replace("""<script type="module" id="member-script" src="{% static 'member.js' %}\"""", "")

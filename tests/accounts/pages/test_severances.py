@@ -1,4 +1,4 @@
-"""Tests of the page that lists the follows which a block or a suspension has ended, and of their download."""
+"""Tests of the page that lists the follows ended by a block or a suspension, and of downloading the lists."""
 
 from __future__ import annotations
 

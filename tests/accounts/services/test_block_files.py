@@ -1,4 +1,4 @@
-"""Tests of two moderators who import files of blocks at the same time."""
+"""Tests of two moderators who import block lists at the same time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of follows and of the locks under which they change."""
+"""Tests of follows, and of the locks that protect changes of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_follow_request_made_while_the_account_unlocks_is_accepted(monkeypatch
     def accept_and_wait(account_id: int) -> None:
         original(account_id)
         accepted.set()
-        asked.wait(1)  # the requester must not continue before the commit, so waiting one second is enough
+        asked.wait(1)  # the other request cannot continue before the commit, so one second of waiting is enough
 
     monkeypatch.setattr(profiles, "accept_waiting", accept_and_wait)
 
@@ -88,7 +88,7 @@ def test_two_calls_at_once_make_one_follow_and_count_it_once() -> None:
 
     with ThreadPoolExecutor(2) as pool:
         with transaction.atomic():
-            # Both transactions change this pair under its lock, so that neither continues while the lock is held.
+            # Both calls need the lock of this pair, so neither continues while this transaction holds it.
             lock(pair_name(account.id, target.id))
             calls = [pool.submit(follow) for _call in range(2)]
             with pytest.raises(TimeoutError):

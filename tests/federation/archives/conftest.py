@@ -1,4 +1,4 @@
-"""Helpers for the tests of importing old posts."""
+"""Fixtures and helpers for the tests of importing old posts."""
 
 from __future__ import annotations
 

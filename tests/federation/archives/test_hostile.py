@@ -178,7 +178,7 @@ def test_a_long_list_is_read_in_constant_memory() -> None:
     item = json.dumps(create(note(1, content="<p>" + "word " * 400 + "</p>"))).encode()
 
     class Endless(io.RawIOBase):
-        """A stream with a list of 20,000 items, about 50 MB."""
+        """A stream that contains a list of 20,000 items, about 50 MB in total."""
 
         def __init__(self) -> None:
             self.parts = iter([b'{"a": {"b": [1]}, "orderedItems": [' + item, *[b", " + item] * 19_999, b'], "z": 1}'])

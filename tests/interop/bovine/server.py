@@ -56,7 +56,7 @@ async def inbox(request: web.Request) -> web.Response:
 
 
 async def do(request: web.Request) -> web.Response:
-    """Store a document under its id, or send an activity to an inbox."""
+    """Handle a command of the test: store a document under its id, or send an activity to an inbox."""
     asked = await request.json()
     for kept in asked.get("keep", []):
         documents[kept["id"].removeprefix(URL)] = kept

@@ -1,4 +1,4 @@
-"""Fixtures with a hostile server, and with a client that is allowed to connect to it."""
+"""Fixtures: a hostile server, and a client that may connect to it."""
 
 from __future__ import annotations
 

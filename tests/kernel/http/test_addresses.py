@@ -1,4 +1,4 @@
-"""Tests of the addresses, in any notation, to which this server connects."""
+"""Tests that this server only connects to permitted addresses, in whatever notation they are written."""
 
 from __future__ import annotations
 

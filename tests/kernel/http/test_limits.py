@@ -160,7 +160,7 @@ def test_a_dead_host_is_not_tried_again_by_web_requests_for_a_while(client: Guar
         with web_request_budget(), pytest.raises(Unreachable, match="a moment ago"):
             client.send(Request(back.url()))
         assert back.connections == 0
-        # Jobs with their own back-off connect during the pause, and their success ends the pause.
+        # Jobs that have a back-off of their own may connect during the pause, and their success ends it.
         assert client.send(Request(back.url())).status == 200
         with web_request_budget():
             assert client.send(Request(back.url())).status == 200

@@ -22,7 +22,9 @@ from tests.support.patience import SOON
 
 
 class Silence:
-    """A resolver: names under `silent.example` hang until the end of the test, others are this machine."""
+    """A resolver: lookups of names under `silent.example` hang until the end of the test, and other names resolve to this
+    machine.
+    """
 
     def __init__(self) -> None:
         self.end = threading.Event()

@@ -1,4 +1,4 @@
-"""Tests of threads, forks and the end of processes, and of certificates."""
+"""Tests of the client with threads, forks and ending processes, and of certificates."""
 
 from __future__ import annotations
 

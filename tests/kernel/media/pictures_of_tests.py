@@ -50,7 +50,7 @@ def moving_picture(image_format: str, **options: Any) -> bytes:
 
 
 def linear(name: bytes, space: bytes = b"RGB ") -> bytes:
-    """Return a linear colour profile with sRGB's primaries: its 55 equals 128 in sRGB."""
+    """Return a colour profile with linear values and the primaries of sRGB: the value 55 in it equals 128 in sRGB."""
 
     def tag(kind: bytes, body: bytes) -> bytes:
         return kind + bytes(4) + body

@@ -1,4 +1,4 @@
-"""Tests of blurhashes, whose algorithm every client decodes."""
+"""Tests of blurhashes: clients must be able to decode them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _gradient(width: int, height: int) -> bytes:
 @pytest.mark.parametrize(
     ("width", "height", "components", "known"),
     [
-        # Made with the reference implementation in Python (blurhash 1.1.5).
+        # Expected values, computed by the reference implementation in Python (blurhash 1.1.5).
         (8, 6, (4, 4), "UiF$If31a^xuzFNKfRnQenf9fRf6%eOTfPof"),
         (1, 1, (1, 1), "000000"),
         (16, 9, (3, 2), "BsGl3J2%wzu.R.ju"),

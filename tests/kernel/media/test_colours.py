@@ -24,7 +24,7 @@ def test_every_mode_of_colour_is_drawn(mode) -> None:
     assert process(saved(image, image_format)).preview.width < 800
 
 
-#: A value in each mode of Pillow, and the visible colour.
+#: A value in each of Pillow's modes, and the colour that users see.
 _MODES = {
     "1": (255, (255, 255, 255)),
     "L": (128, (128, 128, 128)),
@@ -116,7 +116,7 @@ _ORANGE = (200, 100, 50, 255)
     ],
 )
 def test_every_kind_of_png_is_shown_as_it_was_drawn(data: bytes, seen: list[tuple[int, ...]]) -> None:
-    """Each bit depth and colour type of PNG, with and without a transparent colour (W3C PNG, section 11.2)."""
+    """The cases are each bit depth and colour type of PNG, with and without a transparent colour (W3C PNG, section 11.2)."""
     shown = opened(process(data).original.data).convert("RGBA")
     assert [shown.getpixel((x, 0)) for x in range(len(seen))] == seen
 

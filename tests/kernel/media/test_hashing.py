@@ -1,4 +1,4 @@
-"""Tests of perceptual hashes: they equal those of other programs, match copies, and differ for different pictures."""
+"""Tests of perceptual hashes: they equal those of other programs, match those of copies, and differ for different pictures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from social.kernel.media.hashing import QUALITY_FLOOR, perceptual_hash
 from tests.factories.pictures import encoded, painted
 from tests.factories.recordings import sample
 
-#: Made with the library of PDQ's authors (pdqhash 0.2.8) for `painted(seed)`.
+#: Expected values for `painted(seed)`, computed by the library of PDQ's authors (pdqhash 0.2.8).
 REFERENCE = {
     1: ("33ad2d2825a733c8318d2d28ed2613cdd24ccd63ad3296d9d2c3de7381e335bc", 100),
     2: ("554dccb40ac1fa3604f9fa680938f7cb154674b8aa5aa6a5a797d7c340b4ba69", 100),

@@ -51,7 +51,7 @@ def test_orientation_is_applied_and_no_metadata_survives() -> None:
     image = Image.new("RGB", (60, 40), "white")
     image.paste((255, 0, 0), (0, 0, 20, 20))
     exif = image.getexif()
-    exif[0x0112] = 6  # this orientation means: rotate clockwise
+    exif[0x0112] = 6  # the value of this orientation means "rotate clockwise"
     exif[0x010E] = "SECRET PLACE"
     exif.get_ifd(0x8825)[2] = (52.0, 30.0, 0.0)
     data = saved(image, "JPEG", exif=exif, comment=b"SECRET COMMENT", quality=95)

@@ -26,7 +26,7 @@ def server() -> Iterator[ObjectServer]:
 
 @pytest.fixture
 def stored(server: ObjectServer, settings: Any) -> ObjectServer:
-    """An S3 server that is the storage of the test."""
+    """An S3 server, which is configured as the media storage."""
     settings.STORAGES = {**settings.STORAGES, "default": server.entry("/some/folder?acl=public-read")}
     settings.MEDIA_URL = f"{server.endpoint}/{BUCKET}/some/folder/"
     return server
@@ -58,7 +58,7 @@ def test_the_object_storage_uses_only_requests_that_other_vendors_accept(
     storages["default"].connection.meta.client.meta.events.register(  # type: ignore[attr-defined]  # of this backend
         "before-send.s3", lambda request, **_: sent.append(request)
     )
-    for data in (b"abc", bytes(9 << 20)):  # the second is uploaded in parts
+    for data in (b"abc", bytes(9 << 20)):  # the second file is uploaded in parts
         path = storage.store(io.BytesIO(data), folder="things", extension="mp4")
         with storage.open_stored(path) as file:
             assert file.read() == data

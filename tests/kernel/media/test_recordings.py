@@ -30,7 +30,7 @@ def examine(data: bytes, content_type: str | None = None) -> recordings.Examined
 
 @dataclass
 class Played:
-    """A converted file, as a player reads it."""
+    """The properties of a converted file, as a player reads them."""
 
     data: bytes
     meta: dict[str, Any]
@@ -150,7 +150,7 @@ def test_a_gif_keeps_its_pace() -> None:
 
 def test_a_recording_of_a_browser_that_says_no_duration_is_measured() -> None:
     live = recording("webm", "libvpx-vp9", "libopus")
-    # Files that browsers record while playing have neither duration nor index.
+    # Files that browsers write while recording contain neither a duration nor an index.
     live = live.replace(b"\x44\x89\x88", b"\xec\x81\x00", 1)[:]
     meta = examine(live).meta
     assert 0.9 < meta["duration"] < 1.15

@@ -18,7 +18,8 @@ KOREAN = "시장이 광장에서 새 도서관을 개관했습니다"
 CHINESE = "市长在广场上宣布新图书馆开放"
 TAIWANESE = "市長在廣場上宣布新圖書館開放"
 THAI = "ข่าวภาษาไทย"
-#: Labels with a codec that has the standard's characters, and a text with characters that are easily lost.
+#: Labels of encodings, with the Python codec that has the standard's characters, and a text with characters that are easily
+#: lost.
 LABELS = {
     "utf-8": ("utf-8", RUSSIAN),
     "windows-1251": ("cp1251", RUSSIAN),

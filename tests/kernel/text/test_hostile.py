@@ -95,7 +95,7 @@ def is_read_in_linear_time(text: str, size: int) -> None:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_of_25_kb_is_read_counted_and_rendered_in_linear_time(name: str) -> None:
-    # Both ends vary, because some texts are hard only with a certain first or last character.
+    # Both ends vary, because some texts are slow to parse only with a certain first or last character.
     text = TEXTS[name]
     is_read_in_linear_time(text[: KB_100 // 8] + text[-KB_100 // 8 :], KB_100 // 4)
 

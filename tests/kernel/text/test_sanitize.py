@@ -206,7 +206,7 @@ def test_no_attack_leaves_anything_that_runs(attack: str) -> None:
         clean = sanitize(html)
         assert_harmless(clean)
         assert sanitize(clean) == clean
-        # Parsed as browsers do and written again, the HTML must not change, so that it has only one meaning.
+        # Parsing the HTML as browsers do and writing it again must not change it; otherwise it could have two meanings.
         everything = nh3.Cleaner(tags=nh3.ALLOWED_TAGS | {"u"}, link_rel=None, attribute_filter=lambda *a: a[2]).clean(
             clean
         )

@@ -37,7 +37,7 @@ def test_valid_redirect_uris_are_accepted(uri: str) -> None:
     "uri",
     ["", "x:", "://x", "a", "/a", "1x:y", "a b://c", "x://y#z", "x://y\n", "JavaScript:x", "data:x", "http:///x", "https://a:b/",
      "https://a.example:99999/", "ü://x", "x://y\0",
-     # Security rows 62 and 63: browsers read a backslash as a slash, and these schemes open local resources.
+     # Security rows 62 and 63: browsers treat a backslash as a slash, and these schemes open local resources.
      "https://bank.example\\@thief.example/", "https:\\\\thief.example", "x://a\\b",
      "file:///etc/passwd", "FILE://x", "blob:https://a.example/1", "view-source:https://a.example/", "chrome://settings",
      "filesystem:https://a.example/x", "about:blank"],

@@ -1,4 +1,4 @@
-"""Tests of the comparisons of sign-up blocks, and of the computation of a user's age."""
+"""Tests of how values match sign-up blocks, and of the computation of a user's age."""
 
 from __future__ import annotations
 

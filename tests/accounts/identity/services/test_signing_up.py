@@ -38,7 +38,7 @@ def test_signing_in_replaces_a_hash_of_another_kind(settings: Any) -> None:
 
 @needs_federation
 def test_keys_are_made_with_the_account_and_only_once() -> None:
-    """A backup that contains the account thus contains its keys."""
+    """The keys are created together with the account, so a backup never contains an account without its keys."""
     user = make_user("ada")
     document = Client().get("/users/ada", headers={"Accept": "application/activity+json"}).json()
     pair = KeyPair.objects.get(account=user.account_id)

@@ -49,7 +49,7 @@ def test_after_seven_days_they_are_gone_and_name_and_address_are_free_again() ->
     assert not AccessToken.objects.filter(token=token).exists()
     assert not RetiredUsername.objects.exists()
     assert OutboxRow.objects.filter(id__gt=before, subscriber__startswith="federation").count() == 0
-    make_user("late")  # this account takes the username and late@example.com
+    make_user("late")  # this account takes the username and the address late@example.com
     assert remove_unconfirmed() == 0
     task = "accounts.identity.services.confirmations.remove_unconfirmed"
     assert [entry["schedule"] for entry in SCHEDULE.values() if entry["task"] == task] == [timedelta(hours=1)]
