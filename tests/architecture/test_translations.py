@@ -59,7 +59,7 @@ def test_every_sentence_is_translated(language: str) -> None:
 
 
 def test_addresses_of_people_keep_their_at_sign_in_front_among_words_from_right_to_left() -> None:
-    """An isolate (U+2066) or markup must enclose the address; otherwise the at sign takes the direction of the surrounding text."""
+    """An isolate (U+2066) or markup must enclose the address; otherwise the surrounding text moves the at sign."""
     texts = [text for entry in catalogs.catalogue("ar") for text in (entry.msgstr, *entry.msgstr_plural.values())]
     closed = re.compile("(?:[^\u2066\u2068\u2069]|[\u2066\u2068][^\u2066\u2068\u2069]*\u2069)*")
     assert [text for text in texts if not closed.fullmatch(text)] == []
