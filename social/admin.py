@@ -63,7 +63,7 @@ class OutboxRowAdmin(ReadOnlyAdmin):
         return row.name
 
     def has_repair_permission(self, request: HttpRequest) -> bool:
-        """Tell whether the user may retry and discard rows, which takes the model's permission to change rows."""
+        """Tell whether the user may retry and discard rows, which requires the model's permission to change rows."""
         return request.user.has_perm("social.change_outboxrow")
 
     @admin.action(description=_("Retry the selected rows"), permissions=["repair"])

@@ -51,8 +51,9 @@ def _send(task: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Non
 
 
 def send_drain(queues: Sequence[str]) -> None:
-    """Send the tasks that drain `queues`, one for each lane; plugged into `social.kernel.wakes.waker`. Raises errors of
-    kombu and redis-py, within a moment.
+    """Send the tasks that drain `queues`, one for each lane; plugged into `social.kernel.wakes.waker`.
+
+    Raises errors of kombu and redis-py, after a short time at most.
     """
     lanes: dict[str, list[str]] = {}
     for queue in queues:

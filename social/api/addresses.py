@@ -1,4 +1,4 @@
-"""The client's IP address of a request, and the network for which rate limits count it.
+"""The client's IP address of a request, and the network under which rate limits count it.
 
 Only the proxies in `settings.TRUSTED_PROXIES` are trusted (security row 25: any client can write X-Forwarded-For).
 """
@@ -54,8 +54,9 @@ def rate_key(address: str) -> str:
 
 
 def connection_key(address: str) -> str | None:
-    """Return the key by which the open connections of an address are counted; None for trusted proxies and private
-    networks. A private address is assumed to be a proxy of this server: its clients would otherwise share one limit.
+    """Return the key under which the open connections of an address are counted; None for trusted proxies and private networks.
+
+    A private address is assumed to be a proxy of this server: its clients would otherwise share one limit.
     """
     parsed = _parse(address)
     if parsed is None or not parsed.is_global or _is_trusted(parsed, settings.TRUSTED_PROXIES):
@@ -73,7 +74,8 @@ def _is_trusted(peer: ipaddress.IPv4Address | ipaddress.IPv6Address | None, prox
 
 def _parse(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     text = text.strip()
-    # The cache is bounded in entries and in their length, since any client can write X-Forwarded-For (security row 68).
+    # The cache is bounded in the number and the length of its entries, since any client can write X-Forwarded-For (security row
+    # 68).
     return _parse_short(text) if len(text) <= _ADDRESS_LENGTH else None
 
 

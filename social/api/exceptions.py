@@ -84,7 +84,7 @@ def status_of(error: errors.KernelError) -> int:
 
 
 def unauthorized_headers(message: str) -> dict[str, str]:
-    """Return `WWW-Authenticate` of a 401 (RFC 6750 section 3), without a message that is not ASCII: the body has it."""
+    """Return `WWW-Authenticate` of a 401 (RFC 6750 section 3). A message that is not ASCII is only in the body."""
     if not message.isascii():
         return {"WWW-Authenticate": 'Bearer realm="Social", error="invalid_token"'}
     described = message.replace('"', "'")
@@ -109,7 +109,7 @@ def _of_drf(exc: drf_errors.APIException) -> HttpResponse:
     if isinstance(exc, drf_errors.NotFound | drf_errors.MethodNotAllowed):
         return not_found()
     if isinstance(exc, MalformedJson):
-        # Only this error has its status in the body, because in Mastodon the web server sends it, not the API.
+        # Only this error has its status in the body, because in Mastodon it is sent by the web server, not by the API.
         return responses.reply({"status": exc.status_code, "error": str(exc.detail)}, status=exc.status_code)
     return responses.error(str(exc.detail), status=exc.status_code)
 

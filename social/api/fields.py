@@ -76,7 +76,7 @@ def as_list(value: Any, *, scalar: bool = False, by_index: bool = False) -> list
         return value
     if isinstance(value, dict):
         if by_index and value and all(isinstance(key, str) and key.isascii() and key.isdigit() for key in value):
-            # The keys are sorted as numbers without int(), which refuses 4,301 digits.
+            # The keys are sorted as numbers without int(), which refuses more than 4,300 digits.
             return [value[key] for key in sorted(value, key=lambda key: (len(key.lstrip("0")), key.lstrip("0")))]
         return []
     if scalar and value not in (None, ""):

@@ -12,8 +12,8 @@ def refusal_of(version: str, host: str | None, coding: str | None) -> int | None
     """Return the status with which a head is refused, None for a valid one.
 
     `host` and `coding` are the values of Host and Transfer-Encoding, joined with a comma if the header occurs twice. Two
-    servers that parse a request differently can be attacked with it (request smuggling). What the parsers (llhttp and
-    httparse) refuse is not checked again.
+    servers that parse a request differently can be attacked with it (request smuggling). Faults for which the parsers (llhttp
+    and httparse) refuse a request are not checked again.
     """
     if version not in ("1.1", "1.0") or (version == "1.0" and coding is not None):
         return 400

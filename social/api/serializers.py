@@ -40,7 +40,9 @@ def no_queries() -> Iterator[None]:
 
 class EntitySerializer:
     """Base of the serializers of entities, with the interface of DRF's serializers but none of their code for input: a page
-    creates hundreds of instances. `context` has the values that the serializer needs beside the instance.
+    creates hundreds of instances.
+
+    `context` has the values that the serializer needs in addition to the instance.
 
     With settings.SERIALIZER_QUERIES_FORBIDDEN (tests) a query in a serializer fails.
     """

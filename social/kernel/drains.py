@@ -27,8 +27,8 @@ from social.kernel.subscriptions import Subscription, registry
 
 logger = logging.getLogger("social.outbox")
 
-#: Seconds for which a claim lasts, unless it is renewed. Rows of a process that was killed, or lost the database, are claimed
-#: again in under half a minute: after this time and the next sweep.
+#: Seconds for which a claim lasts, unless it is renewed. Rows of a process that was killed, or lost its connection to the
+#: database, are claimed again in under half a minute: after this time and the next sweep.
 LEASE: Final = 20.0
 MAX_ATTEMPTS: Final = 12
 MAX_BACK_OFF: Final = 3600.0
@@ -229,8 +229,8 @@ class Batch:
     def _renew_for(self, subscription: Subscription[Any]) -> None:
         """Renew the lease if little of it is left at the beginning of a call.
 
-        Raises LeaseLost when it has expired already. A database reaction holds its rows by row locks while it runs; for other
-        reactions the lease is renewed meanwhile.
+        Raises LeaseLost when it has expired already. A database reaction holds its rows by row locks while it runs; during any
+        other reaction the lease is renewed.
         """
         if self.expires - time.monotonic() < self.lease / (4 if subscription.database else 2) and not self._renew():
             raise LeaseLost

@@ -57,8 +57,10 @@ class AuditLog(Protocol):
     def __call__(
         self, *, by: Any, action: str, target_type: str, targets: Iterable[tuple[int, str]], **details: Any
     ) -> None:
-        """Add a row for each target (id and name), in the transaction of the action. `by` is the user who did it, None for
-        the operator at the command line; `action` a verb; `target_type` the entity.
+        """Add a row for each target (id and name), in the transaction of the action.
+
+        `by` is the user who did it, None for the operator at the command line; `action` is a verb, and `target_type` names the
+        entity.
         """
         ...
 

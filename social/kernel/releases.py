@@ -1,4 +1,4 @@
-"""Values that one release stores and another one reads: both run during an upgrade, and some rows wait longer than that."""
+"""Values that one release stores and another one reads: both releases run during an upgrade, and some rows wait even longer."""
 
 from __future__ import annotations
 

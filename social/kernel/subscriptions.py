@@ -81,7 +81,7 @@ class Subscription(Generic[E]):
 
 
 class Subscriptions:
-    """Subscriptions of a process, by event and by the names that rows carry."""
+    """Subscriptions of a process, by event and by the names in rows."""
 
     def __init__(self) -> None:
         self._by_event: dict[type[Event], list[Subscription[Any]]] = {}
@@ -141,9 +141,9 @@ def on(
     its outbox rows. Without it, no transaction is open while it runs.
 
     `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is called when the event is published, and must be pure:
-    if it returns False, no row is written. `batch` limits the events of one call (1 where each takes long). `seconds` is the
-    longest that one call may take: after that another process considers the events abandoned and runs them again. `name` is the
-    reaction's dotted name in the rows. A function that has moved keeps its former name, which older rows contain.
+    if it returns False, no row is written. `batch` limits the events of one call (1 if each takes a long time). `seconds` is
+    the longest time that one call may take: after that another process considers the events abandoned and runs them again.
+    `name` is the reaction's dotted name in the rows. A function that has moved keeps its former name, which older rows contain.
     """
     subscription = Subscription(event, reaction, queue, when, database, batch, seconds, name)
     registry.add(subscription)

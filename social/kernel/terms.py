@@ -39,10 +39,10 @@ class Terms:
     after `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old. It is deleted after
     `kept`; until then the same task cannot be added again. A host that fails is paused for `pause` seconds or longer
     (`host_pause`). At most `waiting` rows of one host may be waiting. The rows of one asker (`WaitingRow.asker`) become due in
-    turns, `per_asker` in each; at most TURNS_LIMIT turns wait. The names of at most `lookups` hosts are looked up at the same
-    time. `cautious`: the rows of an unknown host are done one at a time, like those of a failing host; when the first has
-    succeeded, the host is stored as known. `sends`: local accounts send to these hosts; the hosts of other work may be named by
-    any stranger.
+    turns, `per_asker` in each; at most TURNS_LIMIT turns may be waiting. The names of at most `lookups` hosts are looked up at
+    the same time. `cautious`: the rows of an unknown host are done one at a time, like those of a failing host; when the first
+    has succeeded, the host is stored as known. `sends`: local accounts send to these hosts; the hosts of other work may be
+    named by any stranger.
     """
 
     purpose: str
@@ -67,13 +67,14 @@ class Terms:
 
     @property
     def seconds(self) -> float:
-        """The longest that one call of the runner may take."""
+        """The longest time that one call of the runner may take."""
         return self.slice_seconds + self.row_seconds + self.lease
 
     def host_pause(self, failures: int, failing_since: datetime, now: datetime) -> timedelta:
-        """Return the pause of a host after this many failures in a row: some seconds at first, a minute from the tenth
-        failure on, then doubling up to an hour. A host that has failed for a week is probed by one request an hour, an
-        interval that doubles each day up to one day.
+        """Return the pause of a host after this many failures in a row: a few seconds at first, a minute from the tenth failure
+        on, then doubling up to an hour.
+
+        A host that has failed for a week is probed by one request an hour, an interval that doubles each day up to one day.
         """
         if now - failing_since > UNAVAILABLE_AFTER:
             days = (now - failing_since - UNAVAILABLE_AFTER).days

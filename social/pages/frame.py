@@ -49,7 +49,9 @@ def show(request: HttpRequest, template: str, context: dict[str, Any], *, status
 
 
 def allow_forms_to(response: HttpResponseBase, sources: Iterable[str]) -> None:
-    """Allow the forms of this page to lead to these Content-Security-Policy sources, also by redirects (security row 46)."""
+    """Allow the forms of this page to lead to these Content-Security-Policy sources, also through redirects (security row
+    46).
+    """
     response.form_action_sources = list(sources)  # type: ignore[attr-defined]  # read by the middleware
 
 
@@ -72,7 +74,7 @@ def stream_url() -> str:
 
 
 def allow_caching(response: R) -> R:
-    """Allow caches to store this public page for some seconds, for readers without cookies."""
+    """Allow caches to store this public page for a few seconds, for readers without cookies."""
     response.same_for_anybody = True  # type: ignore[attr-defined]  # read below, where the header is written
     return response
 

@@ -63,7 +63,7 @@ class StoredForm:
 
 
 def name_reader(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Set a cookie, until the browser is closed, that identifies the reader of a page, who may type text into its forms."""
+    """Set a cookie that identifies the reader of a page until the browser is closed: they may type text into its forms."""
     # Requests for ActivityPub paths, such as that of an embedded post, have no session and no user.
     user = getattr(request, "user", None)
     if user is not None and user.is_authenticated and _reader(request) != user.pk:

@@ -77,7 +77,7 @@ def with_script(view: View) -> View:
     return wrapped
 
 
-# Requests to these paths cost work and are useless to crawlers; other pages declare themselves whether they may be indexed.
+# Requests to these paths cost work and are useless to crawlers; the other pages themselves declare whether they may be indexed.
 _DISALLOWED_PATHS: Final = (
     "/admin/", "/api/", "/auth/", "/authorize_interaction", "/media_proxy/", "/oauth/", "/share",
 )  # fmt: skip

@@ -116,7 +116,7 @@ def _policy(hashes: tuple[str, ...]) -> str:
 
 
 class _InlineScripts(HTMLParser):
-    """Collects the texts of the scripts without an address in an HTML document."""
+    """Collects the texts of the inline scripts (those without `src`) in an HTML document."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=False)

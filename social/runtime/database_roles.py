@@ -57,7 +57,7 @@ END $$
 def prepare(conninfo: Callable[[str, str], str]) -> None:
     """Create the role and the database `social` if they are absent, and convert a cluster of an earlier release.
 
-    `conninfo` returns the connection to a database for a role. After a kill, the next call continues.
+    `conninfo` returns the connection to a database for a role. If the process is killed meanwhile, the next call continues.
     """
     with _as_admin(conninfo) as admin:
         role, renamer, owner = admin.execute(_STATE).fetchone() or (None, None, None)
@@ -76,7 +76,7 @@ def _as_admin(conninfo: Callable[[str, str], str]) -> psycopg.Connection[Any]:
     """Return a connection as the superuser, which is first renamed in a cluster of an earlier release."""
     try:
         return _connect(conninfo("postgres", ADMIN))
-    except psycopg.OperationalError:  # the next connection raises it again unless it is about the name
+    except psycopg.OperationalError:  # any error but a wrong name is raised again by the next line
         former = _connect(conninfo("postgres", "social"))
     with former:
         if not former.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [_RENAMER]).fetchone():

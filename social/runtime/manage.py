@@ -108,7 +108,7 @@ def _dispatch(command: str, arguments: list[str]) -> int:
 
 
 def _restore(arguments: list[str]) -> int:
-    """Run `restore`, also if no installation exists. It runs with temporary secrets, not the secrets of the restored server."""
+    """Run `restore`, even if no installation exists. It runs with temporary secrets, not the secrets of the restored server."""
     data_dir = _data_dir()
     load_start(data_dir)
     open_data_dir(data_dir)
@@ -197,7 +197,7 @@ def _list_commands() -> int:
 
     django.setup()
     found = get_commands()
-    del found["createsuperuser"]  # it only names our command that replaces it
+    del found["createsuperuser"]  # it only prints the name of our command that replaces it
     ours = {app for app, config in apps.app_configs.items() if Path(config.path).parent == ROOT}
     own = {name: app for name, app in found.items() if app in ours}
     first = [name for name in ("run", "setup", "doctor") if name in own]

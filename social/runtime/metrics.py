@@ -155,8 +155,8 @@ def _may_read(request: HttpRequest) -> bool:
     """Tell whether the caller may read the metrics.
 
     If METRICS_TOKEN is set, the request must have that token; otherwise it must come from this machine, without a proxy, and to
-    a host name of this server. A page of another site could use its own domain to lead a browser on this machine here (DNS
-    rebinding, security row 77).
+    a host name of this server. A page of another site could use its own domain to make a browser on this machine read the
+    metrics (DNS rebinding, security row 77).
     """
     if env.METRICS_TOKEN:
         given = request.headers.get("Authorization", "")

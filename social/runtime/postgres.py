@@ -25,7 +25,7 @@ MAJOR = "18"
 #: Earlier major versions whose programs the wheel contains, each with the folder of these programs.
 FORMER_MAJORS: Final = {"16": "pginstall"}
 SYSTEM_FOLDER = Path("/var/lib/social")
-#: The superuser of the cluster, as whom only `database_roles` connects.
+#: The superuser of the cluster; only `database_roles` connects as this user.
 ADMIN: Final = "social_admin"
 # The path of a socket may have 104 bytes on macOS and 108 on Linux, including the socket's own name.
 _SOCKET_PATH_LIMIT = 100
@@ -211,7 +211,8 @@ class Postgres:
     def make_cluster(self) -> None:
         """Create a new cluster. Raises OperatorError if that fails."""
         check_room(self.folder, ROOM_FOR_A_NEW_DATABASE)
-        # A new cluster gets its name when it is complete: `initdb` writes PG_VERSION early, and may be killed afterwards.
+        # A new cluster gets its final name only when it is complete: `initdb` writes PG_VERSION early, and may be killed
+        # afterwards.
         unfinished = self.folder / f"{self.name}.new"
         shutil.rmtree(unfinished, ignore_errors=True)
         command = [str(self.binaries() / "initdb"), "-D", str(unfinished), "-U", ADMIN, "--auth=trust"]

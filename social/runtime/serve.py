@@ -124,14 +124,13 @@ def scheduler() -> None:
     """Run the scheduler that `social.schedule` names; it writes no schedule file and no pid file."""
     from django.conf import settings
 
-    # The scheduler sends tasks by name. The scheduler does not load the apps that define the tasks, and therefore needs 60 MiB
-    # instead of 105.
+    # The scheduler sends tasks by name. It does not load the apps that define them, and therefore needs 60 MiB instead of 105.
     settings.SCHEDULED_APPS, settings.INSTALLED_APPS = settings.INSTALLED_APPS, ["social"]
     _celery().Beat(loglevel=env.LOG_LEVEL, quiet=True).run()
 
 
 def _check_installation() -> None:
-    """Raise OperatorError if this machine's domains, secrets or tables do not match the database, or there is no database."""
+    """Raise OperatorError if this machine's domains, secrets or tables do not match the database, or if there is none."""
     from django.conf import settings
 
     from social.runtime import database

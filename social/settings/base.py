@@ -215,7 +215,7 @@ MFA_FORMS = {
     "login_webauthn": "accounts.identity.pages.factor_forms.PasskeyAloneForm",
     "reauthenticate_webauthn": "accounts.identity.pages.factor_forms.PasskeyAgainForm",
 }
-# This server has its own recovery codes, since allauth's can be decrypted with the database and its keys.
+# This server has its own recovery codes, since allauth's can be decrypted by anyone who has the database and its keys.
 MFA_SUPPORTED_TYPES = ["totp", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 # The server's own counters (social.api.limits) replace this limit.

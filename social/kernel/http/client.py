@@ -296,9 +296,9 @@ def _client() -> GuardedClient:
 def fetch(request: Request) -> Response:
     """Send a request to another machine and return the response; callable in any thread that runs no event loop.
 
-    Raises Refused (scheme, port, address, own domain), TimedOut, TooLarge, WrongType, TooManyRedirects, Unreachable,
-    Untrusted (certificate) and Exhausted (budget): all are FetchError and so errors.Unavailable. After an error, bytes that
-    were already written to the request's `file` stay in it.
+    Raises Refused (scheme, port, address, own domain), TimedOut, TooLarge, WrongType, TooManyRedirects, Unreachable, Untrusted
+    (certificate) and Exhausted (budget): all are subclasses of FetchError, and so of errors.Unavailable. After an error, bytes
+    that were already written to the request's `file` stay in it.
     """
     return _client().send(request)
 

@@ -1,4 +1,4 @@
-"""Limits on how long web requests may wait for other machines, and on how many may wait at once.
+"""Limits on how long web requests may wait for other machines, and on how many may wait at the same time.
 
 Source: DESIGN "One way out". A web request may use the network for 5 s altogether. At most half of the threads may be
 waiting for it, and a quarter for hosts that unknown callers have named. Work outside web requests is bounded by its own

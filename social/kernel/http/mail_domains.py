@@ -46,8 +46,9 @@ def _find(domain: str, end: float) -> list[str]:
 def _ask(
     resolver: dns.resolver.Resolver, domain: str, kind: dns.rdatatype.RdataType, end: float
 ) -> dns.resolver.Answer | None:
-    """Return the answer; None for a name without records of this `kind`. Raises DNSException for an unknown name, or no
-    answer.
+    """Return the answer; None for a name without records of this `kind`.
+
+    Raises DNSException if the name is unknown or there is no answer.
     """
     try:
         return resolver.resolve(f"{domain}.", kind, search=False, lifetime=max(0.001, end - time.monotonic()))

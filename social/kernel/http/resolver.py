@@ -39,15 +39,17 @@ class ForbiddenAddress(OSError):
 
 
 def system_lookup(host: str, port: int) -> Sequence[str]:
-    """Return the addresses that the operating system knows for a name, in its order of preference. Names under localhost
-    are this machine, without a query (RFC 6761 section 6.3), which not every C library knows.
+    """Return the addresses that the operating system knows for a name, in its order of preference.
+
+    Names under localhost resolve to this machine without a query (RFC 6761 section 6.3), a rule that not every C library
+    follows.
     """
     if host == "localhost" or host.endswith(".localhost"):
         return "127.0.0.1", "::1"
     found = socket.getaddrinfo(
         host.encode("ascii"), port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_ADDRCONFIG
     )
-    # A zone is part of the text here ("fe80::1%eth0") and is refused with it.
+    # A zone is part of the address here ("fe80::1%eth0"), so that addresses with a zone are refused.
     return [str(address[0]) for _family, _type, _proto, _name, address in found]
 
 

@@ -140,8 +140,8 @@ class Decoder:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 cwd=settings.BASE_DIR,
-                # The environment has none of this server's secrets, and allows few heaps, each of which counts against the
-                # memory of a job.
+                # The environment has none of this server's secrets, and allows malloc only two arenas, because each counts
+                # against the memory limit of a job.
                 env={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2"},
             )
         self._control = ours

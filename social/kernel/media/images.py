@@ -45,7 +45,7 @@ class TooLong(Unsupported):
 
 @dataclass(frozen=True)
 class Rendition:
-    """Picture to serve; its file is open until the end of the block of the call that made it."""
+    """Picture to serve; its file is open until the end of the `with` block of the function that made it."""
 
     file: IO[bytes]
     byte_count: int

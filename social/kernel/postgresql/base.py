@@ -18,9 +18,9 @@ _INT4 = range(-(2**31), 2**31)
 class DatabaseOperations(DjangosOperations):
     """Numbers outside the four bytes of an `integer` are sent as `bigint`.
 
-    Django takes a number whose field is unknown for an `integer`: an item of a list that an `ArrayField` is compared with,
-    a `Value` without a field. psycopg would then send only its lowest four bytes, and a comparison with ids would match
-    wrong rows.
+    Django treats a number whose field is unknown as an `integer`: an item of a list that an `ArrayField` is compared with, a
+    `Value` without a field. psycopg would then send only its lowest four bytes, and a comparison with ids would match wrong
+    rows.
     """
 
     def adapt_integerfield_value(self, value: Any, internal_type: str) -> Any:

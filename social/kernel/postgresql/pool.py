@@ -32,7 +32,7 @@ LIFETIME: Final = 3600.0
 INITIAL_SIZE: Final = 3
 #: Seconds to wait for a connection that is in use before a further one is made.
 GROWTH_DELAY: Final = 0.1
-#: Seconds after which a connection that was not needed is closed.
+#: Seconds after which a connection that has not been needed is closed.
 IDLE_SECONDS: Final = 60.0
 
 

@@ -119,7 +119,7 @@ class Work(Generic[R]):
         if not self.model.objects.filter(dead_at=None).exists():
             return
         event, moment = self.model.due, clock.now() + timedelta(seconds=NEXT_RUN)
-        # A claimed row of the outbox does not count: its run is about to end, or was killed and is due too late.
+        # A claimed row of the outbox does not count: its run is about to end, or was killed, and the row is then due too late.
         later = OutboxRow.objects.filter(idle(), queue=self.model.queue, event=event.__name__, dead_at=None)
         with transaction.atomic():
             if now:

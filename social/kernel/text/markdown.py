@@ -86,7 +86,7 @@ def _places_in(state: StateInline) -> _Places:
 
 
 def _outside_brackets(token: Token) -> Token:
-    """Return the token; of an address that is the text of a Markdown link, only the part before `](`."""
+    """Return the token; for an address that is the text of a Markdown link, only the part before `](`."""
     if token.kind is Kind.URL and "](" in token.raw:
         return replace(token, raw=token.raw.partition("](")[0].rstrip("*_~"))
     return token
@@ -107,7 +107,7 @@ def _token(state: StateInline, silent: bool) -> bool:
 
 
 def _text(state: StateInline, silent: bool) -> bool:
-    """Read text by the library's rule, but end it where a link, mention or hashtag begins."""
+    """Read text as the library's rule does, but end it where a link, mention or hashtag begins."""
     special = state.md.inline.terminator_re.search(state.src, state.pos, state.posMax)
     end = special.start() if special is not None else state.posMax
     if not state.linkLevel:

@@ -44,7 +44,7 @@ _UNFINISHED: Final = re.compile(r"</?[a-zA-Z]")
 _REFERENCE: Final = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _HIDDEN_CLASS: Final = "invisible"
 _COMMENT_END: Final = re.compile(r"--!?>")
-# Elements whose content is a program or frame, of which nothing may be read as text or markup.
+# Elements whose content is a script, a style sheet or a frame: nothing in it may be read as text or markup.
 _UNREAD: Final = {
     name: re.compile(rf"</{name}(?=[{_SPACE}/>])", re.IGNORECASE | re.ASCII)
     for name in ("script", "style", "iframe", "noembed", "noframes", "template")

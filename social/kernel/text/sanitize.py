@@ -1,9 +1,9 @@
 """Sanitizing of HTML from other servers.
 
-Two steps. A rewriter brings the text into the allow-list's own form in linear time: well nested, of bounded depth,
+It has two steps. A rewriter brings the text into the allow-list's own form in linear time: well nested, of bounded depth,
 headings, links and formulas replaced, everything else dropped or turned into text. Then nh3, which parses as browsers do,
-cleans it: its output is returned only when it equals its input, so that nothing more would change. Source: contract,
-behaviours section 8; security rows 31 to 34.
+cleans it: its output is returned only when it equals its input, so that nothing more would change. Source: contract, behaviours
+section 8; security rows 31 to 34.
 """
 
 from __future__ import annotations

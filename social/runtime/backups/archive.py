@@ -70,8 +70,10 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a backup. Raises OperatorError for a folder that is no backup, for a backup of a newer
-    release, and if the manifest or the checksums are no files.
+    """Return the manifest of a backup.
+
+    Raises OperatorError for a folder that is not a backup, for a backup of a newer release, and if the manifest or the
+    checksums are not files.
     """
     if folder.name.endswith(PARTIAL):
         raise OperatorError(f"{folder} was not completed: the backup was interrupted. Take another one.")

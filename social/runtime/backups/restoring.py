@@ -125,8 +125,8 @@ def _refuse_newer(manifest: Manifest, migrations: set[str]) -> None:
 def make_tables(folder: Path, manifest: Manifest, report: Report, *, ours_only: bool) -> Schema:
     """Return the schema for the rows of a backup, as the migrations make it. Nothing of the dump is executed.
 
-    Raises OperatorError for a dump that holds anything else, such as functions or further tables (security row 82), unless
-    `ours_only` leaves it out.
+    Raises OperatorError for a dump that holds anything that the migrations do not make, such as functions or further tables
+    (security row 82), unless `ours_only` leaves it out.
     """
     path = folder / archive.DATABASE
     with report("Reading", path.stat().st_size) as advance:

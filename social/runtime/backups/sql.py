@@ -34,7 +34,7 @@ from social.settings import env
 # A statement at the head of a dump that PostgreSQL before version 17 does not know.
 _UNKNOWN_TO_OLDER: Final = b"\nSET transaction_timeout = 0;\n"
 _ROWS: Final = re.compile(rb"COPY [^;]+ FROM stdin;\n")
-# Tables are dropped with their indexes, triggers and own sequences.
+# Tables are dropped together with their indexes, triggers and sequences.
 _EMPTY: Final = b"""
 DO $$ DECLARE found record; BEGIN
   FOR found IN SELECT oid::regclass AS name FROM pg_class
@@ -117,12 +117,11 @@ def dump(url: str, *, without: Sequence[str] = ()) -> Iterator[IO[bytes]]:
 
 
 def load(url: str, path: Path, advance: Advance, schema: Schema | None = None) -> None:
-    """Replace the contents of the database by a dump, in one transaction. `advance` is called with the number of bytes
-    read.
+    """Replace the contents of the database with a dump, in one transaction. `advance` is called with the number of bytes read.
 
-    With `schema`, only the rows of its tables and the positions of its sequences are loaded, and no statement of the dump
-    is executed (security row 82). Without it, the dump must be this program's own. Raises OperatorError with the database's
-    message; the database is then unchanged, except with Undecided.
+    With `schema`, only the rows of its tables and the positions of its sequences are loaded, and no statement of the dump is
+    executed (security row 82). Without it, the dump must be this program's own. Raises OperatorError with the database's
+    message; the database is then unchanged, unless the error is Undecided.
     """
     with path.open("rb") as compressed, gzip.open(compressed) as text, database.connect(url) as connection:
         moved = progress_of(compressed, advance)

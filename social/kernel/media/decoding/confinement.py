@@ -46,7 +46,7 @@ _CALLS: Final[dict[str, tuple[int, int]]] = {
     "lseek": (8, 62),
     "close": (3, 57),
     "fstat": (5, 80),
-    "newfstatat": (262, 79),  # C libraries use it for fstat; of other files it reveals no more than that they exist
+    "newfstatat": (262, 79),  # C libraries use it for fstat; about other files it reveals only whether they exist
     "dup": (32, 23),
     "fcntl": (72, 25),
     "ftruncate": (77, 46),

@@ -51,7 +51,7 @@ _OPTIONS: Final[dict[str, dict[str, object]]] = {
     "WEBP": {"quality": 88, "method": 2},
     "GIF": {},
 }
-# A GIF clears each frame before the next one; the many frames of a PNG are compressed quickly.
+# In a GIF, each frame is cleared before the next one. The frames of a PNG are compressed quickly, because there may be many.
 _MOVING_OPTIONS: Final[dict[str, dict[str, object]]] = {"GIF": {"disposal": 2}, "PNG": {"compress_level": 1}}
 # Time for which browsers show a frame if its file gives no time.
 _FRAME_MILLISECONDS: Final = 100
@@ -75,7 +75,8 @@ _UNSEEN_DIFFERENCE: Final = 2
 
 Facts = dict[str, Any]
 
-# Cameras and programs write profiles and texts above Pillow's limit of a megabyte. The memory of the job is bounded anyway.
+# Cameras and programs write profiles and texts that are larger than Pillow's limit of a megabyte. The memory of the job is
+# bounded anyway.
 PngImagePlugin.MAX_TEXT_CHUNK = 16 * 1024 * 1024
 # Pillow's own guard, which does not report the size, remains for absurd sizes only: `_check_size` is stricter, and runs
 # before any pixel is decoded.

@@ -24,7 +24,7 @@ from social.kernel.media.decoding.confinement import confine
 _MESSAGE: Final = 64 * 1024
 #: Seconds after which a process without work ends to free its memory; the next job starts another.
 IDLE_SECONDS: Final = 30.0
-#: The modules that do the jobs, each job in a function of its name.
+#: The modules that do the jobs; each job is a function of the same name.
 MODULES: Final = {
     jobs.PICTURE: "social.kernel.media.decoding.pictures",
     jobs.SHAPED: "social.kernel.media.decoding.pictures",
@@ -109,7 +109,7 @@ def _run(work: Work, message: Mapping[str, Any], files: Sequence[int]) -> None:
     except MemoryError:
         found = {jobs.REFUSED: "memory"}
     except Exception as error:
-        # The exceptions that decoders raise on broken files are documented nowhere, and differ between formats.
+        # The exceptions that decoders raise on broken files are not documented, and differ between formats.
         found = {jobs.REFUSED: jobs.UNIDENTIFIED, "detail": f"{type(error).__name__}: {error}"[:500]}
     reply = memoryview(json.dumps({**found, jobs.CONFINED: shut}).encode())
     while reply:
