@@ -168,9 +168,8 @@ class Form(Reading):
 class Input(Reading, Generic[T]):
     """Base of inputs that fill a frozen dataclass of the services.
 
-    Parameters in `fields` are read according to the types of the dataclass; others are declared in the class.
-
-    The metadata `limit` of a text in the dataclass is its maximum number of characters.
+    Parameters in `fields` are read according to the types of the dataclass; others are declared in the class. The metadata
+    `limit` of a text in the dataclass is its maximum number of characters.
     """
 
     fields: ClassVar[tuple[str, ...]] = ()

@@ -16,7 +16,8 @@ class Command(OperatorCommand):
     additional disk space as the database takes. The old data is kept until --remove-old is given. A server of your own
     (DATABASE_URL) is upgraded with its own tools.
 
-    dry_run: say what would be done remove_old: remove the old data of earlier upgrades
+    dry_run: say what would be done
+    remove_old: remove the old data of earlier upgrades
     """
 
     requires_system_checks: list[str] = []
