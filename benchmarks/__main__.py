@@ -1,9 +1,8 @@
 """`make bench`: measures a new server with two web workers and a data directory of its own.
 
 Compare the CPU milliseconds per request, summed over all processes (web, worker, scheduler, streaming, PostgreSQL, Valkey): the
-requests per second also depend on the load of the machine. Order and rounds are those of the harness that measures other
-servers: reads come before writes, each workload runs after a warm-up, the whole list runs once per round, and medians are
-printed.
+requests per second also depend on the load of the machine. As in the harness that measures other servers, reads come before
+writes, each workload runs after a warm-up, the whole list runs once per round, and the medians are printed.
 """
 
 from __future__ import annotations

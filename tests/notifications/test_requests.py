@@ -329,7 +329,7 @@ def test_a_message_that_arrives_twice_is_held_once(alice: Person, bob: Person) -
 
 
 def test_nothing_that_is_held_is_streamed_until_it_is_delivered(alice: Person, bob: Person) -> None:
-    """On delivery the streams `user` and `user:notification` get one event (contract, behaviours section 16)."""
+    """When they are delivered, the streams `user` and `user:notification` get one event (contract, behaviours section 16)."""
     notified, conversations = channels.notifications(int(alice.id)), channels.direct(int(alice.id))
     with subscribed(notified, conversations) as received:
         bob.post("@alice one", visibility="direct")

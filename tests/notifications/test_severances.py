@@ -1,4 +1,4 @@
-"""Tests of notifications about follows ended by a block or a suspension, once each, and of the download of the lists."""
+"""Tests of the single notification about follows ended by a block or a suspension, and of downloading the lists."""
 
 from __future__ import annotations
 

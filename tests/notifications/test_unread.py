@@ -90,7 +90,7 @@ def fill(alice: Person, number: int, **values: Any) -> None:
     ids=["all", "one type", "three types", "without a type", "with held ones", "one type, with held ones"],
 )
 def test_a_count_and_a_page_read_as_much_among_many_as_among_few(alice: Person, wanted: NotificationFilter) -> None:
-    """With any filter of types, a million favourites do not slow down a search for mentions."""
+    """Whatever types are requested, a million favourites do not slow down the search for mentions."""
     for _ in range(3):
         make_remote_status(make_remote(), mentions=[alice.user.account])
     work()
@@ -124,7 +124,7 @@ def test_a_page_of_one_sender_reads_as_much_among_many_as_among_few(alice: Perso
 
 
 def test_pages_count_unread_groups_among_the_newest_only_however_many_there_are(alice: Person) -> None:
-    """Notifications of a hidden sender must not make the query search all of them."""
+    """Many notifications from a hidden sender must not make the query read all of them."""
     user = User.objects.get(account_id=alice.id)
     hidden = make_remote(suspended_at=clock.now())
 

@@ -1,4 +1,4 @@
-"""Tests of notifications that are not mailed: read, hidden, or for users who must not get mails."""
+"""Tests of notifications that are not mailed: those that were read, are hidden, or are for users who must not get mails."""
 
 from __future__ import annotations
 

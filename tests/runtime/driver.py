@@ -36,7 +36,7 @@ def main() -> None:
     with Patient(console, options.grace).listening() as supervisor:
         for name, code in options.children:
             silence = 1.5 if name.startswith("beating") else None
-            # Children named "ours" are restarted by a reload, as this project's programs are.
+            # A reload restarts children named "ours", as it restarts this project's programs.
             reload_signal = signal.SIGTERM if name.startswith("ours") else 0
             command = (sys.executable, "-u", "-c", code)
             supervisor.start(ProcessSpec(name, command, silence=silence, reload_signal=reload_signal))

@@ -1,4 +1,4 @@
-"""Runs the commands of docs/operating.md as written, as root of an isolated machine that ends with them.
+"""Runs the commands of docs/operating.md as written, as root of an isolated machine that exists only as long as they run.
 
 `unshare --mount --net --pid ... python -m tests.runtime.operating_session PLAN.json`: the folders in `_PRIVATE` are redirected
 to a folder of the test, the network is an isolated loopback, and all processes end with the first one.

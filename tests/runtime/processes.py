@@ -75,7 +75,7 @@ class Running:
         return self.log.read_text(errors="replace")
 
     def says(self, words: str, seconds: float = PATIENCE) -> str:
-        """Wait until the output contains `words`, and return it."""
+        """Wait until the output contains `words`, and return the output."""
 
         def look() -> bool:
             return words in self.text() or self.process.poll() is not None
@@ -119,7 +119,7 @@ def free_ports() -> dict[str, str]:
 
 
 def fresh_folder() -> Path:
-    """Create a folder for a data directory, with a path that is short enough for sockets and open to PostgreSQL's user."""
+    """Create a folder for a data directory; its path is short enough for sockets, and PostgreSQL's user can access it."""
     folder = Path(tempfile.mkdtemp(prefix="social-v-"))
     folder.chmod(0o755)
     return folder

@@ -18,7 +18,7 @@ STATE = Path("/run/units")
 
 
 class Unit:
-    """A unit file, and the process that was started from it."""
+    """A unit file and its process, if it was started."""
 
     def __init__(self, name: str) -> None:
         self.name = name if "." in name else f"{name}.service"

@@ -72,7 +72,7 @@ def test_after_a_pause_of_the_machine_no_child_is_killed(supervisor: Supervisor,
     child.has_shown_life = False
     eventually(beats_again)
     assert child.process.pid == first
-    # A process that is silent while the supervisor runs is replaced.
+    # A process that sends no heartbeat while the supervisor runs is replaced.
     os.kill(first, signal.SIGSTOP)
 
     def is_replaced() -> bool:

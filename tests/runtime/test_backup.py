@@ -1,4 +1,4 @@
-"""Tests of backups: complete or absent, and a restored server gives the same responses as the original."""
+"""Tests of backups: each is complete or does not exist, and a restored server gives the same responses as the original."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Server:
         return running([sys.executable, "manage.py", "run"], log, self.environment)
 
     def restore(self, *arguments: str, kept: Path, before: str = "") -> subprocess.CompletedProcess[str]:
-        """Restore a backup; the folder `kept` caches the tables for further calls, and `before` is executed first."""
+        """Restore a backup; the folder `kept` caches the tables for further calls, and the code `before` runs first."""
         command = [sys.executable, "-c", _RESTORE % before, str(kept), *arguments]
         return subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=300)
 
@@ -164,7 +164,7 @@ def saved() -> Iterator[tuple[Server, Path, dict[str, Any]]]:
 
 @pytest.fixture
 def empty(saved: tuple[Server, Path, dict[str, Any]]) -> Iterator[Path]:
-    """The empty data directory of the server."""
+    """A new, empty data directory for the removed server."""
     folder = saved[0].folder
     folder.mkdir()
     folder.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Tests that nothing in a backup's dump is executed, even in a manipulated one (security row 82)."""
+"""Tests that restoring a manipulated dump executes nothing that was added to it (security row 82)."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Dumped:
 
 @pytest.fixture(scope="module")
 def dumped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dumped]:
-    """A small database of the tests' PostgreSQL, as in a backup."""
+    """The dump of a small database in the tests' PostgreSQL, as a backup contains it."""
     base = os.environ["DATABASE_URL"].rpartition("/")[0]
     with psycopg.connect(f"{base}/postgres", autocommit=True) as server:
         server.execute("DROP DATABASE IF EXISTS changed_dump")

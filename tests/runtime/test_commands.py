@@ -77,7 +77,7 @@ def test_help_begins_with_our_commands_and_a_sentence_each(data_dir: Path) -> No
 
 
 def test_manage_py_finds_its_libraries_whichever_python_is_first(data_dir: Path) -> None:
-    """The command is as printed in messages to operators: `./manage.py COMMAND`."""
+    """The command is the one in messages to operators: `./manage.py COMMAND`."""
     if not (ROOT / ".venv").exists():
         pytest.skip("the libraries are not in .venv")
     bare = subprocess.run(
@@ -154,7 +154,7 @@ def test_a_missing_venv_module_names_the_debian_package(tmp_path: Path) -> None:
     done = make(tmp_path, f'case "$2" in *ensurepip*) exit 1;; esac; exec {sys.executable} "$@"')
     assert done.returncode != 0
     assert "apt-get install python3-venv" in done.stderr.splitlines()[0]
-    assert len(done.stderr.splitlines()) <= 2  # the other line is printed by make
+    assert len(done.stderr.splitlines()) <= 2  # make prints the other line
 
 
 def test_an_old_python_is_named(tmp_path: Path) -> None:

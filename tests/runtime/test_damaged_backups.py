@@ -1,4 +1,4 @@
-"""Tests that a damaged or changed backup is refused before anything changes, with one sentence."""
+"""Tests that a damaged or changed backup is refused in one sentence, before anything changes."""
 
 from __future__ import annotations
 

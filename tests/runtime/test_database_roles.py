@@ -101,7 +101,7 @@ def data_dir(earlier: Path) -> Iterator[Path]:
 
 
 def is_changed_over(server: Embedded) -> bool:
-    """Return whether the server's role owns everything and is no superuser, and the data is unchanged."""
+    """Return whether the server's role owns everything and is not a superuser, and the data is unchanged."""
     with psycopg.connect(server.postgres.conninfo()) as connection:
         roles = connection.execute(ROLES).fetchall()
         owners = connection.execute(OWNERS).fetchall()

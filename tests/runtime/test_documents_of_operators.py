@@ -25,7 +25,7 @@ from timelines.consumers.connection_request import PREFIX
 
 OPERATING = ROOT / "docs" / "operating.md"
 DEPLOY = ROOT / "docs" / "deploy"
-#: Names in capitals that are not settings: log levels, words, variables of containers and of Django.
+#: Words in capitals that are not settings: log levels, ordinary words, variables of containers and of Django.
 OTHER_NAMES = {"POSTGRES_PASSWORD", "POSTGRES_USER", "POSTGRES_DB", "PROMETHEUS_MULTIPROC_DIR", "LT_LOAD_ONLY"}
 METRICS = {"social_request_seconds", "social_outbox_depth", "social_outbox_dead_letters"} | {
     "social_outbox_oldest_seconds",

@@ -1,4 +1,4 @@
-"""Tests that the domain cannot change, and that a quick start detects pending migrations."""
+"""Tests that the domain cannot change, and that a start which skips the setup detects pending migrations."""
 
 from __future__ import annotations
 

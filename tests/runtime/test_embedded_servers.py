@@ -67,7 +67,7 @@ def started(data_dir: Path, durable: bool = False) -> Iterator[Embedded]:
 
 
 def script(data_dir: Path, then: str) -> list[str]:
-    """Return a program that starts the servers of a data directory and then runs the code `then`."""
+    """Return a command that starts the servers of a data directory and then runs the code `then`."""
     code = f"""
         import os, sys, time
         from pathlib import Path
@@ -184,7 +184,7 @@ def test_a_socket_folder_of_somebody_else_is_not_taken(data_dir: Path) -> None:
 def test_root_behind_a_closed_home_gets_its_cluster_where_its_user_can_reach_it(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The programs of PostgreSQL are inside the closed home directory too.
+    # The programs of PostgreSQL are also inside the home directory that its user cannot enter.
     monkeypatch.setattr(Postgres, "_may_execute", lambda self, package: False)
     home = data_dir / "home"
     home.mkdir(mode=0o700)
@@ -195,7 +195,7 @@ def test_root_behind_a_closed_home_gets_its_cluster_where_its_user_can_reach_it(
         assert home.stat().st_mode & 0o777 == 0o700
         assert embedded.postgres.binaries().is_relative_to(folder)
     try:
-        # The home directory becomes readable later, and the cluster stays where it is.
+        # If the home directory becomes readable later, the cluster remains where it is.
         home.chmod(0o755)
         assert Embedded(home / "var").postgres.folder == folder
     finally:

@@ -1,4 +1,4 @@
-"""Tests that uploaded files are served with their own type, and other paths are not served (security row 6)."""
+"""Tests that uploaded files are served with the right content type, and that other paths are not served (security row 6)."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def test_with_a_token_metrics_are_for_its_bearer_from_anywhere(web: Client, monk
 
 
 def measured(route: str, method: str, times: int = 1) -> float:
-    """Return the seconds per request that the middleware takes."""
+    """Return the seconds that the middleware takes per request."""
     request: WSGIRequest = RequestFactory().generic(method, "/")
     request.resolver_match = ResolverMatch(lambda: None, (), {}, route=route)
     answer = HttpResponse()

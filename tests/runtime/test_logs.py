@@ -1,4 +1,4 @@
-"""Tests of what logs may contain (security, row 48)."""
+"""Tests that secrets are removed from log messages (security row 48)."""
 
 from __future__ import annotations
 

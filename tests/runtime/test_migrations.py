@@ -1,4 +1,4 @@
-"""Tests of migrating forward, back to nothing, and forward again."""
+"""Tests of applying all migrations, reversing all of them, and applying them again."""
 
 from __future__ import annotations
 

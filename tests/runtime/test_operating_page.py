@@ -1,4 +1,4 @@
-"""Tests that run every command of docs/operating.md as written, in order, except those listed here."""
+"""Tests that run every command in docs/operating.md as written, in order, except those listed here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STAND_INS = {
     ),
     "journalctl": ("there is no journal here, and --follow never ends", "tail -n 20 /run/units/social.service.log"),
 }
-#: Actions before a block that the page describes in words, by block.
+#: Actions that the page describes in words before a block, by block.
 BEFORE = {
     "Install on one machine 2": (
         "the mail server of this machine is written into the settings",

@@ -162,7 +162,7 @@ def test_feeds_are_built_and_forgotten() -> None:
 
 @pytest.fixture
 def stored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
-    """The secrets in the secrets file, without a running server."""
+    """The secrets in a secrets file, with no server running."""
     for name in (*secrets_file.NAMES, "SECRET_KEY_FALLBACKS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(env, "DATA_DIR", tmp_path)

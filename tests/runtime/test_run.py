@@ -1,4 +1,4 @@
-"""Tests of `manage.py run` with its real processes: started, killed in turn, two side by side, and stopped."""
+"""Tests of `manage.py run` with its real processes: starting, killing each, running two servers side by side, and stopping."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KINDS = ("postgres", "valkey", "web", "streaming", "worker", "scheduler")
 
 @pytest.fixture(scope="module")
 def installation() -> Iterator[dict[str, str]]:
-    """The environment of an installation that has been set up, so that starts are fast."""
+    """The environment of an installation whose setup is done, so that starts are fast."""
     folder = fresh_folder()
     environment = clean_environment(DATA_DIR=str(folder), LOCAL_DOMAIN="social.localhost", **free_ports())
     done = manage("setup", environment=environment)

@@ -109,7 +109,7 @@ def line(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def test_lost_secrets_are_not_replaced_in_silence(data_dir: Path) -> None:
-    """With the embedded database every command reports the loss, and generates no secrets."""
+    """With the embedded database, every command reports the loss and generates no new secrets."""
     generate_secrets(data_dir)
     servers = Embedded(data_dir, durable=False, valkey_wanted=False)
     servers.start()
@@ -139,7 +139,7 @@ def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: Secre
 
 @pytest.mark.django_db(transaction=True)
 def test_a_process_started_by_itself_looks_too(data_dir: Path, secrets: Secrets) -> None:
-    """On a machine of a cluster systemd may start each process without the supervisor."""
+    """On a machine of a cluster, systemd may start each process without the supervisor."""
     with connection.cursor() as cursor:
         database.store_domain(cursor, settings.LOCAL_DOMAIN)
         store_fingerprints(cursor, secrets)

@@ -1,4 +1,4 @@
-"""Tests that commands create ids with the server's stored addresses, whatever their environment is."""
+"""Tests that commands create ids with the server's stored domain, whatever their environment says."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ADDRESSES = ["shell", "-c", "from django.conf import settings as s; print(s.LOCA
 
 @dataclass
 class Machine:
-    """A machine with an external database, of which only the address is configured."""
+    """A machine with an external database; nothing but the address of the database is configured."""
 
     address: str
     data_dir: Path

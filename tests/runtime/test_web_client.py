@@ -1,4 +1,4 @@
-"""Tests of `WEB_CLIENT`: a static client that the operator chooses is served at `/app/`, and only its files."""
+"""Tests of `WEB_CLIENT`: the static client that the operator chooses is served at `/app/`, and no other files are."""
 
 from __future__ import annotations
 

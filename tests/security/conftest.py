@@ -1,4 +1,4 @@
-"""Fixtures for the security tests: users, another server, and small servers to attack."""
+"""Fixtures for the security tests: users, a remote server, and small servers to attack."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def small_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture
 def start(small_servers: Any) -> Iterator[Any]:
-    """The function `start(**limits)`; connections are closed at the end of the test."""
+    """The function `start(**limits)`, which returns a small server; its connections are closed at the end of the test."""
     used: list[Small] = []
 
     def start(**limits: Any) -> Small:

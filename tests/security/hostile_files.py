@@ -11,12 +11,12 @@ _PARENTS = (b"moov", b"trak", b"mdia", b"minf", b"dinf", b"dref")
 
 
 def playlist(address: str) -> bytes:
-    """Return an HLS playlist whose segments are elsewhere."""
+    """Return an HLS playlist whose segments are at `address`."""
     return f"#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:1,\n{address}/x.ts\n#EXTINF:1,\nfile:///etc/passwd\n".encode()
 
 
 def concatenation(address: str) -> bytes:
-    """Return an FFmpeg list of files."""
+    """Return a file list for FFmpeg's concat demuxer."""
     return f"ffconcat version 1.0\nfile {address}/x.mp4\nfile /etc/passwd\n".encode()
 
 
@@ -34,7 +34,7 @@ def in_a_container(inside: bytes) -> bytes:
 
 
 def png(width: int, height: int, *, rows: int = 0, chunks: bytes = b"") -> bytes:
-    """Return a black picture with this size in its header, and the data of this many rows."""
+    """Return a black picture with this size in its header, but with the data of `rows` rows only."""
     header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
     data = zlib.compress(bytes((width + 7) // 8 + 1) * rows, 9)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunks + chunk(b"IDAT", data) + chunk(b"IEND", b"")
@@ -60,7 +60,7 @@ def gif_of(frames: int, width: int, height: int) -> bytes:
 
 
 def webp_of(frames: int, side: int = 64) -> bytes:
-    """Return an animated WebP with this many equal frames."""
+    """Return an animated WebP with this many identical frames."""
     pictures = [drawn(side, side, number) for number in range(2)]
     whole = saved(pictures[0], "WEBP", save_all=True, append_images=pictures[1:], duration=50)
     start = whole.index(b"ANMF")

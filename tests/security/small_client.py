@@ -49,12 +49,14 @@ class Small:
         return connection.getresponse()
 
     def serves_others(self, count: int = 10) -> bool:
-        """Return whether this many requests in a row succeed, each within PATIENCE."""
+        """Return whether this many consecutive requests succeed, each within PATIENCE."""
         return all(self.get().status == 200 for _number in range(count))
 
     @contextlib.contextmanager
     def holding(self) -> Iterator[Callable[[bytes], socket.socket]]:
-        """Make requests for /hold and /upload/hold last as long as the block; the function sends one that occupies a thread."""
+        """Let requests for /hold and /upload/hold last as long as the block; the yielded function sends one, which occupies a
+        thread.
+        """
         before = self.process.text().count("a request is held")
         sent = itertools.count(before + 1)
         self._held.touch()

@@ -145,7 +145,7 @@ def test_row_57_long_biographies_keep_nobody_waiting(server: Instance, token: st
 def test_row_49_a_part_that_hangs_is_replaced(server: Instance, token: str, part: str, seconds: float) -> None:
     pid = server.part(part)
     assert pid is not None
-    time.sleep(12)  # the first heartbeat of a process that has just started
+    time.sleep(12)  # wait for the first heartbeat of the process, which has just started
     os.kill(pid, signal.SIGSTOP)
     eventually(lambda: server.part(part) not in (None, pid), seconds)
 

@@ -85,7 +85,7 @@ def test_row_33_postgresql_refuses_what_is_longer_than_a_column_may_hold() -> No
         with connection.cursor() as cursor:
             cursor.execute("DROP TABLE IF EXISTS probe")
             cursor.execute(f'CREATE TEMPORARY TABLE probe (LIKE "{model._meta.db_table}" INCLUDING CONSTRAINTS)')
-            # Columns may be null, so that a row with a value in only one column meets all other conditions.
+            # In this copy all columns may be null, so that a row with a value in only one column violates no other constraint.
             cursor.execute(
                 "SELECT attname FROM pg_attribute WHERE attrelid = 'probe'::regclass AND attnum > 0 AND attnotnull"
             )

@@ -47,7 +47,7 @@ class FailingViewSet(ApiViewSet):
 
 
 class Lines(logging.Handler):
-    """A log handler that collects errors with the id of their request."""
+    """A log handler that collects errors with the ids of their requests."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)

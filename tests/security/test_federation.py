@@ -82,7 +82,7 @@ def test_row_53_a_forwarded_deletion_is_believed_only_when_its_origin_proves_it(
     document: Any,
     believed: bool,
 ) -> None:
-    """Rows 8 and 53: an origin may answer 404, 401 or 403 to strangers although the post exists."""
+    """Rows 8 and 53: an origin may return 404, 401 or 403 to servers that may not read the post, although it exists."""
     known = received(zoe, alice, visibility)
     elsewhere.serve({"id": known.uri, **document}, status=status)
     relay = elsewhere.person("relay", key=2)
@@ -241,7 +241,7 @@ def test_row_62_a_username_that_could_pass_for_another_is_refused(elsewhere: Rem
 
 
 def test_row_62_an_address_in_letters_that_look_alike_is_refused(elsewhere: RemoteServer, db: None) -> None:
-    """The lower case of a Kelvin sign is k."""
+    """The lower case of the Kelvin sign (U+212A) is the letter k."""
     kate = elsewhere.person("kate")
     elsewhere.finger("kate", kate.uri, subject=f"acct:\u212aate@{elsewhere.domain}")
     with pytest.raises((Rejected, KernelError)):
@@ -283,7 +283,7 @@ def test_row_13_a_suspended_authors_post_comes_in_by_nobody(
 
 
 def test_row_13_a_suspended_authors_post_is_boosted_by_nobody(zoe: RemotePerson, alice: Person) -> None:
-    """The rule includes posts that are older than the suspension."""
+    """The rule also applies to posts that are older than the suspension."""
     yan = make_remote("yan")
     old = make_remote_status(yan)
     Account.objects.filter(id=yan.id).update(suspended_at=clock.now())

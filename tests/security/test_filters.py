@@ -1,4 +1,4 @@
-"""Tests that filters of one account do not delay others (security row 67)."""
+"""Tests that one account's filters do not delay other users (security row 67)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ V2 = "/api/v2/filters"
 
 @pytest.fixture
 def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The name of the thread of each search for keywords in posts."""
+    """The name of the thread in which each search for keywords ran."""
     found: list[str] = []
     search = Filters.search
 

@@ -1,4 +1,4 @@
-"""Tests of the web server's parsing of requests: their order, their form, and what the application receives."""
+"""Tests of how the web server parses requests: their order, their form, and what the application receives."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def test_what_the_parser_takes_in_more_than_one_form_is_read_in_one_way(start: A
 
 
 def test_the_body_of_one_request_is_never_the_next_request(start: Any) -> None:
-    """A request inside a body gets no response, in every form that a body can have."""
+    """A request inside a body gets no response, whatever form the body has."""
     small = start()
     inner = "GET /pid HTTP/1.1\r\nHost: x\r\n\r\n"
     whole = _sent(f"Content-Length: {len(inner)}\r\n", inner) + _sent(

@@ -1,4 +1,6 @@
-"""Tests that a key belongs to the actor that lists it and that it names, on the actor's own server (security row 12)."""
+"""Tests that a key counts only for the actor that lists it, and only if it names this actor, on the same server (security row
+12).
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def test_row_12_a_key_document_leads_only_to_an_owner_on_its_own_server(elsewher
 def test_row_12_a_key_its_owner_does_not_list_signs_nothing(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
 ) -> None:
-    """The key has either another id than the actor's, or a document of its own that the actor does not list."""
+    """Either the key's id is not the one in the actor document, or the key has a document of its own that the actor does not
+    list.
+    """
     assert attempt(f"{zoe.uri}#another-key", zoe, alice) == 401
     beside = elsewhere.uri("keys/2")
     elsewhere.serve({"id": beside, "owner": zoe.uri, "publicKeyPem": zoe.public_key})

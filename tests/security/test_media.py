@@ -128,7 +128,7 @@ def test_row_1_what_a_file_refers_to_is_not_opened(
 
 
 def test_row_1_a_picture_with_a_large_hidden_text_costs_little(author: Account) -> None:
-    """The processor time of this process is measured: another process decodes the picture."""
+    """Only the processor time of this process is measured; another process decodes the picture."""
     file, answered = hostile.text_bomb(), set()
     assert takes_at_most(5000, lambda: answered.add(_upload(author, file, "image/png").status_code))
     assert answered <= {200, 422}

@@ -82,7 +82,7 @@ FIELDS = [
     "type",
     "account",
 ]
-#: The values that are sent in each field, as encoded in the body.
+#: The values that are sent in each field, in the encoding of the body.
 VALUES = {
     "NUL": "a%00b",
     "a lone surrogate": "%ED%A0%80",

@@ -1,4 +1,4 @@
-"""Tests that input which is too long, too deep or slow to process is refused quickly (security rows 32 to 34)."""
+"""Tests that input which is too long, too deeply nested or slow to process is refused quickly (security rows 32 to 34)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cost(ask: Callable[[], Any]) -> float:
 
 
 def times_ordinary(person: Person, ask: Callable[[], Any]) -> float:
-    """Return the processor time of a request as a multiple of an ordinary refused request, measured at the same time."""
+    """Return the processor time of a request relative to that of an ordinary refused request, measured at the same time."""
 
     def ordinary() -> None:
         assert person.api.post("/api/v1/statuses", {"status": ""}).status_code == 422

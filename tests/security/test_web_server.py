@@ -368,11 +368,11 @@ def test_an_answer_for_somebody_who_has_gone_reaches_nobody_else(start: Any) -> 
         gone = [hold(b"POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n") for _number in range(2)]
         before = small.descriptors()
         for client in gone:
-            # Reset the connection: after a normal close the server would keep it, because the client might still read.
+            # Reset the connection: if it were closed normally, the server would keep it, because the client might still read.
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             client.close()
         eventually(lambda: small.descriptors() == before - 2)
-        # The operating system reuses the descriptors of the closed sockets for these.
+        # The operating system gives these sockets the descriptors of the closed ones.
         others = [small.connect() for _number in range(4)]
         eventually(lambda: small.descriptors() == before + 2)
     assert small.serves_others()

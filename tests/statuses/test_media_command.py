@@ -1,4 +1,4 @@
-"""Tests of the command for the media storage."""
+"""Tests of the command that manages the media storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of translating posts by the operator's service, from which only text is accepted."""
+"""Tests of translating posts through the operator's service, from which only text is accepted."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Checks of access for the battery: refused callers, statuses, and the order of the checks.
 
-The battery adds checks of objects and bodies; test modules of endpoints import from there.
+The battery adds checks of objects and bodies; test modules of endpoints import `Row` and `Scene` from there.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Row:
 
     @property
     def declared(self) -> Endpoint:
-        """Return the declaration of the viewset, by the current URL configuration."""
+        """Return the viewset's declaration of the endpoint, found through the current URL configuration."""
         return find_endpoint(self.endpoint).declared(self.method)
 
     @property
@@ -120,7 +120,9 @@ def routed(urlconf: str) -> dict[str, EndpointPattern]:
 
 
 def reading_routes(path: str, *kinds: Kind) -> tuple[str, ...]:
-    """Return the paths of GET endpoints below `path`, without that part, with one of these kinds of access, or with any."""
+    """Return the paths, relative to `path`, of the GET endpoints below it that have one of these kinds of access (by default
+    any).
+    """
     found = tuple(
         each.path.removeprefix(path)
         for name, each in routed("social.urls").items()

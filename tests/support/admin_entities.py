@@ -155,7 +155,7 @@ ADMIN_ENTITIES: dict[str, Schema] = {
             "requires_review": B,
         }
     ),
-    # For others than staff the lists of trends are the public ones.
+    # Users who are not staff get the public lists of trends.
     "AnyTrendingTag": {"anyOf": [entity("AdminTag"), entity("Tag")]},
     "AnyTrendingStatus": {"anyOf": [entity("AdminTrendsStatus"), entity("Status")]},
     "AnyTrendingStatusOfUser": {"anyOf": [entity("AdminTrendsStatus"), entity("StatusOfUser")]},

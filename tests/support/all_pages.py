@@ -179,7 +179,7 @@ def furnish(user: User) -> dict[str, Any]:
 
 
 def signed_in(username: str) -> Client:
-    """Return a client that has just signed in by the form, so that no page asks for the password again."""
+    """Return a client that has just signed in through the form, so that no page asks for the password again."""
     client = Client()
     answer = client.post("/auth/sign_in", {"login": username, "password": "correct horse"})
     assert answer.status_code in (302, 303), answer.content

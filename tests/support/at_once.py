@@ -37,6 +37,6 @@ def at_once(number: int, action: Callable[[int], Any]) -> list[Any]:
 
 
 def until_waiting(number: int) -> None:
-    """Wait until this many queries wait for a lock."""
-    # Each query uses another connection, because a transaction sees the same activity until it ends.
+    """Wait until this many queries are waiting for a lock."""
+    # Each check uses a new connection, because inside a transaction pg_stat_activity does not change.
     eventually(lambda: at_once(1, lambda _place: rows_of(_WAITING, {})) == [[(number,)]])

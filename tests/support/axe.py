@@ -20,7 +20,7 @@ needs_axe = [
     pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine"),
     pytest.mark.skipif(not AXE.is_file(), reason="AXE_CORE does not name the script of axe-core"),
 ]
-# The rule for the size of targets is off by default.
+# The rule about the size of click targets is off by default.
 _EVERYTHING = {"rules": {"target-size": {"enabled": True}}}
 _COLOURS = {"runOnly": ["color-contrast"]}
 # Wait until transitions of colours have ended, so that no intermediate colour is measured.

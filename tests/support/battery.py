@@ -10,9 +10,9 @@
     ]
     test_promises = battery(ROWS)
 
-`battery` makes a few tests per row, for the rules that follow from the declaration of the viewset. It needs a fixture `callers`
-(see `CallerTokens`). Another test checks that every endpoint has a row in a file `test_battery*.py`.
-`every_access(urlconf)` makes the tests of access for all endpoints of a URL configuration, without rows.
+`battery` creates a few tests per row, for the rules that follow from the declaration of the viewset. It needs a fixture
+`callers` (see `CallerTokens`). Another test checks that every endpoint has a row in a file `test_battery*.py`.
+`every_access(urlconf)` creates the tests of access for all endpoints of a URL configuration, without rows.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def what_is_foreign_is_not_found(row: Row, callers: Any, scene: Scene | None = N
     """An object that the caller cannot access gets 404 with the same body as an unknown id (security rows 19 and 20)."""
     scene = scene or row.scene(callers, _SIZES[0])
     if scene.foreign is None:
-        return  # the test module of the endpoint gives the reason
+        return  # the test module of the endpoint gives the reason why it is not checked
     foreign = ask(
         row.method, fill(row.path, {**scene.ids, **scene.foreign}), scene.params, token=token_for(row, callers, scene)
     )

@@ -1,4 +1,4 @@
-"""Files of blocks that staff import and export in the admin."""
+"""Helpers that import and export files of blocks in the admin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A browser for tests that only handles HTML forms."""
+"""A simple browser for tests, which only handles HTML forms."""
 
 from __future__ import annotations
 

@@ -9,7 +9,9 @@ from tests.factories.accounts import ALL_SCOPES, make_application, make_token, m
 
 
 class Callers:
-    """Tokens of two users, which stay the same during a test; the usual scopes of clients if none is given."""
+    """The source of tokens for two users, who stay the same during a test; without scopes, tokens get the usual ones of
+    clients.
+    """
 
     scopes = ALL_SCOPES
 

@@ -18,7 +18,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 _SECONDS = 60.0
 #: Names of keys, with their codes and the characters that they type.
 _KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), " ": (32, " "), "Escape": (27, "")}
-#: Seconds between two checks of a page.
+#: The pause between two checks of a page, in seconds.
 _PAUSE = 0.05
 _FOCUSED = """(() => { const style = getComputedStyle(document.activeElement);
     return style.outlineStyle !== 'none' && style.outlineWidth !== '0px'; })()"""
@@ -131,12 +131,12 @@ class Tab:
         raise AssertionError(f"the Tab key does not lead to {selector}")
 
     def write(self, selector: str, text: str) -> None:
-        """Go to a field by the keyboard and type."""
+        """Move the focus to a field with the keyboard, and type."""
         self.tab_to(selector)
         self.call("Input.insertText", text=text)
 
     def enter(self, selector: str) -> str:
-        """Go to a link or a button by the keyboard, press Enter, and return the path of the next page."""
+        """Move the focus to a link or a button with the keyboard, press Enter, and return the path of the next page."""
         self.tab_to(selector)
         self.key("Enter")
         self._read(_is("Page.frameNavigated"))

@@ -21,7 +21,7 @@ from typing import Final
 from tests.support.instance import ROOT, Instance
 
 PLAYER: Final = ROOT / os.environ.get("CONFORMANCE", "../shared/conformance") / "play.py"
-#: The number of steps of each scenario that equal Mastodon's: "scenario number".
+#: A file with a line for each scenario: its name, and the number of steps whose responses equal Mastodon's.
 COUNTS: Final = ROOT / "tests" / "conformance.txt"
 
 

@@ -56,7 +56,7 @@ def table() -> str:
 
 
 def named(permission: IntFlag | None) -> str:
-    """Return the names of the permissions of which one is needed, in the order of their bits."""
+    """Return the names of the permissions, any of which is sufficient, in the order of their bits."""
     return " or ".join(one.name or "" for one in permission) if permission is not None else ""
 
 

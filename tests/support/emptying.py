@@ -35,14 +35,14 @@ def empty_tables() -> None:
 
 @cache
 def _filled() -> str:
-    """Return a query for the tables that have rows."""
+    """Return an SQL query that finds the tables which have rows."""
     names = connection.introspection.django_table_names(only_existing=True, include_views=False)
     tables = (f"SELECT '{name}' AS name, EXISTS (SELECT FROM {name}) AS filled" for name in names if name not in _KEPT)
     return f"SELECT name FROM ({' UNION ALL '.join(tables)}) AS tables WHERE filled"
 
 
 def flush_redis() -> None:
-    """Empty the Redis database of caches by a connection that waits on a busy machine, and close the circuit."""
+    """Empty the Redis database of caches through a connection that is patient on a busy machine, and close the circuit."""
     _redis(redis.url("cache")).flushdb()
     redis.circuit("cache").close()
 

@@ -126,14 +126,14 @@ def shape_of(name: str) -> Schema:
 
 
 def check(name: str, body: Any) -> None:
-    """Fail, naming the place, unless `body` is the entity `name`."""
+    """Fail, naming the wrong place, unless `body` matches the schema of the entity `name`."""
     shape_of(name)
     if not _DEFINITIONS.find(name)(body):
         found = [leaf for problem in _validator(name).iter_errors(body) for leaf in _leaves(problem)]
         problems = sorted(found, key=lambda problem: list(map(str, problem.absolute_path)))
         places = [f"{'.'.join(map(str, problem.absolute_path)) or '(top)'}: {problem.message}" for problem in problems]
         raise AssertionError("\n  ".join((f"not the entity {name}, whose shape is in {_WHERE}:", *places[:20])))
-    if name != "OpenApi":  # the document describes ids by schemas, and has no ids
+    if name != "OpenApi":  # the OpenAPI document describes ids by schemas, and contains no ids
         check_ids(body)
 
 

@@ -54,7 +54,7 @@ class Instance:
         self.port, self.streaming_port = free_port(), free_port()
         self.base_url = f"http://localhost:{self.port}"
         self.data_dir = Path(tempfile.mkdtemp(prefix="social-run-"))
-        # Started by root, PostgreSQL runs as `nobody`: if that user cannot enter the folder, its files would go to
+        # If root starts PostgreSQL, it runs as `nobody`; if that user cannot enter the folder, its files are stored in
         # /var/lib/social.
         self.data_dir.chmod(0o755)
         self.environment = {name: value for name, value in os.environ.items() if name not in _OWN}
@@ -137,13 +137,13 @@ class Instance:
         return done.stdout
 
     def create_account(self, username: str, *more: str) -> dict[str, Any]:
-        """Create a confirmed account with an access token by the operator's command."""
+        """Create a confirmed account with an access token through the operator's command."""
         arguments = ("--email", f"{username}@example.com", "--confirmed", "--token", "read write follow push")
         answer: dict[str, Any] = json.loads(self.manage("create_account", username, *arguments, *more))
         return answer
 
     def sign_up(self, username: str) -> mastodon.Mastodon:
-        """Return a client of a user who signs up by the API; this is much faster than `create_account`."""
+        """Sign up a user through the API, and return a client; this is much faster than `create_account`."""
         scopes = ["read", "write", "follow", "push"]
         client_id, secret = mastodon.Mastodon.create_app("Tests", api_base_url=self.base_url, scopes=scopes)
         app = mastodon.Mastodon(client_id=client_id, client_secret=secret, api_base_url=self.base_url)
@@ -173,7 +173,7 @@ class Instance:
         return found
 
     def kill(self, name: str, seconds: float = 60.0) -> float:
-        """Kill one of PARTS by SIGKILL, wait until its successor works, and return how long that took, in seconds."""
+        """Kill one of PARTS with SIGKILL, wait until its successor works, and return how long that took, in seconds."""
         pid = eventually(lambda: self.part(name), seconds)
         assert pid is not None
         killed_at = time.time()

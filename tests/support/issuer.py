@@ -44,9 +44,9 @@ def key(name: str) -> JWK:
 class TestIssuer:
     """The issuer, with settings that make it misbehave.
 
-    `person` are the claims about the user who signs in; `changed` are wrong claims of the ID token, None for one that is left
-    out; `sign` makes a token of claims. `broken` is the kind of wrong response of an endpoint, by its path: "slow", "huge",
-    "redirect" or "text".
+    `person` contains the claims about the user who signs in; `changed` contains wrong claims for the ID token, with None for a
+    claim to leave out; `sign` creates a token from claims. `broken` contains the kind of wrong response of an endpoint, by its
+    path: "slow", "huge", "redirect" or "text".
     """
 
     __test__ = False

@@ -1,7 +1,7 @@
 """Caches the tables for the next test run: creating them by all migrations takes ten seconds of processor time.
 
-The cache depends on the contents of all migrations. After a change, and in the first run, the migrations create the tables as
-on any server.
+The cache is valid only for the same contents of all migrations. After a change, and in the first run, the migrations create the
+tables as on any server.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def at(moment: datetime) -> Iterator[None]:
         for name, body in _CLOCKS.items():
             defined = body.format(moment=moment.astimezone(UTC), actual=actual.astimezone(UTC))
             cursor.execute(f"CREATE OR REPLACE FUNCTION moments.{name}() RETURNS timestamptz LANGUAGE sql {defined}")
-        # The schema of PostgreSQL's own functions would come first if it were not named.
+        # The schema of PostgreSQL's own functions must be named, because otherwise it would be searched first.
         cursor.execute("SET LOCAL search_path TO moments, pg_catalog, public")
         yield
         cursor.execute("SET LOCAL search_path TO DEFAULT")

@@ -176,7 +176,7 @@ def _targets(model: Any) -> Callable[[Callers], Items]:
 
 
 class _Waiting:
-    """Accounts created beforehand, which join a list in another order than that of their ids."""
+    """Accounts that exist before they join a list, and join it in an order other than that of their ids."""
 
     def __init__(self) -> None:
         self.people = [make_remote() for _number in range(16)]
@@ -231,7 +231,7 @@ def _favourited_by(callers: Callers) -> Items:
 
 
 class Posts(Items):
-    """Items that are posts, which are removed by being deleted."""
+    """Items that are posts; deleting a post removes it from the list."""
 
     def __init__(self, make: Callable[[int], Status], name: Callable[[Status], object], **more: Any) -> None:
         self.made: dict[str, Status] = {}

@@ -1,4 +1,4 @@
-"""Archives of a user's posts, made from the public descriptions of their formats."""
+"""Archives of a user's posts, built from the public descriptions of their formats."""
 
 from __future__ import annotations
 

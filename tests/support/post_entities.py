@@ -23,7 +23,7 @@ from tests.support.schema import (
     one_of,
 )
 
-# The members have the names of the columns; a draft of a scheduled post has null for missing values.
+# The members have the names of the columns; in the draft of a scheduled post, missing values are null.
 _AUTHOR_COLUMNS: dict[str, Schema] = {"spoiler_text": S}
 _STATUS: dict[str, Schema] = {
     **_AUTHOR_COLUMNS,
@@ -149,7 +149,7 @@ POST_ENTITIES: dict[str, Schema] = {
     "Mention": exactly({"id": ID, "username": S, "url": URL, "acct": S}),
     "ShallowTag": exactly({"name": S, "url": URL}),
     "Tag": exactly(
-        # A hashtag that was not used yet has no id.
+        # A hashtag that has not been used yet has no id.
         {
             "id": {"anyOf": [ID, {"const": ""}]},
             "name": S,

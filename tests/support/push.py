@@ -1,7 +1,7 @@
 """Devices that subscribe to Web Push, and their push service: a web server on a loopback address.
 
-A device decrypts by the texts of RFC 8291, RFC 8188 and the draft `aesgcm`, with the arithmetic of P-256 written out and HMAC
-of the standard library: no code is shared with the encryption.
+A device decrypts as RFC 8291, RFC 8188 and the draft `aesgcm` say, with its own P-256 arithmetic and the HMAC of the standard
+library, so that it shares no code with the encryption.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Device:
         return _times(self.number, _read(sender_key))[0].to_bytes(32, "big")
 
     def open(self, headers: Mapping[str, Any] | Message, body: bytes) -> bytes:
-        """Decrypt a body by the encoding that its headers name; fail for any other."""
+        """Decrypt a body according to the encoding that its headers name; fail for an unknown one."""
         if headers["Content-Encoding"] == "aes128gcm":
             return self.open_standard(body)
         assert headers["Content-Encoding"] == "aesgcm"
@@ -132,7 +132,7 @@ class Device:
         return self.open_drafted(body, unbase64(salt), unbase64(_parameters(headers["Crypto-Key"])["dh"]))
 
     def open_standard(self, body: bytes) -> bytes:
-        """Decrypt by RFC 8291 section 3.4 and RFC 8188 section 2."""
+        """Decrypt according to RFC 8291 section 3.4 and RFC 8188 section 2."""
         salt, size, length = body[:16], int.from_bytes(body[16:20], "big"), body[20]
         sender_key, record = body[21 : 21 + length], body[21 + length :]
         assert len(record) <= size, "more than one record"
@@ -147,7 +147,9 @@ class Device:
         return message
 
     def open_drafted(self, body: bytes, salt: bytes, sender_key: bytes) -> bytes:
-        """Decrypt by draft-ietf-webpush-encryption-04 section 3 and draft-ietf-httpbis-encryption-encoding-03 section 3."""
+        """Decrypt according to draft-ietf-webpush-encryption-04 section 3 and draft-ietf-httpbis-encryption-encoding-03 section
+        3.
+        """
         secret = _derive(self.auth, self._shared(sender_key), b"Content-Encoding: auth\0", 32)
         context = b"P-256\0\0\x41" + self.public_key + b"\0\x41" + sender_key
         key = _derive(salt, secret, b"Content-Encoding: aesgcm\0" + context, 16)

@@ -1,4 +1,4 @@
-"""Rows of every model, for tests of all pages of the admin."""
+"""Helpers that create rows of every model, for tests of all pages of the admin."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-# The terms in sent documents that https://www.w3.org/ns/activitystreams and https://w3id.org/security/v1 define. Mastodon
-# leaves featuredCollections undefined, and so does this server.
+# The terms that https://www.w3.org/ns/activitystreams and https://w3id.org/security/v1 define, as far as sent documents use
+# them. Mastodon leaves featuredCollections undefined, and so does this server.
 _WORDS: Final = """
     Accept Add Announce Application Article Audio Block Collection CollectionPage Create Delete Document Event Flag Follow
     Group Image Like Link Mention Move Note Object OrderedCollection OrderedCollectionPage Organization Page Person

@@ -39,7 +39,7 @@ class Timeline(Posts):
         )
 
     def disturb(self, number: int) -> None:
-        """Run one event: a block, a mute, one of `events`, a FLUSHALL of feeds, or the waiting jobs."""
+        """Cause one event: a block, a mute, one of `events`, a FLUSHALL of the feeds, or a run of the queued jobs."""
         author = self.authors[number % len(self.authors)]
         self.events[number % len(self.events)](author)
 

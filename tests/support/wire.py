@@ -28,16 +28,15 @@ def record(name: str) -> dict[str, Any]:
 
 
 def differences(ours: Any, theirs: Any) -> set[str]:
-    """Return the differences of a document from the recorded one: members, types of values, and terms of the context.
-
-    Texts are compared by other tests.
+    """Return the differences between a document and the recorded one: members, types of values, and terms of the context. Other
+    tests compare texts.
     """
     here, there = set(_parts(ours)), set(_parts(theirs))
     return {f"only ours: {part}" for part in here - there} | {f"only Mastodon's: {part}" for part in there - here}
 
 
 def request_differences(path: str, headers: Mapping[str, str], theirs: Mapping[str, Any]) -> set[str]:
-    """Return the differences of a request from the recorded one.
+    """Return the differences between a request and the recorded one.
 
     It compares the kind of inbox, the headers, the values of Accept and Content-Type, the signer, and the signed parts in their
     order.
@@ -65,7 +64,7 @@ def _parts(value: Any, place: str = "") -> Iterator[str]:
             yield from _terms(part)
     elif isinstance(value, dict):
         for name, item in value.items():
-            # The members of a contentMap are languages.
+            # The keys of a contentMap are languages, so they may differ.
             yield from _parts(item, f"{place}.{name}".lstrip(".") if not place.endswith("Map") else f"{place}.*")
     elif isinstance(value, list):
         yield f"{place}: list"
@@ -137,7 +136,7 @@ def _signer(ours: str, theirs: str, reason: str) -> dict[str, str]:
     return {f"only ours: signed by the {ours}": reason, f"only Mastodon's: signed by the {theirs}": reason}
 
 
-#: Differences of sent documents from the records, with the reason from the contract (federation).
+#: Differences between sent documents and the records, with the reason from the contract (federation).
 DIFFERENCES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(
         (

@@ -1,4 +1,4 @@
-"""Settings of the tests without federation."""
+"""Settings for the tests without the federation app."""
 
 from social.settings.test import *  # noqa: F403 (settings are the module's names, all of them)
 from social.settings.test import INSTALLED_APPS

@@ -1,4 +1,4 @@
-"""Settings of a server as an operator runs it, without federation."""
+"""Settings for a server as an operator runs it, but without the federation app."""
 
 from social.settings.base import *  # noqa: F403 (settings are the module's names, all of them)
 from social.settings.base import INSTALLED_APPS

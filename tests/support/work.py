@@ -1,4 +1,4 @@
-"""Runs the waiting jobs as a worker would, inside the test's process."""
+"""Runs the queued jobs as a worker would, but inside the test's process."""
 
 from __future__ import annotations
 

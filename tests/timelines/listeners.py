@@ -52,7 +52,9 @@ class Socket:
         return entity
 
     def is_silent(self) -> bool:
-        """Return whether no message has arrived: the next message must be the response to a wrong command, which this sends."""
+        """Send an invalid command, and return whether its error response is the next message, so that none has arrived before
+        it.
+        """
         self.say(type="subscribe", stream="no such stream")
         return self.next() == {"error": "Unknown stream type", "status": 400}
 

@@ -29,7 +29,7 @@ def looked_at(call: Callable[[], object], of: str = "") -> int:
             plans: list[dict[str, Any]] = [json.loads(json.dumps(cursor.fetchone()[0]))[0]["Plan"]]
             while plans:
                 plan = plans.pop()
-                # A bitmap index scan counts entries of dead rows; live ones are counted in the node above it.
+                # A bitmap index scan also counts dead rows; the node above it counts live ones only.
                 if plan["Node Type"] != "Bitmap Index Scan":
                     rows += sum(plan.get(name, 0) for name in _HANDLED) * plan["Actual Loops"]
                 plans += plan.get("Plans", [])

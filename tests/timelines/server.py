@@ -40,11 +40,11 @@ class StreamingServer:
         return f"ws://127.0.0.1:{self.port}/api/v1/streaming"
 
     def most_memory(self) -> int:
-        """Return the maximum number of bytes in objects since the last call; only for a `traced` process."""
+        """Return the maximum size in bytes of all objects since the last call; only for a `traced` process."""
         return self._memory()[0]
 
     def kept_memory(self) -> int:
-        """Return the bytes in objects that are still in use; only for a `traced` process."""
+        """Return the size in bytes of the objects that are still in use; only for a `traced` process."""
         return self._memory()[1]
 
     def _memory(self) -> list[int]:
@@ -58,7 +58,7 @@ class StreamingServer:
         return [int(number) for number in self.memory.read_text().split()]
 
 
-# Counted by object, because the memory that the process requests depends on what was free before.
+# The sizes of objects are counted, because the memory that the process requests depends on what was free before.
 _TRACED = """
 import gc, os, signal, tracemalloc
 def report(*_signal):
@@ -91,7 +91,7 @@ def streaming_server(
     """Run the streaming process during the block.
 
     `ping`: seconds between pings instead of thirty; `request`: seconds for a request instead of ten; `abort`: seconds for
-    reading what is left instead of five; `traced`: reports how much memory its objects take.
+    reading the rest of a request instead of five; `traced`: whether it reports how much memory its objects take.
     """
     port, database = _free_port(), connection.settings_dict
     environment = {

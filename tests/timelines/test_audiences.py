@@ -49,7 +49,7 @@ Get = Callable[[str], Any]
 
 
 class Populated(World):
-    """Generated data with languages, findable posts, quotes, favourites, bookmarks and follows."""
+    """Generated data that also contains languages, searchable posts, quotes, favourites, bookmarks and follows."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -304,7 +304,7 @@ def is_suspended(person: Account) -> bool:
 
 
 def see_that_it_agrees(surface: Any, world: Populated) -> None:
-    """Check a surface for visitors, local users and, if servers read it, remote accounts, against the model."""
+    """Check against the model what a surface shows to visitors, local users and, if servers can read it, remote accounts."""
     if surface in FOR_SERVERS:
         surface(partial(get_signed, None), Model(None), world)
         for person in world.people:

@@ -24,7 +24,7 @@ def _posts(callers: Callers, size: int) -> None:
 
 def home(callers: Callers, size: int) -> Scene:
     _posts(callers, size)
-    feed.drop([feed.home(callers.account.id)])  # feeds must be built, because these posts were not fanned out
+    feed.drop([feed.home(callers.account.id)])  # the feeds must be built, because these posts were not fanned out
     return Scene()
 
 

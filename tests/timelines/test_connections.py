@@ -1,4 +1,4 @@
-"""Tests of open streams without a real client: slow connections end, and lost messages are repeated."""
+"""Tests of the server's side of streams, without real clients: slow connections are closed, and lost messages are repeated."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Client:
-    """The local side of a connection, which records the messages and the closing."""
+    """A fake client with the server's connection to it, which records messages and the closing."""
 
     def __init__(self, registry: ConnectionRegistry, identity: Identity, *, address: str = "127.0.0.1") -> None:
         self.written: asyncio.Queue[tuple[Stream, Message]] = asyncio.Queue()

@@ -26,7 +26,7 @@ PATH = "/api/v1/conversations"
 
 @pytest.fixture(autouse=True)
 def _followed(author: Person, reader: Person) -> None:
-    """Let the reader follow the author, because messages of others are held: see tests/notifications/test_requests.py."""
+    """Let the reader follow the author, because messages by others are held; see tests/notifications/test_requests.py."""
     follow(reader.account, author.account)
 
 

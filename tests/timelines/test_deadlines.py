@@ -24,7 +24,7 @@ def connect(server: StreamingServer) -> socket.socket:
 
 
 def is_ended(connection: socket.socket, drip: bytes = b"") -> bool:
-    """Return whether the server closes the connection while bytes of `drip` are sent, one each tenth of a second."""
+    """Return whether the server closes the connection while the bytes of `drip` are sent, one every tenth of a second."""
     connection.settimeout(0.1)
     for place in itertools.count():
         try:

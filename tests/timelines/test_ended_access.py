@@ -1,4 +1,4 @@
-"""Tests that streams close within a second after access has ended in any way, without a worker (security row 24)."""
+"""Tests that streams close within a second after access has ended in any way, even if no worker runs (security row 24)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the fan-out: many posts in a fixed number of queries, without losses when Redis fails."""
+"""Tests of the fan-out: many posts take a fixed number of queries, and none is lost when Redis fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that a home timeline always equals the result of SQL alone, whatever happens or is lost."""
+"""Tests that a home timeline always equals the result of SQL alone, whatever happens and whatever data Redis loses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Life:
-    """A reader who reads at times, and accounts around them that post, follow, block and delete."""
+    """A reader who sometimes reads, and other accounts that post, follow, block and delete."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)

@@ -138,7 +138,7 @@ def test_a_feed_is_lengthened_only_under_the_lowest_item_the_builder_knew() -> N
 def test_a_late_post_that_falls_into_the_new_part_of_a_feed_is_not_lost() -> None:
     build(10, 11, complete=False)
     mark = feed.begin(READER)
-    # this post is below the lowest item, so not in the feed yet; the builder has not seen it
+    # this post is older than the lowest item, so it is not in the feed yet, and the builder has not read it
     feed.add({READER: [FeedItem(7)]})
     feed.finish(READER, mark, [FeedItem(6), FeedItem(8)], below=FeedItem(10), complete=False)
     assert ids() == [11, 10, 8, 7, 6]

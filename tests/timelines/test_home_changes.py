@@ -73,7 +73,7 @@ def test_an_expired_mute_hides_no_more(reader: Person, author: Person) -> None:
     Mute.objects.update(expires_at=end)
     assert end_timed_mutes() == 1
     work()
-    # The posts are back while the feed is still cached, as after an unmute.
+    # The posts appear again while the feed is still cached, as after an unmute.
     assert ids(reader) == [later.id, *written[::-1]]
     assert direct.id not in ids(reader)
     redis.client("feeds").flushall()

@@ -1,4 +1,4 @@
-"""Tests of the cost in SQL of a home timeline for a user who follows thousands of accounts and a thousand hashtags."""
+"""Tests of the database cost of a home timeline for a user who follows thousands of accounts and a thousand hashtags."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIZES = ((PEOPLE, 0), (PEOPLE, 10), (PEOPLE, TAGS), (0, TAGS), (20, 10), (50, 0)
 
 
 def copies(template: Status, author_sql: str, series: str) -> str:
-    """Return SQL that copies a post for every row of a series, over the last days, with other ids and authors."""
+    """Return SQL that copies a post for every row of a series, with ids of the last days and different authors."""
     changed = {
         "id": f"%(now)s - ((n.number * 7919) %% {DAYS * 86_400})::bigint * 65536000 - n.number",
         "account_id": author_sql,
@@ -42,7 +42,9 @@ def copies(template: Status, author_sql: str, series: str) -> str:
 
 
 def blocks(account_id: int, cursor: Cursor) -> tuple[int, float, int]:
-    """Return buffers, milliseconds and the number of posts of the query that reads a home page; print repeated timings."""
+    """Run the query for a page of the home timeline; return its buffers, milliseconds and number of posts, and print repeated
+    timings.
+    """
     with CaptureQueriesContext(connection) as queries:
         found = list_home_items(account_id, cursor)
     assert len(queries) == 1
@@ -62,7 +64,7 @@ def blocks(account_id: int, cursor: Cursor) -> tuple[int, float, int]:
 
 @pytest.fixture
 def readers() -> dict[tuple[int, int], Account]:
-    """Readers by the numbers of accounts and hashtags that they follow."""
+    """The readers, by the numbers of accounts and hashtags that they follow."""
     authors = make_many_remote(PEOPLE)
     strangers = make_many_of("stranger", 500)
     tags = ensure_tags([(f"tag{number}", f"tag{number}") for number in range(TAGS)])
@@ -139,6 +141,6 @@ def test_a_page_is_planned_once_for_readers_of_few_people_and_of_many(
             "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%%RECURSIVE%%walk%%'"
         )
         ((generic, custom),) = statement.fetchall()
-    # PostgreSQL tries five plans made for the values, and keeps the generic one if they are no cheaper.
+    # PostgreSQL tries five plans for specific values, and uses the generic one afterwards if those are not cheaper.
     assert generic >= 10, (generic, custom)
     assert custom <= 5

@@ -1,4 +1,4 @@
-"""Tests of the rule for posts in the home timeline, row by row (contract, behaviours section 11)."""
+"""Tests of the rules for posts in the home timeline, one by one (contract, behaviours section 11)."""
 
 from __future__ import annotations
 

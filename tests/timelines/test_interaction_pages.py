@@ -33,7 +33,7 @@ def address(uri: str) -> str:
 
 
 def send(browser: Client, path: str, form: int = 0, **values: str) -> Any:
-    """Send a form of a page with its values, as a browser does."""
+    """Send a form of a page with its values as a browser does; `values` replaces some of them."""
     text = browser.get(path).content.decode()
     return browser.post(path, {**Forms(text).found[form][1], **values}, follow=True)
 

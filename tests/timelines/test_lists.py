@@ -47,7 +47,7 @@ def add(owner: Person, number: str, *account_ids: int | str) -> tuple[int, Any]:
 
 
 def posts(owner: Person, number: str, **params: Any) -> list[int]:
-    """Return the list's timeline, which must be the same from the feed and after the loss of all feeds."""
+    """Return the list's timeline, after checking that it is the same with the feed and after the loss of all feeds."""
     work()
 
     def read() -> list[int]:
@@ -384,7 +384,7 @@ def test_seed_024_a_list_is_streamed_to_its_owner_alone(
             assert theirs.next() == foreign
         theirs.say(type="subscribe", stream="list")
         assert theirs.next() == {"error": "Missing list name parameter", "status": 400}
-        # An id may be a number, as everywhere (contract, parameters section 0).
+        # As in all parameters, an id may be a JSON number (contract, parameters section 0).
         theirs.say(type="subscribe", stream="list", list=int(number))
         assert theirs.next() == foreign
         socket.say(type="unsubscribe", stream="list", list=int(number))

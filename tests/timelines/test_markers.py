@@ -20,7 +20,7 @@ MARKERS = "/api/v1/markers"
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lengthen the wait for the lock, so that a busy machine does not cause conflicts."""
+    """Let requests wait longer for the lock, so that a busy machine does not cause conflicts."""
     monkeypatch.setattr(markers, "_LOCK_SECONDS", 60.0)
 
 
@@ -71,7 +71,7 @@ def test_who_writes_at_the_same_moment_is_not_refused_and_nobody_is_led_back(rea
     made = at_once(8, lambda place: save(reader, home=str(101 + place), notifications="7"))
     assert [type(answer) for answer in made] == [dict] * 8, made
     stored = reader.api.get(MARKERS, {"timeline[]": ["home", "notifications"]}).json()
-    # Requests that did not overlap are stored in their order of arrival.
+    # Requests that do not overlap are stored in the order in which they arrive.
     assert stored["home"]["last_read_id"] in {answer["home"]["last_read_id"] for answer in made}
     assert (stored["notifications"]["last_read_id"], stored["notifications"]["version"]) == ("7", 1)
 
@@ -118,7 +118,7 @@ def test_a_write_that_waits_for_another_too_long_gets_a_conflict(reader: Person)
     try:
         with transaction.atomic():
             lock(f"markers:{reader.id}")
-            # The request uses another connection, as another process would.
+            # The request uses a separate connection, as one in another process would.
             kept, connections["default"] = connections["default"], other
             try:
                 answer = reader.api.post(MARKERS, {"home": {"last_read_id": "5"}})

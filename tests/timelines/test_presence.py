@@ -1,4 +1,4 @@
-"""Tests of absent users: a post costs nothing for them, and they miss none."""
+"""Tests of absent users: publishing a post takes no work for them, and they miss no post."""
 
 from __future__ import annotations
 
@@ -121,12 +121,12 @@ def test_lists_learn_who_is_away_however_few_there_were_when_the_planner_last_lo
     lists = List.objects.bulk_create(List(account_id=one, title="List") for one in people)
     ListMember.objects.bulk_create(ListMember(list=one, account=author.account) for one in lists)
     with connection.cursor() as cursor:
-        # Tables of a page or two would be read sequentially for each user, but not larger ones.
+        # PostgreSQL would read tables of one or two pages sequentially for each user, but not larger ones.
         cursor.execute("SET LOCAL enable_seqscan = off")
     before = read()
     assert note_absent_people() == 300
     assert ListMember.objects.filter(absent=False).count() == List.objects.filter(absent=False).count() == 1
-    # Each step may read each row a few times, but not each row for each other.
+    # Each step may read each row a few times, but not every row once for every other row.
     assert read() - before < 50_000
 
 

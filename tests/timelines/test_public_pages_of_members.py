@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _fresh_access(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    # The setting is reloaded every two seconds by one more query, which would depend on the clock.
+    # Every two seconds one more query reloads the setting, so the number of queries would depend on the clock.
     monkeypatch.setattr(public, "_ACCESS_SECONDS", 1e9)
     public.forget_access()
     yield

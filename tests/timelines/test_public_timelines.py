@@ -244,7 +244,7 @@ def test_a_page_of_forty_costs_as_many_queries_as_one_of_two(path: str, reader: 
 @pytest.mark.parametrize("path", [PUBLIC, f"{TAG}/x"])
 def test_a_token_without_the_scope_is_refused(path: str) -> None:
     assert person(scopes="write").api.get(path).status_code == 403
-    assert Api("wrong").get(path).status_code == 200  # an unknown token counts as none where none is needed
+    assert Api("wrong").get(path).status_code == 200  # where no token is needed, an unknown one is ignored
 
 
 def test_every_timeline_checks_its_callers() -> None:

@@ -84,7 +84,7 @@ def test_what_was_read_on_is_forgotten_when_the_reader_comes_back_the_next_day(
     work()
     walked = [number for page in pages(reader, limit=10) for number in page]
     assert kept(reader) > 100
-    # the mark of an active reader, which would last for twelve hours
+    # remove the mark of an active reader, which would last for twelve hours
     redis.client("feeds").delete(redis.key("feeds", "present", reader.id))
     assert ids(reader, limit=10) == written[:-11:-1]
     assert kept(reader) == 15

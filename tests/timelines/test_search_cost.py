@@ -75,7 +75,7 @@ def spread(author: Person | Account, text: str, ages: Sequence[float], **values:
 
 
 def cost(one: Person, q: str) -> int:
-    """Return how many rows PostgreSQL handles to find the posts of a search."""
+    """Return how many rows PostgreSQL handles to find the posts for a search."""
 
     def find() -> None:
         assert len(search(one.api, q, type="statuses")["statuses"]) == 20

@@ -1,4 +1,4 @@
-"""Tests of clients that do not read: they are disconnected, with limited memory, and without effects on others."""
+"""Tests of clients that do not read: they take limited memory, are disconnected, and do not affect others."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from timelines.stores.messages import Event, Message
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SIZE = 8 * 1024
-"""The size of an event in bytes: as many events as may wait exceed the buffers of a connection."""
+"""The size of an event in bytes, so large that the maximum number of queued events exceeds the buffers of a connection."""
 
 READERS_PER_ROUND = 32
 MANY = 16 * QUEUE_SIZE
 
 
 def connect(server: StreamingServer, someone: Person, *, upgrade: bool) -> socket.socket:
-    """Connect a subscribed client with a small window, which reads only when the test does."""
+    """Connect a client with a small receive window, which is subscribed and reads only when the test reads."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.settimeout(60)
@@ -76,7 +76,7 @@ def test_who_reads_nothing_is_disconnected_and_others_get_everything(tmp_path: P
             for number in numbers:
                 payload = quick.next()["payload"]
                 assert payload.startswith(f'"{number:06}')
-                # On a slow machine heartbeats come in between.
+                # On a slow machine, heartbeats arrive in between.
                 assert next(line for line in iter(events.line, "") if line != ":thump\n") == "event: update\n"
                 assert events.line() == f"data: {payload}\n"
                 assert events.line() == "\n"
@@ -87,7 +87,7 @@ def test_who_reads_nothing_is_disconnected_and_others_get_everything(tmp_path: P
         idle = server.most_memory()
         for first in range(READERS_PER_ROUND, MANY, READERS_PER_ROUND):
             publish_and_read(range(first, first + READERS_PER_ROUND))
-        # A few encoded forms of each waiting event are kept; without a limit every event would wait.
+        # A few encoded forms of each queued event are stored; without a limit all events would be queued.
         taken = server.most_memory() - idle
         assert taken < 8 * QUEUE_SIZE * SIZE, "what waits for who reads nothing has an end"
         assert eventually(lambda: process.num_fds() == before), "they are disconnected though they read nothing"

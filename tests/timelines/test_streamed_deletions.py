@@ -79,7 +79,7 @@ def test_a_deletion_says_nothing_to_those_whom_the_post_was_not_for(
 
 
 def deletions(socket: Socket) -> list[str]:
-    """Return the posts whose deletion the socket has received; it must have received no other update of them."""
+    """Return the posts whose deletion the socket has received, and check that it has received no updates of posts."""
     found = []
     socket.say(type="subscribe", stream="no such stream")
     while "error" not in (message := socket.next()):
@@ -216,7 +216,7 @@ def test_a_mute_takes_out_of_streams_what_another_change_has_taken_out_of_the_fe
     muted, unfollowed = make_status(author.account), make_status(stranger.account)
     work()
     with open_socket(server, reader, "user") as at_home, open_socket(server, reader, "list", list=number) as in_list:
-        # All changes are made before any is processed, so that each finds the feed as the one before has left it.
+        # All changes are written before any job runs, so that each job finds the feed as the previous one left it.
         unfollow_account(account=reader.account, target=stranger.account)
         mute_account(account=reader.account, target=author.account)
         work()

@@ -1,4 +1,4 @@
-"""Tests of the redirect from the main server to the streaming server (SEED-127)."""
+"""Tests of the redirect from the web server to the streaming server (SEED-127)."""
 
 from __future__ import annotations
 

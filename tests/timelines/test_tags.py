@@ -1,4 +1,4 @@
-"""Tests of hashtags: viewing, following, and posts in the home timeline (contract, behaviours section 11)."""
+"""Tests of hashtags: viewing them, following them, and their posts in the home timeline (contract, behaviours section 11)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def act(who: Person, verb: str, name: str) -> Any:
 
 
 def home(who: Person) -> list[int]:
-    """Return the home timeline, which must be the same from the feed and after the loss of all feeds."""
+    """Return the home timeline, after checking that it is the same with the feed and after the loss of all feeds."""
     work()
     found = [[int(post["id"]) for post in who.api.get("/api/v1/timelines/home").json()] for _ in range(2)]
     redis.client("feeds").flushall()

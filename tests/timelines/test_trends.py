@@ -1,4 +1,4 @@
-"""Tests of trends: their selection, their duration, and reviews by staff (contract, behaviours section 18)."""
+"""Tests of trends: how they are selected, how long they last, and reviews by staff (contract, behaviours section 18)."""
 
 from __future__ import annotations
 

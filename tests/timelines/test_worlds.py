@@ -1,4 +1,4 @@
-"""Tests that home timelines and lists equal a simple model of the contract, with generated data.
+"""Tests with generated data that home timelines and lists equal those of a simple model of the contract.
 
 The timelines are created in every possible way: by the fan-out, by building a feed, from SQL alone, and with rules applied when
 they are read.
@@ -119,7 +119,7 @@ def see_that_all_ways_agree(seed: int) -> None:
                 assert way[name] == expected[name], name
 
 
-# The last one contains posts with several followed hashtags.
+# With the last seed there are posts with several followed hashtags.
 @pytest.mark.parametrize("seed", [1, 2, 151])
 def test_timelines_are_what_the_contract_says_however_they_are_made(seed: int) -> None:
     see_that_all_ways_agree(seed)

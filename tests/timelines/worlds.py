@@ -259,7 +259,7 @@ class Model:
         ]
 
     def shows_on_profile(self, post: Status) -> bool:
-        """Return whether its author's page shows a post."""
+        """Return whether the page of its author shows the post."""
         boosted = post.reblog_of
         return self.reads(post) and (
             boosted is None or boosted.account_id == self.reader_id or not self._hides(boosted.account)
@@ -271,7 +271,7 @@ class Model:
         return accepted and (self.reads(post) if quoted.account_id == self.reader_id else self.lists(post))
 
     def notifiers(self) -> set[int]:
-        """Return the accounts whose notifications are listed, if each account has caused one."""
+        """Return the accounts whose notifications the reader sees, if every account has caused one."""
         return {person.id for person in Account.objects.filter(username__startswith="someone", suspended_at=None)}
 
     def finds(self, scope: str) -> list[int]:

@@ -1,8 +1,8 @@
 """Makes the dump of a server that runs an earlier commit: `python -m tests.upgrades.dump COMMIT`.
 
 The commit's own code runs with its own servers and creates accounts, a list, followed hashtags, and posts over HTTP. Two files
-are written to `dumps/`: the database as SQL, and the facts that a client and the next server need (tokens, ids, and the secrets
-of that server, which were never used elsewhere). A dump is added for the last commit before each stage of the project.
+are written to `dumps/`: the database as SQL, and the values that a client and the upgraded server need (tokens, ids, and the
+secrets of that server, which were never used elsewhere). A dump is added for the last commit before each stage of the project.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def kept_dumps() -> list[str]:
 
 
 class Client:
-    """A user's client of a server on this machine."""
+    """A user's client for a server on this machine."""
 
     def __init__(self, port: str, token: str) -> None:
         self.address, self.token = f"http://127.0.0.1:{port}", token

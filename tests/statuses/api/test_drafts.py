@@ -19,7 +19,7 @@ from tests.support.client import signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 DRAFTS, SCHEDULED, STATUSES = "/api/v1/drafts", "/api/v1/scheduled_statuses", "/api/v1/statuses"
-#: Dates with which Moshidon and Megalodon mark drafts.
+#: The dates by which Moshidon and Megalodon mark a scheduled post as a draft.
 FAKED = ("5056-10-12T08:00:00.000Z", "9999-01-26T10:00:00.000Z", "3000-01-01T00:00:00Z")
 
 
@@ -82,7 +82,7 @@ def test_posts_that_apps_schedule_beyond_the_year_3000_are_drafts(alice: Account
     assert [draft["scheduled_at"][:4] for draft in made] == ["5056", "5056", "9999", "9999", "3000", "3000"]
     assert [draft["id"] for draft in api.get(DRAFTS).json()] == [draft["id"] for draft in reversed(made)]
     assert not OutboxRow.objects.filter(event="ScheduledStatusDue").exists()
-    # A draft can get a real date, at which it is published, and become a draft again.
+    # A draft can get a real date, at which it will be published, and can become a draft again.
     path = f"{SCHEDULED}/{made[0]['id']}"
     assert api.put(path, {"scheduled_at": "2099-01-01T00:00:00Z"}).status_code == 200
     assert OutboxRow.objects.filter(event="ScheduledStatusDue").count() == 1

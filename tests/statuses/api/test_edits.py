@@ -66,7 +66,7 @@ def test_trap_35_an_edit_keeps_id_audience_language_and_quote_policy_and_clears_
     assert body["quote_approval"]["automatic"] == []
     assert body["edited_at"] is not None
     assert ([one["acct"] for one in body["mentions"]], [tag["name"] for tag in body["tags"]]) == (["bob"], ["edited"])
-    assert body["sensitive"] is False  # parameters that are left out are reset
+    assert body["sensitive"] is False  # omitted parameters are reset
     warned = _edited(alice, post, {"status": "Third", "spoiler_text": "Warned", "language": "fr"})
     assert (warned["spoiler_text"], warned["sensitive"], warned["language"]) == ("Warned", True, "fr")
     assert (warned["mentions"], warned["tags"]) == ([], [])
@@ -208,7 +208,7 @@ def test_files_are_reordered_described_exchanged_and_dropped(alice: Account, bob
     assert other.description == "c"
     exchanged = _edited(alice, post, {"status": "Two", "media_ids": [str(first.id), str(other.id)]})
     assert ids(exchanged) == [first.id, other.id]
-    # Removed files stay with the post, for its history and another edit.
+    # Files that an edit removes stay with the post, for its history and for later edits.
     for author in (alice, bob):
         stolen = api_of(author).post(STATUSES, {"status": "Stolen", "media_ids": [str(second.id)]})
         assert stolen.json() == {"error": f"Media {second.id} not found or already attached to another post"}

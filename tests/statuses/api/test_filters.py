@@ -1,4 +1,4 @@
-"""Tests of filters over HTTP: managing them, and their results on posts."""
+"""Tests of filters over HTTP: managing them, and their effect on posts."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_filters_look_at_everything_of_a_post_that_is_read(alice: Account, bob: 
         make_status(alice, "my own rain"),
     ):
         assert [item["keyword_matches"] for item in _filtered(api, status)] != [], status.text
-    # The address of a link is not searched.
+    # Keywords are not searched for in the address of a link.
     assert _filtered(api, make_status(bob, "hello there https://example.com/a")) == []
 
 

@@ -1,4 +1,4 @@
-"""Tests that forms which are sent unchanged change nothing, whatever values applications have set."""
+"""Tests that submitting an unchanged form changes nothing, whatever values applications have set."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CHANGING = frozenset(
     {"updated_at", "version", "last_active_at", "last_seen_at", "current_sign_in_at", "created_at", "due_at"}
 )
 _LOGS = frozenset({"social", "sessions", "oauth2_provider"})
-# The rows of a draft's files are replaced.
+# The rows that connect a draft with its files are replaced.
 _AGAIN = frozenset({"statuses.ScheduledMedia"})
 _NEW = frozenset((label, "id") for label in _AGAIN)
 

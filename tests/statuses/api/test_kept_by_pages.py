@@ -1,4 +1,4 @@
-"""Tests that editing only the text on a page keeps all other properties that an application has set."""
+"""Tests that editing only the text of a post on a page keeps all other properties that an application has set."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_its_hashtag_is_unknown_to_visitors_until_it_is_used_in_public(api: Api,
     make_status(alice, "look #everybody")
 
     def known(reader: Api) -> tuple[bool, int, int]:
-        """Return whether the hashtag has an id, and the sizes of timelines that include it."""
+        """Return whether the hashtag has an id, and the numbers of posts in the timelines that could contain the post."""
         timeline = "/api/v1/timelines/tag/"
         both = reader.get(f"{timeline}sidedoor", {"any[]": "everybody"}).json()
         return (

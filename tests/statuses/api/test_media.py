@@ -59,7 +59,7 @@ def test_seed_094_a_picture_is_ready_when_the_upload_is_answered(
 def test_a_photograph_of_a_telephone_stands_upright_and_says_not_where_it_was_taken(
     alice: Account, media_root: Path, image_format: str, name: str
 ) -> None:
-    """HEIC becomes a JPEG, because browsers cannot show it. The location and the camera are removed from every version."""
+    """HEIC is converted to JPEG, because browsers cannot show it. Location and camera are removed from every version."""
     sent = photograph(300, 200, image_format)
     with Image.open(io.BytesIO(sent)) as before:
         assert (before.format, bool(before.getexif().get_ifd(0x8825))) == (image_format, True)
@@ -79,7 +79,7 @@ def test_a_photograph_of_a_telephone_stands_upright_and_says_not_where_it_was_ta
         assert b"Telephone" not in data
         with Image.open(io.BytesIO(data)) as after:
             assert (after.format, after.size, len(after.getexif())) == ("JPEG", (200, 300), 0)
-            # The picture is red at the bottom: after the clockwise rotation, on the left.
+            # The picture is red at the bottom, and after the clockwise rotation on the left.
             left, right = after.getpixel((5, 150)), after.getpixel((195, 150))
             assert left[0] > 200 > 60 > right[0]
 

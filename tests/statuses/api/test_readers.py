@@ -40,7 +40,7 @@ def _readers(author: Account) -> dict[str, Api]:
     people = {name: make_account(name) for name in ("stranger", "follower", "mentioned", "blocked", "disabled")}
     for follower in ("follower", "disabled"):
         follow(people[follower], author)
-    # Security row 80: a disabled user counts as a visitor where no token is needed.
+    # Security row 80: where no token is needed, a user who has been disabled counts as a visitor.
     User.objects.filter(account=people["disabled"]).update(disabled_at=clock.now())
     follow(people["blocked"], author)
     block(author, people["blocked"])

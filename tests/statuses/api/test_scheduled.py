@@ -1,4 +1,4 @@
-"""Tests of scheduled posts: published once at their time, changed and deleted by their author only."""
+"""Tests of scheduled posts: they are published once, at their time, and only their author can change or delete them."""
 
 from __future__ import annotations
 

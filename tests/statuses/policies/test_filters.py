@@ -29,7 +29,7 @@ def _is_word(character: str) -> bool:
 
 
 def _first(text: str, keyword: Keyword) -> int | None:
-    """Return the first position of a keyword, by the rule of the contract."""
+    """Return the first position of a keyword in a text, according to the rule in the contract."""
 
     def fits(start: int) -> bool:
         end, wanted = start + len(keyword.text), keyword.text
@@ -84,7 +84,7 @@ def test_without_whole_word_any_part_is_found() -> None:
     assert _found("A brainstorm", "STORM", whole_word=False) == "storm"
 
 
-# Any number of spaces equals one when texts are compared (`Text`), but not in a plain search.
+# `Text` treats several spaces as one, but a plain search does not.
 _KEYWORDS = st.lists(st.builds(Keyword, st.text("ab#_é", min_size=1, max_size=4), st.booleans()), max_size=6)
 
 
@@ -110,7 +110,9 @@ def test_the_first_match_in_the_text_counts_and_a_filter_without_posts_has_no_li
 
 
 def _steps(filters: Filters, text: str) -> int:
-    """Return the lines of Python that a search executes, plus the characters split into words: the same on every machine."""
+    """Return the number of Python lines that a search executes, plus the characters split into words: it is the same on every
+    machine.
+    """
     steps = 0
 
     def count(_frame: FrameType, event: str, _argument: Any) -> Any:

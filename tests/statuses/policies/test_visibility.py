@@ -31,7 +31,7 @@ _pairs = st.frozensets(st.tuples(_person, _person).filter(lambda pair: pair[0] !
 
 @dataclass(frozen=True)
 class Drawn:
-    """A random post; `boosts` is the position of the boosted post among earlier ones, or None."""
+    """A random post; `boosts` is the position of the boosted post among the earlier ones, or None if it is not a boost."""
 
     author: int
     visibility: str

@@ -159,6 +159,7 @@ def test_a_hundred_answers_take_as_many_queries_as_two(alice: Account, bob: Acco
         for place in range(number):
             answer = make_status(make_account() if place < 30 else alice, str(place), reply_to=parent)
             parent = answer if place % 4 == 0 else parent
-    # Queries: the post and relations, its thread, their rows, relations and marks, bodies, authors. No emoji is used.
+    # Queries: the post and relations; its thread; the rows, relations and marks of the posts; bodies; authors. None is for
+    # emojis.
     assert _ask(small, bob.id) == _ask(large, bob.id) == 8
     assert _ask(large, bob.id) == 6

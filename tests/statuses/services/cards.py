@@ -1,4 +1,4 @@
-"""Helpers for posts with links, and for their cards."""
+"""Helpers that create posts with links, and fetch the cards."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_a_post_with_65536_boosts_can_be_deleted(alice: Account) -> None:
     )
     Status.objects.bulk_create(boosts, batch_size=1000)
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")  # autovacuum would do this after a commit, which does not happen in a test
+        cursor.execute("ANALYZE")  # autovacuum would do this after a commit, but the test does not commit
     delete_status(status_id=status.id)
     work(rounds=1000)
     assert not Status.objects.filter(deleted_at=None).exists()

@@ -1,4 +1,4 @@
-"""Tests of reading drafts that another release has stored."""
+"""Tests of reading drafts of posts that another release has stored."""
 
 from __future__ import annotations
 

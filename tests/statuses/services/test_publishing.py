@@ -1,4 +1,4 @@
-"""Tests of publishing: the resulting post, and refusals."""
+"""Tests of the service that publishes posts: the resulting post, and refusals."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def test_votes_at_the_same_moment_are_all_counted_and_each_voter_once(alice: Acc
     poll = make_poll(alice)
     tokens = [make_token(make_user()) for _number in range(8)]
     path = f"/api/v1/polls/{poll.id}/votes"
-    # Every user votes twice at the same time: one of the two requests is refused.
+    # Every user votes twice at the same time, and one of the two requests is refused.
     answers = at_once(16, lambda place: Api(tokens[place // 2]).post(path, {"choices": [place // 2 % 2]}).status_code)
     assert sorted(answers) == [200] * 8 + [422] * 8
     poll.refresh_from_db()

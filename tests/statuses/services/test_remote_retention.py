@@ -191,7 +191,7 @@ def test_what_strangers_did_to_a_post_is_removed_in_batches_before_it(
     write_setting("site_keep_remote_posts_days", 30)
     remove_old_remote_posts()
     assert max(removed) <= 2
-    # The post was favourited after its selection and before its removal.
+    # The post was favourited after it was selected and before it was removed.
     assert _left([post, liked]) == {liked}
     assert counts(liked) == (0, 0, 1)
     assert Status.objects.count() == 1
