@@ -1,4 +1,4 @@
-"""Replaces the old addresses in links between imported posts of one author by the addresses of the posts here."""
+"""Changes links between imported posts of one author from the old addresses to the addresses of the posts here."""
 
 from __future__ import annotations
 

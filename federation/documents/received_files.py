@@ -47,8 +47,8 @@ def offered_file(value: Any) -> OfferedFile | None:
     known type, or else the first file.
 
     Its media type is that of the Link, or else of the object, or else of the file extension. Without these, the object's type
-    (such as Image) determines the kind of file, or the kind stays unknown until the file is copied. A Link without any of these
-    leads to a page (`linked_page`).
+    (such as Image) determines the kind of file, or else the kind is unknown until the file is copied. A Link without any of
+    these leads to a page (`linked_page`).
     """
     offered = [file for file in _offered_files(value) if file.content_type or "Link" not in reading.kinds_of(file.item)]
     return next((file for file in offered if file.type != MediaType.UNKNOWN), offered[0] if offered else None)

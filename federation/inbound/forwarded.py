@@ -21,7 +21,7 @@ _PROOF: Final = (404, 410)
 
 
 def handle(incoming: Incoming) -> None:
-    """Handle an activity that was signed by another actor than its own: fetch its object from the object's origin, and store,
+    """Handle an activity that was signed by an actor other than its own: fetch its object from the object's origin, and store,
     update or delete the object. Raises Rejected for activities that are not accepted when forwarded.
     """
     uri = incoming.needed_object_uri()

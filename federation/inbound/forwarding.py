@@ -25,8 +25,8 @@ def forward(incoming: Incoming, status: Status) -> None:
     """Forward an activity that its actor has sent about its own public or unlisted post, unchanged: other servers can verify
     the author's signature in it (contract, federation sections 10 and 11).
 
-    Publishes ForwardingDue in the caller's transaction, unless `sharers_of` finds no local account. Above hourly limits for the
-    author's server and for each local account, only a Delete is forwarded.
+    Publishes ForwardingDue in the caller's transaction, unless `sharers_of` finds no local account. If the hourly limit of the
+    author's server or of a local account is exceeded, only a Delete is forwarded.
     """
     body = orjson.dumps(incoming.document)
     # An activity without @context was part of a collection: it cannot be read alone.

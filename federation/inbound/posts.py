@@ -161,7 +161,7 @@ def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
 
 
 def _is_to_be_announced(note: received_notes.ReceivedNote, incoming: Incoming) -> bool:
-    """Tell whether an edit is handled like a new post: a relevant post that is at most UNKNOWN_POST_AGE old."""
+    """Tell whether an edit is handled like a new post, as for a relevant post that is at most UNKNOWN_POST_AGE old."""
     is_young = clock.now() - note.published <= UNKNOWN_POST_AGE
     return is_young and posts.is_related(note, incoming.actor, incoming.recipient)
 
@@ -196,7 +196,7 @@ def _delete_post(incoming: Incoming) -> None:
 
 
 def delete_remote_post(uri: str, actor_uri: str) -> None:
-    """Delete the post with this id, if it is this actor's, and refuse it should it arrive again; an unknown post is refused for
+    """Delete the post with this id, if it is this actor's, and refuse it if it arrives again; an unknown post is refused for
     UNKNOWN_RETENTION, because it may still be on its way.
     """
     with transaction.atomic():

@@ -156,7 +156,7 @@ def _act(incoming: Incoming) -> None:
 
 
 def _activities_in(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the activities in a collection, or else the activity itself, once for each of several objects."""
+    """Return the activities in a collection, or else the activity itself, once for each of its objects."""
     collection = kind_of(document, _COLLECTIONS)
     if collection is not None:
         items = many(document.get(_COLLECTIONS[collection]))[:ACTIVITIES_LIMIT]

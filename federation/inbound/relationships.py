@@ -49,8 +49,8 @@ def is_answered(row: Follow | FollowRequest, incoming: Incoming) -> bool:
 
 
 def handle_follow(incoming: Incoming) -> None:
-    """Store a Follow of a local account as a follow or request, or reject it. A repeated Follow is accepted again. The newest
-    Follow counts: a late Undo of an earlier Follow ends nothing.
+    """Store the actor's Follow of a local account as a follow or request, or reject it. A repeated Follow is accepted again.
+    The newest Follow counts: a late Undo of an earlier Follow ends nothing.
     """
     uri, target = incoming.needed_or_made_uri(), local_account(incoming.object_uri)
     with references.claimed_id(uri, incoming.actor.uri):
@@ -134,7 +134,7 @@ def _settle_relay(incoming: Incoming, *, accepted: bool) -> bool:
 
 
 def handle_block(incoming: Incoming) -> None:
-    """Store the Block of a local account, and end the follows in both directions."""
+    """Store the actor's Block of a local account, and end the follows in both directions."""
     uri, target = incoming.needed_or_made_uri(), local_account(incoming.object_uri)
     with transaction.atomic():
         lock(f"object:{uri}")

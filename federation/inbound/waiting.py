@@ -1,4 +1,6 @@
-"""Requests that wait without a thread (`social.api.later`) until their sender's key is fetched (security rows 58 and 71)."""
+"""Requests that wait without occupying a thread (`social.api.later`) until their sender's key is fetched (security rows 58 and
+71).
+"""
 
 from __future__ import annotations
 

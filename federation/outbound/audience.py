@@ -104,7 +104,7 @@ def post_inboxes(post: Post) -> set[str]:
 
 def edited_inboxes(post: Post) -> set[str]:
     """Return the inboxes to which an edit is sent: those of `post_inboxes` and, for public and unlisted posts, those of
-    accounts that have boosted, favourited or answered the post, or voted in it.
+    accounts that have boosted, favourited or replied to the post, or voted in it.
     """
     if post.author.is_limited:
         return _post_inboxes(post, _MENTIONED_FOLLOWERS, *_inboxes_of_interactions(post), answered_id=None)

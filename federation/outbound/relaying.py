@@ -19,8 +19,8 @@ from social.kernel.errors import Invalid, NotFound
 
 
 def add_relay(*, by: Staff, inbox_url: str) -> Relay:
-    """Subscribe to the relay with this inbox by a Follow of the public collection, unless this server is subscribed already.
-    Raises Forbidden, and Invalid if `inbox_url` is not an address on another server.
+    """Subscribe to the relay with this inbox by sending a Follow of the public collection, unless this server is subscribed
+    already. Raises Forbidden, and Invalid if `inbox_url` is not an address on another server.
     """
     require(by, Permission.MANAGE_FEDERATION)
     url = reading.web_uri(inbox_url.strip())

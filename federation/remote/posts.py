@@ -361,7 +361,7 @@ def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -
 
 
 def is_followed_here(status: Status) -> bool:
-    """Tell whether a post is local or a local account follows its author, so that replies to it are relevant here."""
+    """Tell whether replies to a post are relevant here, because it is local or a local account follows its author."""
     return status.local or _is_followed([status.account_id])
 
 

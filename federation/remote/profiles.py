@@ -30,7 +30,7 @@ from statuses.services.pins import PINS_LIMIT, keep_featured_tags, keep_pins
 FIRST_POSTS: Final = 40
 OUTBOX_PAGES: Final = 3
 LINKS_LIMIT: Final = 4
-"""Maximum number of verified links of a remote profile, which is the number of links in a local profile."""
+"""Maximum number of links of a remote profile that are verified: the number of links that a local profile can have."""
 
 
 def read_pins(actor_uri: str) -> None:

@@ -173,7 +173,7 @@ def may_look_up(host: str) -> bool:
 
 
 def _fetch(kind: FetchKind, uri: str, *, place: str = "", named_by: str = "", **values: Any) -> Fetch:
-    """Return the fetch of `uri` from the server of the address `place`, or else of `uri`, for the document `named_by`."""
+    """Return the row for a fetch of `uri`, which the document `named_by` names, from the server of `place` (or of `uri`)."""
     host = origin_of(place or uri) or ""
     return Fetch(kind=kind, uri=uri, host=host, wanted_by=_other_server(named_by, host), **values)
 

@@ -9,8 +9,8 @@ from statuses.models import Quote, Status
 
 
 def sharers_of(status: Status) -> set[int]:
-    """Return the ids of the local accounts that have boosted or quoted a remote post, or whose post it answers: their followers
-    are affected by its changes too (contract, federation section 11 "Forwarding").
+    """Return the ids of the local accounts that have boosted or quoted a remote post, or to whose post it replies: their
+    followers are affected by its changes too (contract, federation section 11 "Forwarding").
 
     Empty for a private post. Deleted boosts and quotes count, because the followers' servers have received them.
     """

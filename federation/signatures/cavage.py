@@ -23,7 +23,7 @@ from federation.signatures.message import (
 )
 
 # RFC 7235, section 2.1 and appendix C: a scheme, then a list of parameters, some of which may be empty. The possessive
-# quantifiers prevent backtracking, so that no header takes long to parse.
+# quantifiers prevent backtracking, so that no header takes a long time to parse.
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 _SCHEME = re.compile(r"[ \t]*+Signature[ \t]++(?![ \t=])", re.IGNORECASE)
 _PARAMETER = re.compile(

@@ -26,7 +26,7 @@ def private_key(pem: str) -> rsa.RSAPrivateKey:
     return key
 
 
-# The cache is bounded: a key takes some kilobytes, because `read_key` ignores longer keys.
+# The cache is bounded: a key takes at most some kilobytes, because `read_key` ignores longer keys.
 @lru_cache(maxsize=256)
 def public_key(pem: str) -> rsa.RSAPublicKey:
     """Load a remote key. Raises WrongKey if it is not an RSA key of an accepted size."""

@@ -85,8 +85,8 @@ def require_signature(request: HttpRequest) -> None:
 
 
 def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tuple[Post, int | None]:
-    """Return a local post that the signer may read (everybody, without a signer), and the signer's id. Raises NotFound; for a
-    suspended or deleted author the errors of `find_local_account`, because NotFound would mean that the post was deleted.
+    """Return a local post that the signer (or everybody, if there is none) may read, and the signer's id. Raises NotFound; for
+    a suspended or deleted author the errors of `find_local_account`, because NotFound would mean that the post was deleted.
 
     An account that the author has blocked may not read public posts either (contract, federation section 11). Other accounts of
     the reader's server may read no more than anonymous readers (behaviours section 7).

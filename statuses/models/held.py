@@ -26,8 +26,8 @@ class HeldPost(models.Model):
 
     A local post is stored in `scheduled`, a local edit in `draft`. For a remote post, `document` is what its server sent, `uri`
     the id of the post, `request_uri` the id of the activity that asked to reply, and `recipient` the account whose inbox
-    received it; `announced` tells whether accounts are notified of it. `approved_at` is set while an approved remote post waits
-    to be published.
+    received it; `announced` tells whether accounts are notified of it. `approved_at` is set while an approved remote post is
+    waiting to be published.
     """
 
     id = SnowflakeField(primary_key=True)

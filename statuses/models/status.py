@@ -289,7 +289,7 @@ class QuoteState(models.TextChoices):
 
 
 class Quote(models.Model):
-    """Quote of `quoted_status`, never a boost, by `status`, at most one (FEP-044f).
+    """Quote of `quoted_status` (never a boost) in `status`, at most one (FEP-044f).
 
     `quoted_uri` is the id of a quoted remote post that this server does not have (yet), `request_uri` the id of the
     QuoteRequest if one of the authors is remote, and `approval_uri` the id of another server's authorization. A `legacy` quote

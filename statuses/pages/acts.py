@@ -101,7 +101,8 @@ def counted_all(rules: tuple[limits.Rule, ...], user: User) -> None:
 
 @require_POST
 def act(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /statuses/:id/act`: do `act` to a post, and redirect (303) to the card `at` on the page `next`. Raises NotFound.
+    """`POST /statuses/:id/act`: perform `act` on a post, and redirect (303) to the card `at` on the page `next`. Raises
+    NotFound.
 
     With `Prefer: return=minimal` (RFC 7240) there is no body: 204, 202 if the post's author is asked first, 422 if it is
     refused.

@@ -80,7 +80,7 @@ class PolicyField(OpenChoiceField):
 
 
 def rule_of(value: str, kind: Interaction) -> dict[str, list[str]]:
-    """Return the rule for which the value of a field stands, as a value of the client API."""
+    """Return the rule that the value of a field stands for, in the form of the client API."""
     groups = groups_of(_part_of(value, kind), kind)
     automatic, manual = (Group.PUBLIC, NO_GROUPS) if groups is None else groups
     return {"automatic_approval": [*words_of(automatic)] or ["author"], "manual_approval": [*words_of(manual)]}
@@ -108,7 +108,7 @@ def rules_of_post(policy: int) -> dict[str, str]:
 
 
 class PoliciesForm(ServiceForm):
-    """Form for the policies of new posts, a choice for each visibility and kind of interaction."""
+    """Form for the policies of new posts, with a choice for each visibility and kind of interaction."""
 
     def __init__(self, preferences: Mapping[str, Any], data: Any = None) -> None:
         initial = {

@@ -1,4 +1,4 @@
-"""The form for a post. The inputs of the client API parse its values, so that both reject the same values."""
+"""The form for a post. The inputs of the client API parse its values, so that the page and the API reject the same values."""
 
 from __future__ import annotations
 

@@ -62,7 +62,8 @@ def find_hosts(
     that clients show as links. Takes less than 0.1 s.
 
     Links to mentioned accounts (`people`) do not count, nor do links to the author's hosts (`home`) for the post's page,
-    mentions or hashtags. Links to other servers always count, because the author chooses classes and tags (security row 74).
+    mentions or hashtags. Links to other servers always count, because the author chooses which links are marked as mentions
+    (security row 74).
     """
     found: dict[str | None, None] = {}
     for token in tokenise(content):

@@ -40,7 +40,7 @@ IMPLIED_WORDS: Final = frozenset({"author", "me", "mentioned"})
 
 UNLIMITED: Final = 0
 PREFERENCE: Final = "interaction_policies"
-"""Name of the policies for new posts among the preferences of a user: numbers by visibility."""
+"""Key of the policies for new posts in the preferences of a user; the policies are numbers by visibility."""
 PENDING: Final = 1 << 30
 """Bit of the policy of a reply that awaits approval: only its author and the parent's author can read it."""
 
@@ -57,7 +57,7 @@ FOLLOWING_BITS: Final = sum(
     for shift in _SHIFTS.values()
     for within in (_AUTOMATIC_SHIFT, _MANUAL_SHIFT)
 )
-"""Bits of a policy that depends on which accounts the author follows."""
+"""Bits that are set only in policies that depend on which accounts the author follows."""
 
 
 class Choice(StrEnum):

@@ -1,4 +1,4 @@
-"""Limits of uploaded files and their descriptions (contract, parameters section 3 "Media")."""
+"""Limits on uploaded files and their descriptions (contract, parameters section 3 "Media")."""
 
 from __future__ import annotations
 

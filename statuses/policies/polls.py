@@ -44,7 +44,7 @@ class PollDraft:
 
 @dataclass(frozen=True)
 class RemotePoll:
-    """Remote poll as its document describes it. `voters_count` and `expires_at` are None if it does not give them."""
+    """Remote poll as its document describes it. `voters_count` and `expires_at` are None if the document lacks them."""
 
     options: list[str]
     tallies: list[int]

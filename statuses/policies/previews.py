@@ -1,4 +1,4 @@
-"""Reads a page's metadata from oEmbed, else Open Graph, JSON-LD or plain HTML, in this order (behaviours section 9 "Cards")."""
+"""Reads a page's metadata from oEmbed, Open Graph, JSON-LD or HTML, in order of preference (behaviours section 9 "Cards")."""
 
 from __future__ import annotations
 

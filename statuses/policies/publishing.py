@@ -34,7 +34,9 @@ MARKDOWN: Final = "text/markdown"
 CONTENT_TYPES: Final = (PLAIN_TEXT, MARKDOWN)
 """Formats in which the text of a post may be written: `text/markdown` is an extension of this server (contract, README)."""
 DRAFTS_FROM: Final = datetime(3000, 1, 1, tzinfo=UTC)
-"""Time from which a scheduled post is a draft, never published: clients keep drafts with times in the year 5000 or 9999."""
+"""Time from which a scheduled post is a draft, which is never published: clients keep drafts with times in the year 5000 or
+9999.
+"""
 DRAFT_TIME: Final = datetime(9999, 1, 1, 12, tzinfo=UTC)
 """Time of drafts that are saved with the API for drafts; clients that keep drafts as scheduled posts recognise it."""
 _SINGLE_MEDIA_TYPES: Final = (MediaType.AUDIO, MediaType.VIDEO)

@@ -38,7 +38,7 @@ _ALL_GROUPS: Final = 15
 # Plain integers, because every post of a page is checked: each operator of an IntFlag takes a microsecond.
 _PUBLIC, _FOLLOWERS, _FOLLOWING, _UNSUPPORTED = (group.value for group in Group)
 FOLLOWING_BITS: Final = _FOLLOWING | _FOLLOWING << _MANUAL_SHIFT
-"""Bits of a policy that depends on which accounts the author follows."""
+"""Bits that are set only in policies that depend on which accounts the author follows."""
 _POLICY_GROUPS: Final = {QUOTES_BY_ANYBODY: Group.PUBLIC, QUOTES_BY_FOLLOWERS: Group.FOLLOWERS}
 
 

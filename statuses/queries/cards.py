@@ -16,7 +16,7 @@ from statuses.policies.cards import card_url
 @dataclass(frozen=True, slots=True)
 class ShownCard:
     """A preview as a post shows it: `url` is the link as written in the post, `author_id` the account that the page names as
-    its author and that has confirmed the page's server, `claimed_by` a named account that has not confirmed it (yet).
+    its author, if the account allows this for the page's server, and `claimed_by` a named account that does not allow it (yet).
     """
 
     card: PreviewCard

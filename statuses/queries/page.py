@@ -116,7 +116,7 @@ class PostPage:
         self.relations = self.relations.joined(other.relations)
 
     def seen_by(self, viewer_id: int, post: Post, marks: Marks, relations: Relations | None = None) -> PostPage:
-        """Return a post of a filled page as another viewer sees it, whose relations to `related_ids` of the post are given."""
+        """Return a post of a filled page as another viewer, with these `relations` to the post's `related_ids`, sees it."""
         relations = relations or Relations(viewer_id=viewer_id)
         return replace(self, viewer_id=viewer_id, rows=[post], marks=marks, relations=relations)
 
@@ -181,7 +181,7 @@ def of_rows(posts: Iterable[Post], viewer_id: int | None) -> PostPage:
 
 def fill(page: PostPage) -> PostPage:
     """Add the viewer's marks and the cached bodies, or the values to make them from: one query (none for an anonymous viewer)
-    when all bodies are cached, else at most three more; and up to three when a post links to collections.
+    when all bodies are cached, or else at most three more; and up to three when a post links to collections.
     """
     posts, authors = page.posts, page.authors
     page.polls = load_polls(number for number, row in posts.items() if row.poll_id is not None)

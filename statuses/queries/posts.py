@@ -146,7 +146,7 @@ _PARTS_SQL: Final = "\nUNION ALL\n".join(
     f"SELECT '{name}', {', '.join(_padded_columns(part))} FROM {part.source}"  # noqa: S608 (constants)
     for name, part in _PARTS.items()
 )
-# Besides the requested posts, this statement reads the posts that they boost, the posts quoted by any of these, and the
+# In addition to the requested posts, this statement reads the posts that they boost, the posts quoted by any of these, and the
 # posts quoted by the quoted posts. A boost itself has no quote, counters or mentions.
 _POSTS_SQL: Final = f"""
 WITH own AS MATERIALIZED (SELECT {_POST.columns} FROM {_POST.source} WHERE id = ANY((SELECT %(ids)s)::bigint[])),

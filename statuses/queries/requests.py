@@ -16,7 +16,7 @@ from statuses.policies.posts import Post
 
 
 def list_pending() -> QuerySet[InteractionRequest]:
-    """Select the requests that await a decision, without those about deleted posts and by suspended accounts."""
+    """Select the requests that await a decision, except those about deleted posts and those by suspended accounts."""
     there = Q(answer=None) | Q(answer__deleted_at=None)
     return InteractionRequest.objects.filter(
         there, is_present("account"), state=RequestState.PENDING, status__deleted_at=None

@@ -147,8 +147,8 @@ _PATH: Final = re.compile(r"/(?:@|users/)(?P<username>[A-Za-z0-9_.-]+)/(?:status
 
 
 def find_embeddable(username: str, status_id: Any) -> Post:
-    """Return the post, never a boost, of the local account with this username. Raises the same NotFound for a post that does
-    not exist and for one that is neither public nor unlisted.
+    """Return a post (not a boost) of the local account with this username. Raises the same NotFound for a post that does not
+    exist and for one that is neither public nor unlisted.
     """
     post = find_post(status_id, None)
     if not post.local or post.reblog_of_id is not None or post.username.lower() != username.lower():

@@ -90,9 +90,8 @@ def hold_received(
     recipient: Account | None,
     request_uri: str | None = None,
 ) -> bool:
-    """Hold the document of a remote post that matches a rule, or replace the held one, in the caller's transaction with
-    `lock("object:<uri>")`; return whether it is held. `request_uri` is the id of the activity that asks to reply. Raises
-    Invalid.
+    """Hold the document of a remote post that matches a rule, or replace the held one; return whether it is held. The caller's
+    transaction holds `lock("object:<uri>")`. `request_uri` is the id of the activity that asks to reply. Raises Invalid.
     """
     if screening.held_by is None and not load_rules(RuleSubject.POSTS):
         return False
@@ -158,7 +157,7 @@ def hold_edit(
 
 
 def hold_boost(*, account: Account, post_uri: str, uri: str, visibility: str, created_at: datetime) -> bool:
-    """Store a boost of a held remote post, of which it has at most BOOSTS_LIMIT. Return whether the post is held."""
+    """Store a boost of a held remote post, at most BOOSTS_LIMIT for each post. Return whether the post is held."""
     with transaction.atomic():
         held_post = HeldPost.objects.select_for_update().filter(uri=post_uri, status=None).first()
         if held_post is None:

@@ -1,5 +1,5 @@
 """Creates and undoes favourites, bookmarks and boosts, and mutes of conversations. Repeated calls have no effect. An account
-may always undo its own action, also on a post that it may no longer read (behaviours section 7 "Undo", SEED-131 and 132).
+may always undo its own action, even on a post that it may no longer read (behaviours section 7 "Undo", SEED-131 and 132).
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
 
 
 def take_back_favourites(*, account_id: int, limit: int) -> int:
-    """Undo the oldest favourites of an account, at most `limit`, also on unreadable posts, in one transaction with a constant
-    number of statements, and return how many. Publishes StatusUnfavourited for posts that are not deleted.
+    """Undo the oldest favourites of an account, at most `limit`, including those on unreadable posts, in one transaction with a
+    constant number of statements, and return how many. Publishes StatusUnfavourited for posts that are not deleted.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -163,7 +163,7 @@ def reblog_status(
     created_at: datetime | None = None,
     approved: bool = False,
 ) -> int | None:
-    """Boost a post that the account may read, and return the id of the boost, also of an existing one; None if a request was
+    """Boost a post that the account may read, and return the id of the boost, which may exist already; None if a request was
     sent to the author instead (`ask`; not with `approved`). Publishes StatusPublished for the boost and StatusReblogged.
 
     `relations` to the author are loaded if not given. `visibility` is by default the user's; a boost of a private post is

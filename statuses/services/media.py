@@ -272,7 +272,8 @@ def remove_unattached() -> int:
                 .order_by("unattached_at")[:_BATCH_SIZE]
             )
             MediaAttachment.objects.filter(id__one_of=[media.id for media in old]).delete()
-        # Removed after the commit, because a file without a row only wastes space, while a row without its file breaks a post.
+        # The files are removed after the commit, because a file without a row only wastes space, while a row without its file
+        # breaks a post.
         storage.remove(*(path for media in old for path in media.paths))
         removed += len(old)
         if len(old) < _BATCH_SIZE:

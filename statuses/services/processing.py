@@ -25,7 +25,9 @@ from statuses.services.media import FOLDER, take_picture
 logger = logging.getLogger("social.media")
 
 ATTEMPTS: Final = 5
-"""Maximum number of attempts: a file during whose processing the process ended this often is taken for the cause, and fails."""
+"""Maximum number of attempts: if the process has ended this often while it processed a file, the file is considered the cause,
+and is marked as failed.
+"""
 PROCESSING_SECONDS: Final = recordings.CONVERSION_SECONDS + 300.0
 """Time-out of `process_media` for one file, in seconds."""
 
@@ -60,7 +62,7 @@ def _begin(media_id: int) -> MediaAttachment | None:
 
 
 def process_released(events: Sequence[FileReleased]) -> None:
-    """Handle FileReleased: process uploads again that failed because of the file, which can then be attached for a day."""
+    """Handle FileReleased: process the failed uploads of the released file again; they can then be attached for a day."""
     for file in QuarantinedFile.objects.filter(id__one_of=[event.file_id for event in events]):
         alike = QuarantinedFile.objects.filter(sha256=file.sha256, source=QuarantineSource.UPLOAD)
         ids = list(alike.exclude(media_id=None).values_list("media_id", flat=True))

@@ -105,10 +105,10 @@ def revise_remote_status(
 ) -> bool:
     """Store an edit of a remote post and publish StatusEdited. Return whether anything has changed.
 
-    `from_author` tells whether the author sent this version; a fetched one may come from a cache. Of a version that is no edit
-    or not newer (`_is_newer`), only votes, counts and, unless it is older, policies are stored (QuotePolicyChanged). Visibility
-    and parent do not change; quoted post and mentions do, except in a reply that awaits approval. With the `document` of the
-    edit, spam rules are checked and may hold it.
+    `from_author` tells whether the author sent this version; a fetched one may come from a cache. If the version is not an
+    edit, or not newer (`_is_newer`), only its votes and counts are stored and, unless it is older, its policies
+    (QuotePolicyChanged). Visibility and parent do not change; quoted post and mentions do, except in a reply that awaits
+    approval. With the `document` of the edit, spam rules are checked and may hold it.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)

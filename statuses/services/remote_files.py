@@ -43,7 +43,7 @@ def measure_files(events: Sequence[FilesUnmeasured]) -> None:
 
 def complete_files(events: Sequence[RemoteCopyStored]) -> None:
     """Set the type, size and duration of remote files, and a missing blurhash, from their copies. A video without sound becomes
-    a gifv, a file that cannot be shown unknown (behaviours section 10). Idempotent. One transaction for each batch.
+    a gifv, and a file that cannot be shown becomes unknown (behaviours section 10). Idempotent. One transaction for each batch.
     """
     for copy in RemoteCopy.objects.filter(id__one_of=[event.copy_id for event in events]):
         measured = _measured_facts(copy)

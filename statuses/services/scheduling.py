@@ -67,7 +67,7 @@ def schedule_status(
     application_id: int | None = None,
     composed: bool = True,
 ) -> ScheduledStatus | Status:
-    """Store a post until it is due, after DRAFTS_FROM as a draft, and compose it immediately to report errors, unless
+    """Store a post until it is due, or as a draft from DRAFTS_FROM on, and compose it immediately to report errors, unless
     `composed` is False: errors of files and unexpected mentions with their own message, all others as "Record invalid".
 
     A repeated `idempotency_key` returns the first scheduled post, or the post published from it; NotFound if that was deleted.
@@ -240,7 +240,7 @@ def save_draft(
     *, author: Account, draft: Draft, idempotency_key: str | None = None, application_id: int | None = None
 ) -> ScheduledStatus | Status:
     """Store a draft; its content is only checked when it is published. Raises Invalid for a text that is too long, files that
-    are not the author's unattached ones, and too many drafts. A repeated key works as in `schedule_status`.
+    are attached or not the author's, and too many drafts. A repeated key works as in `schedule_status`.
     """
     return schedule_status(
         author=author,

@@ -81,10 +81,10 @@ class Composed(AuthorColumns):
     """Checked content of a post or of an edit, composed from a draft, or by federation from a document.
 
     A remote post has `uri` and `created_at`, its text is sanitised, and its `files` and `emojis` come from its document; a
-    local post has the files `media_ids`. A `quote_policy` of None means nobody in a new post, and no change in an edit; an
-    `interaction_policy` of None means everybody, and no change. A reply with `asks` awaits approval. An edit never changes
-    the visibility, the parent, or the quote of a local post. `collections` are the collections to which the post links: ids
-    of known collections, ActivityPub ids of unknown ones.
+    local post has the files `media_ids`. With a `quote_policy` of None, nobody may quote a new post; with an
+    `interaction_policy` of None, everybody may interact with it; in an edit, None means no change. A reply with `asks` awaits
+    approval. An edit never changes the visibility, the parent, or the quote of a local post. `collections` are the collections
+    to which the post links: ids of known collections, ActivityPub ids of unknown ones.
 
     `mentions` are all addressed accounts; those with ids in `silent` are not mentioned in the text. `unknown_mentions` are the
     ActivityPub ids of mentioned accounts that this server does not know. `tags` are pairs (normalised hashtag, hashtag as

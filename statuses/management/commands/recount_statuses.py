@@ -3,8 +3,8 @@ from statuses.services.recounting import Progress, recount_statuses
 
 
 class Command(OperatorCommand):
-    """Count the replies, boosts, favourites and quotes of all posts again, the posts of all accounts, the votes in polls and
-    the use of featured hashtags, and correct stored numbers that are wrong. The server may run meanwhile.
+    """Recount the replies, boosts, favourites and quotes of all posts, the posts of all accounts, the votes in polls and the
+    use of featured hashtags, and correct wrong numbers. The server may keep running meanwhile.
     """
 
     def run(self, *, dry_run: bool) -> None:

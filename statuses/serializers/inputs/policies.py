@@ -49,7 +49,7 @@ class RuleInput(Form):
 
 
 class _StrictObjectField(ObjectField):
-    """An object or an empty value, which is ignored. Raises Invalid otherwise: a limit must not be lost."""
+    """An object, or an empty value, which is ignored. Raises Invalid otherwise, so that no limit is silently ignored."""
 
     def __init__(self, child: Any) -> None:
         super().__init__(child, non_empty=True)
