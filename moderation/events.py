@@ -47,7 +47,9 @@ class AppealDecided(Event, key="account:{account_id}"):
 
 
 class DecisionEnded(Event, key="account:{account_id}"):
-    """A decision to delete posts of `account_id` can no longer be undone. Published with the decision, due later."""
+    """A decision to delete posts of `account_id` can no longer be undone. The event is published in advance, when the decision
+    is made.
+    """
 
     decision_id: int
     account_id: int
@@ -106,7 +108,7 @@ class AnnouncementWithdrawn(Event, key="announcement:{announcement_id}"):
 
 
 class AnnouncementReactionChanged(Event, key="announcement:{announcement_id}"):
-    """A person has added or removed a reaction with an emoji to an announcement."""
+    """A person has added an emoji reaction to an announcement, or removed one."""
 
     announcement_id: int
     name: str

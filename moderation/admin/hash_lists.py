@@ -32,7 +32,7 @@ FORM_BYTES: Final = 8 * 1024 * 1024
 
 
 class HashListForm(DraftForm):
-    """A hash list; the policy validates its values."""
+    """Form for a hash list; the policy validates its values."""
 
     class Meta:
         model = HashList

@@ -1,4 +1,4 @@
-"""The inbox of staff in the admin: open reports by reported account, bulk decisions, and ten minutes to undo them."""
+"""The inbox of staff in the admin: open reports by reported account, bulk decisions, and how they are undone."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from statuses.models import HeldPost, Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.moderating import approve_held, discard_held, discard_held_by_rule, open_held, version_of
 
-# Limits of a dry run, which runs within a request.
+# Limits on a dry run, because it runs within a request.
 _POSTS_LIMIT, _SECONDS_LIMIT = 50_000, 8.0
 #: Session key of a mapping from the held posts that the viewer has opened lately to the versions that the viewer saw.
 _SEEN_VERSIONS = "held_versions"
@@ -42,7 +42,7 @@ _SEEN_LIMIT = 100
 
 
 class SpamRuleForm(DraftForm):
-    """A spam rule; the policy validates its conditions."""
+    """Form for a spam rule; the policy validates its conditions."""
 
     words = Lines(_("Words"), _("One per line, in the text of posts or the reason given at sign-up"))
     link_hosts = Lines(_("Link domains"), _("One per line, subdomains included; only for posts"))
@@ -148,7 +148,7 @@ class SpamRuleAdmin(EditedAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SpamRule]:
-        """Return the rules, each with the number of its matches in the last 90 days and of its held posts."""
+        """Return the rules, each with the numbers of its matches in the last 90 days and of its held posts."""
         rows: QuerySet[SpamRule] = super().get_queryset(request)
         return rows.annotate(met=Count("matches", distinct=True), waits=Count("held", distinct=True))
 

@@ -67,7 +67,7 @@ def _reviews(review: Callable[[Staff, Any, bool], Any]) -> tuple[Act, ...]:
 
 
 class ReviewedAdmin(PermittedAdmin):
-    """Rows for which staff decide `trendable`."""
+    """Base of the pages on which staff decide whether something may trend (`trendable`)."""
 
     permission = Permission.MANAGE_TAXONOMIES
     waits = Q(trendable=None)
@@ -128,7 +128,7 @@ class LinkPublisherAdmin(ReviewedAdmin):
 
 
 class TagForm(DraftForm):
-    """Decisions about a hashtag. Its spelling may change as long as it stays the same hashtag."""
+    """Form for the decisions about a hashtag. Its spelling may change as long as it stays the same hashtag."""
 
     class Meta:
         model = Tag

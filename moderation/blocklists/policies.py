@@ -117,7 +117,7 @@ def allowed_effects(severity: str) -> list[str]:
 
 
 def access_errors(username: str, password: str) -> list[FieldError]:
-    """Return the errors of the name and the password of basic authentication (RFC 7617 section 2)."""
+    """Return the errors of a username and a password for basic authentication (RFC 7617 section 2)."""
     errors = []
     for name, value, forbidden in (("username", username, ":"), ("password", password, "")):
         if len(value) > NAME_LIMIT:

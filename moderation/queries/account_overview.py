@@ -23,8 +23,8 @@ LISTED_LIMIT: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class AccountOverview:
-    """An account for staff: its public posts, strikes, notes, addresses, sessions, reports about and by it, and audit log;
-    and users with the same address or mail server. All lists begin with the newest.
+    """An account for staff: its public posts, strikes, notes, addresses, sessions, reports about and by it, and audit log; and
+    users with the same address or mail server. All lists are sorted newest first.
     """
 
     card: PersonCard

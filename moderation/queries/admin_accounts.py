@@ -56,7 +56,7 @@ class UsedAddress:
 
 @dataclass(frozen=True, slots=True)
 class AdminAccount:
-    """An account with its user if it is local, whether the user's address is confirmed, and the IP addresses, latest first."""
+    """An account, its user if it is local, whether the user's address is confirmed, and the IP addresses, last used first."""
 
     account: Account
     user: User | None

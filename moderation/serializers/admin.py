@@ -109,7 +109,7 @@ class AdminTagSerializer(TagSerializer):
 
 
 class TrendingForStaffSerializer(EntitySerializer):
-    """Trending items, with whether they still need a review by staff. Context: `entities` by id."""
+    """Trending items, each with whether staff still have to review it. Context: `entities` by id."""
 
     def to_representation(self, instance: Trending) -> dict[str, Any]:
         entity: dict[str, Any] = self.context["entities"][instance.object_id]

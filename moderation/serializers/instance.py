@@ -49,7 +49,7 @@ class RuleSerializer(EntitySerializer):
 
 
 def _limits() -> dict[str, dict[str, Any]]:
-    """Return the limits of posts, files and polls, which both versions of the document have."""
+    """Return the limits on posts, files and polls, which both versions of the document have."""
     shortest, longest = DURATION_SECONDS
     return {
         "statuses": {

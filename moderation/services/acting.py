@@ -1,4 +1,4 @@
-"""Actions of staff on an account and on its posts, with the strike that the person sees and the report about it; notes."""
+"""Actions of staff on an account and its posts, with the strike that its owner sees and the reports that are settled; notes."""
 
 from __future__ import annotations
 

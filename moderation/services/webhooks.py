@@ -26,7 +26,7 @@ from social.kernel.runner import enqueue
 
 
 def create_webhook(*, by: Staff, draft: WebhookDraft) -> Webhook:
-    """Store a webhook with a new secret, enabled. Raises Forbidden, Invalid, and Conflict if there are WEBHOOKS_LIMIT."""
+    """Store a webhook with a new secret, enabled. Raises Forbidden, Invalid, and Conflict if WEBHOOKS_LIMIT exist."""
     _check(by, draft)
     with transaction.atomic():
         lock("webhooks")

@@ -73,7 +73,7 @@ def call_about_edited_posts(events: Sequence[StatusEdited]) -> None:
 
 
 def _call(event: WebhookEvent, ids: Iterable[int], present: _Present) -> None:
-    """Queue a call for each of these objects that still exists. Nothing is presented if no webhook is notified of the event."""
+    """Queue a call for each of these objects that still exists. No entity is built if no webhook is notified of the event."""
     webhooks = find_webhooks(event)
     if webhooks:
         queue_calls(event, webhooks, present(list(dict.fromkeys(ids))).values())

@@ -68,7 +68,7 @@ _PARAMETERS: Final = {
 _THREADS: Final = ThreadPoolExecutor(TERMS["mails"].at_once, thread_name_prefix="mails")
 
 # A recipient who has received all mails allowed in an hour waits for the next hour. Existing rows are locked in the order of
-# their ids, the runner's order, even if nothing changes: a row that is deleted at the same moment is then inserted again.
+# their ids, as the runner locks them, even if nothing changes: a row that is deleted at the same moment is then inserted again.
 _MAKE_TURNS: Final = f"""
 INSERT INTO notifications_mailing AS m (host, account_id, due_at)
 SELECT %(host)s, u.account_id, GREATEST(

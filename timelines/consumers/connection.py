@@ -104,7 +104,7 @@ class Connection:
         return self.token_id in await in_thread(list_valid_tokens, [self.token_id])
 
     async def subscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
-        """Subscribe to a stream, unless it is subscribed or the connection has ended. Raises StreamError."""
+        """Subscribe to a stream, unless the connection has already subscribed to it or has ended. Raises StreamError."""
         if self.has_ended():
             return
         streams.check_name(name, tag)
@@ -131,7 +131,7 @@ class Connection:
                 await in_thread(build_open_feed, self.account_id, list_id)
 
     def take_command(self) -> None:
-        """Count a message of the client. Raises StreamError (429) after too many on this connection or of the account."""
+        """Count a message of the client. Raises StreamError (429) after too many on this connection or from the account."""
         if not self._commands.take(None):
             raise streams.StreamError(429, streams.TOO_MANY_COMMANDS)
         self._registry.take_command(self.account_id)

@@ -30,7 +30,9 @@ _CACHE_CONTROL: Final = (b"cache-control", b"private, no-store")
 
 
 class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has no types
-    """Consumer of a request: an event stream until one side ends it, or an error as JSON; also the health check."""
+    """Consumer of a request. Responds with an event stream until one side ends it, or with an error as JSON; also serves the
+    health check.
+    """
 
     def __init__(self, registry: ConnectionRegistry) -> None:
         self.registry = registry

@@ -80,7 +80,7 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
     """True after too many frames were received."""
 
     def connection_made(self, transport: BaseTransport) -> None:
-        # The operating system's send buffer is limited.
+        # Without this limit, Linux would buffer up to 4 MB for each client that does not read.
         super().connection_made(transport)
         limit_send_buffer(transport)
         self._allowance = Allowances(_FRAMES_AT_ONCE, _FRAMES_A_SECOND)

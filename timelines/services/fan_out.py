@@ -149,7 +149,7 @@ def _recipients_of(post: Post, readers: fan_out.Readers) -> Recipients:
     by_hashtag = readers.by_hashtag.get(post.id, ())
     if by_hashtag:
         candidates = dict.fromkeys((*candidates, *by_hashtag))
-    # Readers with the same relations get the same verdict, so that only one of them is checked.
+    # Readers with the same relations get the same verdict, so only one of them is checked.
     alike = readers.alike.get(post.account_id, frozenset()) - feeds.involved_ids(post) - set(by_hashtag)
     all_of_them = bool(alike) and _is_home_post(post, next(iter(alike)), readers)
     homes = [

@@ -179,7 +179,7 @@ def _from_sql(source: FeedSource, cursor: Cursor, feed_slice: Slice | None) -> F
 
 
 def _follows_feed(feed_slice: Slice, cursor: Cursor) -> bool:
-    """Tell whether the posts that SQL will read directly follow the feed, and the feed has room for them."""
+    """Tell whether the feed has room for the posts to be read from SQL, and these come directly after its last post."""
     if cursor.ascending or feed_slice.size >= feed.EXTENDED_ITEMS_LIMIT:
         return False
     if feed_slice.lowest is None:

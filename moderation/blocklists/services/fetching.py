@@ -1,4 +1,4 @@
-"""Fetches blocklists: conditional requests, limited in size and time, only to addresses to which this server may connect."""
+"""Fetches blocklists by conditional requests, with limits on size and time, from addresses to which this server may connect."""
 
 from __future__ import annotations
 

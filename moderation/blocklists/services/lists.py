@@ -40,7 +40,7 @@ _UNFETCHED: Final = {"etag": "", "last_modified": "", "digest": "", "failing_sin
 
 
 def subscribe(*, by: Staff, draft: BlocklistDraft) -> Blocklist:
-    """Subscribe to a list, which is fetched soon. Raises Forbidden, Invalid, and Conflict if there are LISTS_LIMIT."""
+    """Subscribe to a list, which is fetched soon. Raises Forbidden, Invalid, and Conflict if there are LISTS_LIMIT lists."""
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
         lock("blocklists")
@@ -60,10 +60,10 @@ def change_list(*, by: Staff, blocklist: Blocklist, draft: BlocklistDraft) -> No
 
 
 def change_values(*, by: Staff, blocklist: Blocklist, changes: Mapping[str, Any]) -> None:
-    """Change some values of a subscription, by the names of a draft. If its options for severities or rejections have changed,
-    publishes BlocklistChanged, so that settled entries are compared with the rules again; entries that are waiting for approval
-    keep waiting. The stored password is kept unless a new one is given, the username is removed, or the list moves to another
-    origin. Raises Forbidden, Invalid, NotFound.
+    """Change some values of a subscription, given by the field names of a draft. If its options for severities or rejections
+    have changed, publishes BlocklistChanged, so that settled entries are compared with the rules again; entries that are
+    waiting for approval keep waiting. The stored password is kept unless a new one is given, the username is removed, or the
+    list moves to another origin. Raises Forbidden, Invalid, NotFound.
     """
     with _changing(by, blocklist, "blocklists") as locked:
         draft = replace(draft_of(locked), **changes)

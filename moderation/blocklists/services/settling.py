@@ -39,7 +39,9 @@ _Act = Callable[[Staff, Blocklist | None, Sequence[BlocklistEntry]], None]
 
 
 def settle_lists(events: Sequence[BlocklistChanged]) -> None:
-    """Handle BlocklistChanged: settle the next BATCH entries of each list; delete a removed list after its last entry."""
+    """Handle BlocklistChanged: settle the next BATCH entries of each list; delete a removed list once all its entries are
+    settled.
+    """
     for event in events:
         settle_next(event)
 

@@ -81,7 +81,7 @@ class Command(OperatorCommand):
         """Fetch a list and show the changes that it would make if all were approved; nothing is changed.
 
         url: the address of the list, or the name of a subscription
-        username: for a list behind basic authentication that is not subscribed to
+        username: for a list behind basic authentication to which there is no subscription
         password_file: the file in whose first line the password is; - reads standard input
         """
         try:
@@ -179,7 +179,7 @@ class Command(OperatorCommand):
         """List the servers that no list may block, or add or remove one.
 
         add: a server to protect, with its subdomains and parent domains
-        remove: a server to protect no longer
+        remove: a server that is no longer to be protected
         comment: the reason, for colleagues
         """
         with undone_if(dry_run):

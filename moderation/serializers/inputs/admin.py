@@ -95,7 +95,7 @@ class ReportsInput(Input[ReportFilter]):
 
 
 class ReportChangeInput(Form):
-    """Changes of a report, its category and its rules; None leaves a value unchanged."""
+    """Changes to the category and the rules of a report; None leaves a value unchanged."""
 
     category: str | None = None
     rule_ids: tuple[int, ...] | None = None

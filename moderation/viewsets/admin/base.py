@@ -109,7 +109,7 @@ def row_endpoints(
 
 
 def row_titles(one: str, many: str) -> dict[str, str]:
-    """Return the titles of an AdminRowsViewSet; `one` has its article: `row_titles("a rule", "rules")`."""
+    """Return the titles of an AdminRowsViewSet; `one` includes its article: `row_titles("a rule", "rules")`."""
     titles = {"list": f"List of {many}, newest first.", "retrieve": f"{capfirst(one)}.", "destroy": f"Remove {one}."}
     return titles
 
