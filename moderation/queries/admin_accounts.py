@@ -56,7 +56,7 @@ class UsedAddress:
 
 @dataclass(frozen=True, slots=True)
 class AdminAccount:
-    """An account, its user if it is local, whether the user's address is confirmed, and the IP addresses, last used first."""
+    """An account, its user if it is local, whether the user's address is confirmed, and the IP addresses, newest first."""
 
     account: Account
     user: User | None
