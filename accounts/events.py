@@ -168,7 +168,7 @@ class AccountRenamed(Event, key="account:{account_id}"):
 
 
 class AccountFollowed(Event, key="pair:{account_id}:{target_id}"):
-    """`account_id` follows `target_id` from now on."""
+    """`account_id` has begun to follow `target_id`."""
 
     account_id: int
     target_id: int
@@ -251,7 +251,7 @@ class DomainUnblocked(Event, key="account_domain:{account_id}:{domain}"):
 
 
 class TagFollowed(Event, key="account_tag:{account_id}:{tag_id}"):
-    """`account_id` follows a hashtag from now on."""
+    """`account_id` has begun to follow a hashtag."""
 
     account_id: int
     tag_id: int

@@ -65,7 +65,7 @@ def find_addressed(term: str) -> list[int]:
     username, at, domain = term.strip().removeprefix("@").partition("@")
     begun = filter_by_prefix(Account.objects.order_by(ADDRESS_ORDER), username)
     if not at:
-        # An array, because a join would read all accounts.
+        # The ids are in an array, because with a join PostgreSQL would read all accounts.
         people = ArraySubquery(User.objects.values("account_id"))
         here = Account.objects.filter(id__one_of=people, username__icontains=username)
         recent = newest(Account.objects.filter(username__icontains=username))

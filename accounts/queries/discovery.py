@@ -34,7 +34,7 @@ FOLLOWS_LOOKED_AT: Final = 150
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """An account with the reason why it is suggested, in the terms of the API."""
+    """An account, with the API's name for the reason why it is suggested."""
 
     account_id: int
     source: str
@@ -153,7 +153,7 @@ def _suggestable(viewer_id: int, accounts: QuerySet[Account]) -> QuerySet[Accoun
 
 
 def _not_hidden(accounts: QuerySet[Account], viewer_id: int) -> QuerySet[Account]:
-    # As arrays: the planner expects each subquery to exclude half of all accounts, and would read them all.
+    # The ids are in arrays: the planner expects each subquery to exclude half of all accounts, and would read them all.
     hidden = load_hidden(viewer_id)
     people = [*hidden.blocking, *hidden.blocked_by, *hidden.muting]
     return accounts.filter(id__none_of=people, domain__none_of=list(hidden.domains))

@@ -81,8 +81,8 @@ def unsensitize_account(*, by: Staff, account: Account) -> None:
 def suspend_account(*, by: Staff, account: Account, reason: str = "") -> None:
     """Suspend an account: it is hidden and cannot be used until that is undone; after REVERSAL_PERIOD it is erased.
 
-    Sessions and streams end; tokens get status 403; the e-mail address is blocked for sign-up. Raises Forbidden,
-    NotFound, and Conflict for the last administrator. Publishes AccountSuspended.
+    Sessions and streams end; requests with a token get status 403; the e-mail address is blocked for sign-up. Raises
+    Forbidden, NotFound, and Conflict for the last administrator. Publishes AccountSuspended.
     """
     with _acting(by, account, "suspend", _SANCTIONS, **reason_details(reason)) as subject:
         current, user = subject.account, subject.user

@@ -30,7 +30,7 @@ from social.kernel import clock
 from social.kernel.text.names import normalise_domain
 
 UNCONFIRMED: Final = ~Exists(EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True))
-"""Condition of users who have not confirmed their e-mail address."""
+"""Condition for users who have not confirmed their e-mail address."""
 
 
 def list_unapproved() -> QuerySet[User]:

@@ -148,7 +148,8 @@ def remove_files_of(account_id: int) -> int:
 
 def forget_past_imports() -> int:
     """Remove archives that were not started in time, lines of imports that cannot be undone any more, and stray
-    folders; return how many imports and folders. The row of an import stays as long as its posts. Run by the scheduler.
+    folders; return how many imports and folders. The row of an import stays as long as its posts exist. Run by the
+    scheduler.
     """
     now = clock.now()
     unconfirmed = PastImport.objects.filter(
