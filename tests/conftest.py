@@ -40,7 +40,7 @@ from timelines.queries.public import forget_access
 hypothesis.settings.register_profile("social", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("social")
 
-# The attributes that `load_middleware` sets.
+# The attributes of a handler that `load_middleware` sets.
 _CHAIN = ("_middleware_chain", "_view_middleware", "_template_response_middleware", "_exception_middleware")
 # In seconds; longer than any test takes.
 _LONGEST = 120
@@ -178,14 +178,16 @@ def _static_files_found_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _middleware_made_once() -> Iterator[None]:
-    """Share the middleware among test clients with the same settings, as a server's requests do; building it takes 1 ms."""
+    """Share the middleware among test clients with the same settings, as all requests to a real server do; building it takes 1
+    ms.
+    """
     load = ClientHandler.load_middleware
     # Two pairs of a settings object and its middleware: that of the whole run, and that of the last override by a test.
     made: dict[str, tuple[Any, dict[str, Any]]] = {}
     unchanged = settings._wrapped
 
     def load_once(handler: ClientHandler, is_async: bool = False) -> None:
-        # A setting that a test overrides creates another settings object.
+        # When a test overrides a setting, Django creates another settings object.
         place = "unchanged" if settings._wrapped is unchanged else "changed"
         if place in made and made[place][0] is settings._wrapped:
             vars(handler).update(made[place][1])

@@ -97,7 +97,7 @@ class TagInput(Input[TagDraft]):
 
 
 class DetailedInput(TagInput):
-    """An input whose errors have codes per field."""
+    """An input whose errors contain codes for each field."""
 
     details = True
 
@@ -121,17 +121,17 @@ class TagsViewSet(ApiViewSet):
     }
 
     def list(self, request: ApiRequest) -> HttpResponse:
-        """List tags with the paging of timelines: there is a next page whenever there are items."""
+        """List tags paged like timelines: there is a next page whenever there are items."""
         page = self.paginate(Tag.objects.all())
         return page.respond(TagSerializer(page.items, many=True).data)
 
     def index(self, request: ApiRequest) -> HttpResponse:
-        """List tags with the paging of lists of accounts."""
+        """List tags paged like lists of accounts."""
         page = self.paginate(Tag.objects.all())
         return page.respond(TagSerializer(page.items, many=True).data)
 
     def offsets(self, request: ApiRequest) -> HttpResponse:
-        """List tags with the paging of trends."""
+        """List tags paged like trends."""
         page = self.paginate(Tag.objects.order_by("-id"))
         return page.respond(TagSerializer(page.items, many=True).data)
 
@@ -143,7 +143,7 @@ class TagsViewSet(ApiViewSet):
         return {"id": str(Tag.objects.create(name=draft.name, display_name=draft.name).id), "name": draft.name}
 
     def retrieve(self, request: ApiRequest, id: int) -> dict[str, Any]:
-        """Show a tag; those whose name begins with "secret" belong to another user."""
+        """Show a tag; tags whose names begin with "secret" belong to another user."""
         found = Tag.objects.exclude(name__startswith="secret").filter(id=id).first()
         if found is None:
             raise errors.NotFound

@@ -186,7 +186,7 @@ def test_an_unknown_scope_is_a_mistake_of_the_programmer() -> None:
 
 
 class NoModerator(BasePermission):
-    """A permission that refuses by returning False, as those of Django do."""
+    """A permission that refuses by returning False, as those of DRF do."""
 
     def has_permission(self, request: Any, view: Any) -> bool:
         return False

@@ -29,7 +29,7 @@ def _reads_parameters(node: ast.AST) -> bool:
 
 
 def _acts(node: ast.AST) -> bool:
-    """Return whether the import takes more than classes and constants from services."""
+    """Return whether the node imports anything but classes and constants from services."""
     if isinstance(node, ast.Import):
         return any(".services" in alias.name for alias in node.names)
     if not isinstance(node, ast.ImportFrom) or not node.module:

@@ -26,7 +26,7 @@ def test_the_page_may_load_and_ask_this_server_alone(client: Client, path: str) 
     assert policy["default-src"] == "'none'"
     assert {policy[name] for name in ("script-src", "connect-src", "style-src")} == {"'self'"}
     assert policy["frame-ancestors"] == "'none'"
-    # The popup of OAuth passes the code to the page that opened it.
+    # The OAuth popup passes the code to the page that opened it.
     assert answer["Cross-Origin-Opener-Policy"] == "unsafe-none"
     assert "noindex" in answer.content.decode()
     assert client.post(path).status_code == 405
@@ -56,7 +56,7 @@ def test_an_endpoint_is_tried_in_a_browser_with_a_token_from_oauth(
         assert tab.press("form:not([data-passkey]) [type=submit]") == "/"
         tab.go(f"{live_server.url}/api/docs")
         find(".opblock-tag")
-        # The popup with the consent page is another tab, and this tab keeps a reference to it for scripts.
+        # The popup with the consent page is a separate tab, to which scripts in this tab keep a reference.
         tab.run("window.open = (open => (...all) => (window.opened = open.apply(window, all)))(window.open)")
         click(".auth-wrapper .authorize")
         click(".auth-container:has(.scopes) .btn.authorize")

@@ -40,7 +40,7 @@ def pages(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, t
 
 
 def addresses(**values: Any) -> Iterator[tuple[str, str]]:
-    """Yield the name and path of every page, except those of the admin and those that are ActivityPub documents too."""
+    """Yield the name and path of every page, except pages of the admin and pages that are also ActivityPub documents."""
     for name, parameters in sorted(dict(pages(urlpatterns)).items()):
         found = {parameter: (_VALUES | values).get(parameter, 1) for parameter in parameters}
         if name == "explore":

@@ -88,7 +88,7 @@ class Walk:
             if following is None:
                 break
             if self.upwards:
-                # the list of followed hashtags accepts both parameters, but links to only one
+                # the list of followed hashtags accepts both parameters, but its links use only one
                 following = following.replace("since_id=", "min_id=")
             if number < len(events):
                 for event in events[number]:
@@ -118,7 +118,7 @@ class Walk:
             self.items.drop(shown[-1] if kind == "drop shown" and shown else sorted(before)[number % len(before)])
         for name, key in self.items.here.items():
             if before.get(name) != key:
-                self.stayed.discard(name)  # the item was added, or moved to another place
+                self.stayed.discard(name)  # the item was added, or moved to a different place
                 if self.upwards and key > last:
                     self.stayed.add(name)
         self.stayed &= set(self.items.here)

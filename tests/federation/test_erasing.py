@@ -25,7 +25,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def account(zoe: RemotePerson, alice: Account) -> Account:
-    """Zoe's account as stored here, with followers, posts, favourites and boosts of her posts, and favourites of her own."""
+    """Zoe's account as stored here, with followers, with posts that others have favourited and boosted, and with favourites by
+    Zoe.
+    """
     found = fetch_actor(zoe.uri)
     mine = make_status(alice, "mine")
     for number in range(7):

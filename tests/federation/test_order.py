@@ -115,7 +115,7 @@ def test_a_post_that_was_edited_before_it_was_first_seen_says_so(zoe: RemotePers
     path = f"/api/v1/statuses/{post.id}"
     assert Api().get(path).json()["edited_at"] == clock.iso(edited)
     assert [version["created_at"] for version in Api().get(f"{path}/history").json()] == [clock.iso(edited)]
-    # If two edits have the same second, the one that arrives later counts (contract, federation section 17).
+    # If two edits have the same time in seconds, the one that arrives later counts (contract, federation section 17).
     assert deal(zoe, zoe.activity("Update", note | {"content": "<p>the same second</p>"})) == "done"
     assert Status.objects.get(id=post.id).content == "<p>the same second</p>"
     newer = note | {"content": "<p>newer</p>", "updated": second_of(edited + timedelta(minutes=5))}

@@ -120,7 +120,7 @@ def test_row_61_waiting_activities_are_counted_rarely_and_the_limits_still_hold(
     answers = [zoe.send(zoe.activity("Create", zoe.note())).status_code for _ in range(45)]
     assert answers == [202] * 40 + [429] * 5
     assert len(counted) < 25
-    # A second process does not share the cached counts of the first one, so it counts anew.
+    # A second process does not share the cached counts of the first one, so it counts again.
     monkeypatch.setattr(quotas, "_rooms", OrderedDict())
     assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 429
     work()

@@ -43,7 +43,7 @@ def sent_at(name: str) -> datetime:
     return parsedate_to_datetime(record(name)["headers"]["Date"])
 
 
-# Sorted in the order in which they were sent.
+# The records, in the order in which they were sent.
 POSTS = sorted(
     (name for name in FILES if record(name)["method"] == "POST"),
     key=lambda name: (sent_at(name), name),

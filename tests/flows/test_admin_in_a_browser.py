@@ -45,7 +45,7 @@ def addresses(client: Client) -> Iterator[str]:
 
 
 def wrong_on(tab: Tab, where: str) -> list[Any]:
-    """Return the problems of the open page, at both widths and in both themes."""
+    """Return the problems of the current page, at both widths and in both themes."""
     found = []
     for width in (1280, 390):
         for theme in ("light", "dark"):
@@ -80,7 +80,7 @@ def test_every_page_of_the_admin_is_accessible_and_asks_no_other_server(
             tab.go(live_server.url + path)
             wrong += loaded_from_elsewhere(tab, live_server.url)
             wrong += wrong_on(tab, path)
-            # Two of the pages are error pages themselves.
+            # Two of the pages are meant to show an error.
             wrong += [(path, each) for each in tab.problems if path not in each]
             tab.problems.clear()
     assert not wrong, pformat(wrong)

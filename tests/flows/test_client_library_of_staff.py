@@ -1,4 +1,4 @@
-"""Tests that Mastodon.py can use the endpoints for moderators, as in `test_client_library`."""
+"""Tests that Mastodon.py can use the endpoints for moderators; see also `test_client_library`."""
 
 from __future__ import annotations
 

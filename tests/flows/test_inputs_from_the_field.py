@@ -1,5 +1,5 @@
 """Tests with the inputs of field reports (`tests.support.field`) on a running server: sent by a simulated server, linked, and
-uploaded. `tests/federation/test_field_inputs.py` has the same inputs without processes.
+uploaded. `tests/federation/test_field_inputs.py` tests the same inputs without a running server.
 """
 
 from __future__ import annotations

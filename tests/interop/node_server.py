@@ -65,7 +65,7 @@ def find_node(folder: Path) -> str:
 
 
 class NodeServer:
-    """A running server, used as a context manager; `arguments` follow the port."""
+    """A running server, used as a context manager; `arguments` are passed to it after the port."""
 
     def __init__(self, name: str, *arguments: str) -> None:
         self.name, self.arguments, self.port = name, arguments, free_port()

@@ -94,7 +94,7 @@ def write_and_hang(events: Sequence[Happened]) -> None:
 
 
 def die(events: Sequence[Happened]) -> None:
-    """Kill the process as a crash in C code would if a number is 13; otherwise insert rows."""
+    """If a number is 13, kill the process as a crash in C code would; otherwise insert rows."""
     if any(event.number == 13 for event in events):
         os.kill(os.getpid(), 9)
     write(events)

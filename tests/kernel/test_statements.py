@@ -1,4 +1,4 @@
-"""Tests of queries that run without a cursor: same rows, same errors, and included in query counts."""
+"""Tests of queries that run without a cursor: they return the same rows, raise the same errors, and are counted."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_errors_are_those_of_django_and_the_connection_stays() -> None:
 def test_a_connection_that_is_lost_under_a_statement_is_an_operational_error(
     times_before: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The response is then 503, whether the statement was prepared before or not."""
+    """The response is then 503, whether the query had been prepared or not."""
     with no_cursors(monkeypatch):
         for _time in range(times_before):
             rows_of("SELECT %(a)s", {"a": 1})

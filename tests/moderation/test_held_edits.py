@@ -1,4 +1,4 @@
-"""Tests of files of a held edit: they are kept as long as the edit, and attached when it is approved."""
+"""Tests of the files of a held edit: they are stored as long as the edit, and attached when it is approved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the instance documents that clients request first (clients.md E1, traps 7, 26, 27; SEED-035, 037)."""
+"""Tests of the instance documents, which clients request first (clients.md E1, traps 7, 26, 27; SEED-035, 037)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the links of a post that spam rules check (security row 74)."""
+"""Tests of which links in a post spam rules check (security row 74)."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def interact(ann: Person, bob: Person, kind: str) -> None:
 
 
 def make_notifications(person: Person, number: int, kind: str = "mention") -> list[Notification]:
-    """Create notifications from as many accounts, each about another post, and queue them for mails."""
+    """Create this many notifications, each from a different account about a different post, and queue them for mails."""
     made = []
     for _time in range(number):
         sender = make_account()

@@ -299,7 +299,7 @@ def test_a_reload_replaces_every_process_and_no_request_fails(installation: dict
 
 
 def ask_on(environment: dict[str, str], kept: bool, answers: Counter[object], done: threading.Event) -> None:
-    """Send requests continuously, on kept or new connections, and count the responses."""
+    """Send requests continuously, on one persistent connection if `kept` and otherwise on new ones, and count the responses."""
     address = f"http://127.0.0.1:{environment['PORT']}/api/v1/instance"
     headers = {"Host": environment["LOCAL_DOMAIN"], "Connection": "keep-alive" if kept else "close"}
     with requests.Session() as session:

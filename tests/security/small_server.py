@@ -75,7 +75,7 @@ def _hold(file: Path) -> None:
 
 
 def _put_off(environ: dict[str, Any]) -> None:
-    """Defer the response until it was polled this often, or forever, with a limit in seconds: `?polls,seconds`."""
+    """Defer the response until it has been polled a number of times (or forever), with a limit in seconds: `?polls,seconds`."""
     questions, seconds = (float(part) for part in environ["QUERY_STRING"].split(","))
     asked = iter(range(int(questions)))
 

@@ -214,7 +214,7 @@ def a_user_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> Non
 def each_scope_opens(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """Each of the declared scopes, or a parent of one, is sufficient."""
     by_application = row.access.kind is Kind.APP_TOKEN or (
-        # Data that belongs to a token needs the token of a user.
+        # If the data belongs to a certain token, this is the token of a user.
         row.access.kind is Kind.ANY_TOKEN and (scene is None or scene.token is None)
     )
     make_token = callers.app_token if by_application else callers.user_token

@@ -62,7 +62,7 @@ def without_row(rows: Iterable[Row]) -> list[str]:
 
 
 def battery(rows: Sequence[Row], urlconf: str = "social.urls") -> Callable[..., None]:
-    """Return a test function with one case per row and group of checks; `urlconf` is where the endpoints are routed."""
+    """Return a test function with one case per row and group of checks; `urlconf` names the module with the endpoints' URLs."""
     declared = {name: pattern.declared(name.partition(" ")[0].lower()) for name, pattern in routed(urlconf).items()}
     unknown = [row.endpoint for row in rows if row.endpoint not in declared]
     assert not unknown, f"not routed: {unknown}"

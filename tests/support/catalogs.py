@@ -85,7 +85,7 @@ def sentences() -> dict[Key, set[str]]:
                 continue
             for key in keys:
                 found.setdefault(key, set()).add(str(path.relative_to(ROOT)))
-    # A sentence used with and without a plural is one entry, the one with the plural.
+    # A sentence that is used with and without a plural has a single entry, which includes the plural.
     with_plural = {(context, sentence) for context, sentence, plural in found if plural}
     return {key: files for key, files in found.items() if key[2] or (key[0], key[1]) not in with_plural}
 

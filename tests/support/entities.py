@@ -138,9 +138,8 @@ def check(name: str, body: Any) -> None:
 
 
 def _leaves(problem: ValidationError) -> list[ValidationError]:
-    """Return the problem; for a value that matches none of several schemas, the problems of the most similar one.
-
-    That is a schema of the value's type, then the one with the fewest problems.
+    """Return the problem; if a value matches none of several schemas, return the problems with the most similar schema instead.
+    Schemas for the value's type come first, then those with the fewest problems.
     """
     alternatives: dict[int | str, list[ValidationError]] = {}
     for each in problem.context or ():
@@ -162,7 +161,7 @@ def check_all(name: str, body: Any) -> None:
         check(name, item)
 
 
-# Ids of other kinds: strings, but not 64-bit integers.
+# Members whose ids are strings, but not 64-bit integers.
 _FOREIGN_IDS = frozenset({"client_id", "device_id", "key_id", "group_key"})
 _NUMERIC = re.compile(r"(?:[0-9]{1,19}|-99)\Z")
 

@@ -56,13 +56,13 @@ def document_of(name: str, stranger: str, person: str) -> dict[str, Any]:
 
 
 def finger() -> dict[str, Any]:
-    """Return the WebFinger document of input 04: an address on another domain than its account."""
+    """Return the WebFinger document of input 04, in which the address is on a domain other than that of the account."""
     found: dict[str, Any] = json.loads(text_of("04").partition("\n\n")[2])
     return found
 
 
 def signature_headers() -> list[str]:
-    """Return the values of input 09."""
+    """Return the header values of input 09."""
     lines = text_of("09").splitlines()
     found = [line.removeprefix("Signature:").strip() for line in lines if line.startswith("Signature:")]
     assert len(found) >= 5
@@ -70,7 +70,7 @@ def signature_headers() -> list[str]:
 
 
 def signature_header(form: str, key_id: str, header: str) -> str:
-    """Return a value of input 09 with the key and signature of another header."""
+    """Return a header in a form of input 09, with this key id and the signature of the valid `header`."""
     signature = header.rpartition('signature="')[2].rstrip('"')
     written = form.replace('"K"', f'"{key_id}"').replace('"S"', f'"{signature}"')
     return written.replace('"..."', '"(request-target) host date digest"')

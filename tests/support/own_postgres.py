@@ -1,4 +1,4 @@
-"""A PostgreSQL other than that of the test run, which a test can stop and start."""
+"""A separate PostgreSQL, which a test can stop and start."""
 
 from __future__ import annotations
 

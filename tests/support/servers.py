@@ -66,7 +66,7 @@ def _start(*, wanted: bool) -> None:
 
 
 def administrator(database: str) -> psycopg.Connection[Any]:
-    """Return a connection as the superuser of the tests' PostgreSQL; on an external one, as the configured role."""
+    """Return a connection to the tests' PostgreSQL as its superuser, or to an external one as the configured role."""
     import psycopg
 
     from social.runtime.postgres import ADMIN
@@ -100,7 +100,7 @@ os.environ["LOG_LEVEL"] = "error"
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]:
     """Start servers for each worker of pytest-xdist, because a Valkey message reaches subscribers in all its databases.
 
-    The process that distributes the tests runs none and has no servers.
+    The process that only distributes the tests has no servers.
     """
     _start(wanted=bool(_WORKER) or not getattr(early_config.known_args_namespace, "numprocesses", None))
     if "TEST_REDIS_URL" in os.environ:

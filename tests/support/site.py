@@ -17,7 +17,7 @@ def listening(handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
 
     The tested code remembers for half a minute which ports were unreachable, as if they were hosts.
     """
-    # Head and body are sent by two writes: on a kept connection the second would be delayed by 40 ms.
+    # Head and body are two writes; on a persistent connection Nagle's algorithm would delay the second by 40 ms.
     handler.disable_nagle_algorithm = True
     refused: list[ThreadingHTTPServer] = []
     while (server := ThreadingHTTPServer(("127.0.0.1", 0), handler)).server_port in _used_ports:

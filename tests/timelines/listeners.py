@@ -77,7 +77,7 @@ def open_socket(server: StreamingServer, someone: Person, stream: str = "", **qu
 
 
 def open_from_page(server: StreamingServer, browser: Client, *, origin: str = "", stream: str = "user") -> Socket:
-    """Open a socket as a page of this server, or of another `origin`, in a signed-in browser."""
+    """Open a socket as a page in a signed-in browser does; the page is on this server unless `origin` names another one."""
     name = settings.SESSION_COOKIE_NAME
     headers = {"Cookie": f"other=1; {name}={browser.cookies[name].value}", "Origin": origin or settings.BASE_URL}
     socket = Socket(server, None, headers=headers, stream=stream)

@@ -110,7 +110,7 @@ class Populated(World):
 
 @contextmanager
 def listening() -> Iterator[list[tuple[str, Message]]]:
-    """Collect the messages published on the public streams and those of the hashtags during the block."""
+    """Collect the messages that are published on the public streams and the hashtag streams during the block."""
     names = {streams.channel_key(name): name for name in (*_PUBLIC, channels.hashtag("cats"), channels.hashtag("dogs"))}
     received: list[tuple[str, Message]] = []
     with redis.client("streams").pubsub() as subscription:

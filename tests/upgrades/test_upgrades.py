@@ -116,7 +116,7 @@ def see_what_was_there(upgraded: Upgraded) -> None:
 
 
 def has_the_tables_of_a_new_one(upgraded: Upgraded) -> bool:
-    """Return whether the upgraded server's tables equal those of a new one."""
+    """Return whether the upgraded server's tables equal those of a new server."""
     address = os.environ["DATABASE_URL"].rpartition("/")[0]
     return schema(upgraded.environment["DATABASE_URL"]) == schema(f"{address}/{connection.settings_dict['NAME']}")
 

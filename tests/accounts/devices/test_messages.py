@@ -46,7 +46,7 @@ def test_seed_168_messages_reach_the_device_they_are_for(alice: Program, bob: Pr
     alice.upload()
     assert (
         bob.api.post(DELIVER, {"device": [message(alice)]}).status_code == 404
-    )  # a message from a device of another user
+    )  # a message from another user's device
     bob.device_id = "laptop"
     bob.upload()
     assert bob.api.post(DELIVER, {"device": [message(alice, "first"), message(alice, "second")]}).json() == {}

@@ -125,7 +125,7 @@ def test_a_token_without_the_issuers_signature_signs_nobody_in(issuer: TestIssue
         assert sign_in(visitor, issuer).status_code == 403
         assert not is_signed_in(visitor)
     assert not {"none", "HS256"} & set(ALGORITHMS)
-    # The issuer has changed its key: the new one is fetched once the cached keys are old.
+    # The issuer has changed its key: the new one is fetched when the cached keys have expired.
     issuer.sign, issuer.key = issuer.signed, key("second")
     assert sign_in(Client(), issuer).status_code == 403
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Tests of moving to another account: conditions, immediate effects, and the relations of local users that are moved too."""
+"""Tests of moving to another account: conditions, immediate effects, and relations of local users that move with it."""
 
 from __future__ import annotations
 

@@ -239,7 +239,7 @@ def test_an_import_is_undone_as_a_whole(ada: User) -> None:
     assert list(Status.objects.filter(deleted_at=None)) == [own]
     assert not ImportedPost.objects.exists()
     assert AccountStat.objects.get(account=ada.account).statuses_count == 1
-    # Only the post that another user had favourited is streamed as deleted.
+    # Only the deletion of the post that another user had favourited is streamed.
     assert set(OutboxRow.objects.exclude(queue="past").values_list("key", flat=True)) == {f"status:{liked.id}"}
     bring(ada, zipped(full()))
     assert Status.objects.filter(deleted_at=None).count() == 5

@@ -1,4 +1,4 @@
-"""Tests that an import that was stopped at any point continues there, and imports nothing twice."""
+"""Tests that an import which was stopped at any point continues there, and imports nothing twice."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-// A server made of @evanp/activitypub-bot: Zoe is on it, keeps what it understood of each activity, and does what she is told to.
+// A server built with @evanp/activitypub-bot. Its only user, Zoe, stores received activities and obeys commands of the tests.
 
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { json } from "node:stream/consumers";
 
-// The library asks for a release of its JSON-LD package that npm does not have. The one before it takes no further contexts,
-// has them at one of two places, forgets those of a document, and does not say what is an activity.
+// The library depends on a release of its JSON-LD package that npm does not have. The previous release cannot register
+// contexts, reads them in only one of two places, forgets those of a document, and lacks `isActivity`. The following lines
+// mend this.
 const require = createRequire(import.meta.url);
 const Loader = require("activitystrea.ms/src/contextloader.js");
 const Environment = require("activitystrea.ms/src/environment.js");
@@ -29,12 +30,12 @@ const publicly = "https://www.w3.org/ns/activitystreams#Public";
 const seen = [];
 
 class Zoe extends Bot {
-  // It comes here after its signature was checked. The library goes on with it, since the answer is no.
+  // Called with each activity whose signature is valid; false lets the library process it too.
   async handleActivity(activity) {
     seen.push(await activity.export());
     return false;
   }
-  // What is addressed to everybody and to nobody by name, as Delete is, comes here alone.
+  // Called with activities that are addressed to the public only, such as Delete; they do not reach `handleActivity`.
   async onPublic(activity) {
     seen.push(await activity.export());
   }
@@ -42,7 +43,7 @@ class Zoe extends Bot {
 
 const zoe = new Zoe("zoe", { fullname: "zoe of activitypub-bot" });
 const app = await makeApp({ databaseUrl, origin, bots: { zoe }, allowPrivateNetworkRequests: true });
-// It names people without the port, and is asked for them with it.
+// The library leaves the port out of addresses, but other servers look accounts up with the port.
 app.locals.formatter.acct = (name) => `acct:${name}@localhost:${port}`;
 
 const context = zoe._context;
@@ -64,7 +65,7 @@ const acts = {
   boost: async (asked) => await context.announceObject(await found(asked)),
   unboost: async (asked) => await context.unannounceObject(await found(asked)),
   rewrite: async (asked) => await context.updateNote(await found(asked), asked.text),
-  // As `rewrite`, which does not say when.
+  // Like `rewrite`, but with a date, which `rewrite` does not send.
   edit: async (asked) => {
     const object = { ...(await (await found(asked)).export()), content: asked.text, updated: new Date().toISOString() };
     return await context.doActivity({ type: "Update", object, to: object.to, cc: object.cc });

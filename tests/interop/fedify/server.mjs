@@ -1,6 +1,6 @@
-// A small server made of Fedify's libraries, with people of any name, which tests steer at /do and ask at /seen.
+// A small server built with Fedify's libraries. It has a user of every name; tests send commands to /do and read /seen.
 //
-// node server.mjs PORT SIGNATURES: the signatures that are tried first, "rfc9421" or "draft-cavage-http-signatures-12".
+// node server.mjs PORT SIGNATURES: the kind of signatures to try first, "rfc9421" or "draft-cavage-http-signatures-12".
 import { createFederation, generateCryptoKeyPair, InProcessMessageQueue, MemoryKvStore } from "@fedify/fedify";
 import * as vocab from "@fedify/vocab";
 import { Temporal } from "@js-temporal/polyfill";
@@ -18,9 +18,9 @@ const federation = createFederation({
 });
 
 const people = new Map(); // by name
-const posts = new Map(); // by the last part of their address
-const stamps = new Map(); // authorizations of quotes, likewise
-const seen = []; // what was received with a signature that holds
+const posts = new Map(); // by the last part of the address
+const stamps = new Map(); // authorizations of quotes, by the last part of the address
+const seen = []; // received activities with a valid signature, and errors
 let last = 0;
 
 function person(name) {
@@ -91,7 +91,7 @@ federation.setObjectDispatcher(vocab.Note, "/posts/{id}", (ctx, { id }) => {
 
 federation.setObjectDispatcher(vocab.QuoteAuthorization, "/stamps/{id}", (_ctx, { id }) => stamps.get(id) ?? null);
 
-// What Fedify's vocabulary understood of a document, as plain values.
+// Returns the values that Fedify's vocabulary has parsed from a document, as plain JSON.
 async function facts(thing, depth = 0) {
   if (thing == null || thing instanceof URL) return thing?.href ?? null;
   const found = { type: thing.constructor.name, id: thing.id?.href ?? null };

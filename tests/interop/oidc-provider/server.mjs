@@ -1,6 +1,6 @@
-// An issuer of OpenID Connect made of oidc-provider: whoever gives a name is that person, of its own form.
+// An OpenID Connect issuer built with oidc-provider: its own sign-in form accepts any username without a password.
 //
-// node server.mjs PORT SITE: the address of the server whose people sign in here.
+// node server.mjs PORT SITE: SITE is the address of the server whose users sign in here.
 import http from "node:http";
 import Provider from "oidc-provider";
 
@@ -10,7 +10,7 @@ const provider = new Provider(`http://localhost:${port}`, {
   clients: [
     {
       client_id: "social",
-      client_secret: "a secret of the client", // of a test
+      client_secret: "a secret of the client", // for tests only
       redirect_uris: [`${site}/auth/with/org/callback`],
       post_logout_redirect_uris: [`${site}/auth/sign_in`],
       grant_types: ["authorization_code"],

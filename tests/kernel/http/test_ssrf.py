@@ -20,7 +20,7 @@ PUBLIC = "127.0.0.2"
 
 
 class Dns:
-    """A name server that returns one answer after the other, and the last one from then on."""
+    """A name server that returns its answers in order, and then repeats the last one."""
 
     def __init__(self, *answers: Sequence[str]) -> None:
         self.answers = list(answers)

@@ -1,4 +1,4 @@
-"""Tests of files in object storage, which behave like files in a folder."""
+"""Tests that files in object storage behave like files in a folder."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def make_collection(owner: Account, *members: Account, state: str = ItemState.AC
 def show(author: Account, *collections: Collection, **draft: Any) -> Status:
     """Create a post with links to collections.
 
-    On a host without a public domain, as in tests, addresses become links in Markdown only.
+    The tests' host has no public domain, so addresses on it only become links in Markdown.
     """
     return make_status(author, links_to(*collections), content_type="text/markdown", **draft)
 

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
 
 def _age(status: Status, days: int = 30) -> Status:
-    """Make a post older, and return it; it gets another id, because ids contain the time."""
+    """Make a post older, and return it; its id changes, because ids contain the time."""
     moment = clock.now() - timedelta(days=days)
     aged = Status.objects.get(id=status.id)
     aged.id, aged.created_at = snowflake_at(moment), moment

@@ -274,7 +274,7 @@ def test_the_command_imports_files_longer_than_the_page_accepts(tmp_path: Path) 
 def test_a_refusal_of_the_service_is_shown_above_the_form_which_keeps_its_values(
     boss: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another moderator blocks the same name between the check of the form and the write."""
+    """Another moderator blocks the same name after the form was validated and before the block is stored."""
     monkeypatch.setattr("accounts.identity.admin.sign_up_blocks.UsernameForm.clean_username", lambda form: "root")
     service.block_username(by=OPERATOR, username="root")
     answer = boss.post(f"{NAMES}add/", {"username": "root"})
