@@ -35,7 +35,7 @@ def handle(incoming: Incoming) -> None:
     elif incoming.kind == "Update" and uri == uri_of(incoming.document.get("actor")):
         _update_actor(uri)
     elif incoming.kind == "Update" and post is not None and not post.local and post.is_for_anybody:
-        # Fetched with a delay, once for all copies that arrive in the meantime.
+        # The post is fetched with a delay, once for all copies that arrive in the meantime.
         requests.request_edit(uri)
     elif incoming.kind == "Delete" and post is not None and not post.local and not post.is_deleted:
         _delete(post, uri)

@@ -36,8 +36,8 @@ def handle(incoming: Incoming) -> None:
     if any(undo(incoming) for undo in handlers):
         remember_ended(uri, incoming.actor)
     elif incoming.object_uri is not None and not is_ended(uri, incoming.actor):
-        # It may still arrive. After a repeated Undo a new activity can have the same id: Misskey names a follow after its two
-        # accounts.
+        # The undone activity may still arrive. After a repeated Undo, a new activity may have the same id: Misskey names a
+        # follow after its two accounts.
         remember_undone(uri, incoming.actor)
 
 

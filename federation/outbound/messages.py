@@ -34,7 +34,7 @@ _KEY_BYTES: Final = 1 << 16
 
 
 class DevicesElsewhere:
-    """Devices of remote accounts, fetched from their servers. The sender of a message signs the claims of keys."""
+    """Devices of remote accounts, fetched from their servers. Claims of keys are signed by the sender of the message."""
 
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
         end = time.monotonic() + LOOKUP_SECONDS

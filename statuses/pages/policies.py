@@ -53,7 +53,7 @@ REPLY_WAITS: Final = gettext_lazy(
 ASKED_FIRST: Final = gettext_lazy("The author of the post is asked first.")
 _DEFAULT_TITLE: Final = gettext_lazy("As in your settings")
 _OTHER_TITLE: Final = gettext_lazy("As set by an application")
-#: Kinds of interaction by the form fields that are about them.
+#: Kinds of interaction, keyed by their form fields.
 POLICY_KINDS: Final = {
     "reply_policy": Interaction.REPLY,
     "reblog_policy": Interaction.REBLOG,

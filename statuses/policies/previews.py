@@ -114,7 +114,7 @@ class _OpenGraphPicture:
 
 
 class _Page:
-    """Metadata read from a page; of entries with the same name the first is used."""
+    """Metadata read from a page; if entries have the same name, the first one is used."""
 
     def __init__(self, url: str) -> None:
         self.url = url

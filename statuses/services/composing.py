@@ -43,8 +43,8 @@ class Draft(AuthorColumns):
 
     `in_reply_to_id` and `media_ids` may name objects that do not exist. The post may mention only the `allowed_mentions`, if
     given. `interaction_policy` has rules by kind (`statuses.policies.interactions`). An edit clears a value that is left out,
-    except `language`, the policies and `content_type`; `media_changes` are changes by file id. An edit reads no other fields
-    than these.
+    except `language`, the policies and `content_type`; `media_changes` are changes by file id. An edit ignores `visibility`,
+    `local_only`, `in_reply_to_id`, `quoted_status_id` and `scheduled_at`.
     """
 
     sensitive: bool | None = None

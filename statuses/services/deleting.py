@@ -37,9 +37,9 @@ _KEEPERS: list[Keeper] = []
 def delete_status(*, status_id: int, delete_media: bool = False) -> None:
     """Delete a post or a boost, and every boost of it. Does nothing if it is already deleted. Publishes StatusDeleted.
 
-    The row stays, invisible. Files can be posted again for a day, unless `delete_media` removes them (contract, behaviours
-    section 7 "Deleting"). Replies are detached from the thread, and refer only to the account that they reply to; replies that
-    await approval are deleted. After the first BATCH_SIZE, boosts and replies follow in steps (BoostsOutlived and
+    The row stays, but is never shown. Files can be posted again for a day, unless `delete_media` removes them (contract,
+    behaviours section 7 "Deleting"). Replies are detached from the thread, and refer only to the account that they reply to;
+    replies that await approval are deleted. After the first BATCH_SIZE, boosts and replies follow in steps (BoostsOutlived and
     AnswersOutlived).
     """
     delete_statuses(status_ids=[status_id], delete_media=delete_media)

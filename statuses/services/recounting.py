@@ -14,7 +14,7 @@ from statuses.models import Poll, QuoteState, Status, StatusStat
 from statuses.policies.visibility import COUNTED_VISIBILITIES, OPEN_VISIBILITIES
 
 BATCH_SIZE: Final = 500
-"""Rows recounted in one transaction."""
+"""Maximum number of rows recounted in one transaction."""
 
 # Each statement returns an id, the stored values and the correct values, both in the order of the columns.
 _POSTS: Final = """

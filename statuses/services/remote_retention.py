@@ -1,4 +1,4 @@
-"""Removes old remote posts that no local account needs. Apps above name further needs by `register_need(condition)`."""
+"""Removes old remote posts that no local account needs. Apps of higher layers add needs with `register_need`."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ AGES: Final = (7, 14, 30, 60, 90, 180, 365, 730)
 COUNT_LIMIT: Final = 1_000_000
 """Maximum of the thresholds for favourites and boosts."""
 ACCOUNTS_PER_RUN: Final = 20
-"""Authors handled in one run."""
+"""Maximum number of authors handled in one run."""
 DELETIONS_PER_RUN: Final = 50
-"""Posts of one author deleted in one run."""
+"""Maximum number of posts of one author that are deleted in one run."""
 READS_PER_RUN: Final = 2000
-"""Posts of one author checked in one run."""
+"""Maximum number of posts of one author that are checked in one run."""
 RESTART_INTERVAL: Final = timedelta(days=1)
 """Time after which an author's posts are checked again, starting with the oldest."""
 _LEASE: Final = timedelta(minutes=30)

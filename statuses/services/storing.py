@@ -328,7 +328,7 @@ def _insert(new: Composed) -> models.Status:
 
 
 def _answered_account_id(author: Account, parent: models.Status | None) -> int | None:
-    # In a reply to the author's own post, the account to which the parent replies (contract, entities "Status").
+    # For a reply to the author's own post, this is the account to which the parent replies (contract, entities "Status").
     if parent is None:
         return None
     if parent.account_id == author.id and parent.in_reply_to_account_id is not None:

@@ -50,7 +50,7 @@ def translate_post(
 
 
 def _languages(written_in: str | None, wanted: str) -> tuple[str, str]:
-    # The service's codes for both languages.
+    # Returns the service's codes for both languages.
     offered = translation.load_languages()
     source = translation.find_language(written_in or translation.UNKNOWN, offered)
     target = translation.find_language(wanted, offered[source]) if source is not None else None

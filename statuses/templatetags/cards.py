@@ -134,5 +134,5 @@ def _fixed_path(url_name: str) -> str:
 
 
 def _path(url_name: str, number: int | None = None) -> str:
-    # From a cache, because `reverse` searches all URLs each time.
+    # The paths come from a cache, because `reverse` searches all URLs each time.
     return _fixed_path(url_name) if number is None else _pattern(url_name) % number

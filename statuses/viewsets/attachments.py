@@ -102,7 +102,7 @@ class MediaViewSet(ApiViewSet):
 
 
 def _poll(media_id: int, account_id: int, language: str | None) -> HttpResponse | None:
-    # None while the file is still being processed.
+    # Returns None while the file is still being processed.
     with override(language):
         try:
             media = find_media(media_id, account_id, unattached=False)
