@@ -1,4 +1,4 @@
-"""Helpers for devices of local and remote users, for end-to-end encryption."""
+"""Helpers for the devices of local and remote users in end-to-end encryption."""
 
 from __future__ import annotations
 

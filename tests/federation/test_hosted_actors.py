@@ -1,6 +1,4 @@
-"""Tests of actors whose inbox and collections are on another host, as those of hosted blogs are (contract, federation section
-17).
-"""
+"""Tests of actors whose inbox and collections are on another host, as with hosted blogs (contract, federation section 17)."""
 
 from __future__ import annotations
 

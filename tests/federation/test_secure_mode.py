@@ -1,4 +1,6 @@
-"""Tests of secure mode, in which documents need a signed request, and of blocked readers (contract, federation section 11)."""
+"""Tests of secure mode, in which requests for documents must be signed, and of blocked readers (contract, federation section
+11).
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.verify
 
 
 class Somebody:
-    """A user who can be found, with a client that can encrypt."""
+    """A discoverable user, whose client can encrypt messages."""
 
     def __init__(self, server: Instance, username: str) -> None:
         self.server, self.username = server, username

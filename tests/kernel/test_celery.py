@@ -1,4 +1,4 @@
-"""Tests of the real worker and scheduler: events are processed quickly, also after FLUSHALL and kills, with one leader."""
+"""Tests of the real worker and scheduler: events are processed quickly, even after FLUSHALL and kills, with a single leader."""
 
 from __future__ import annotations
 

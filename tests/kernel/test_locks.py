@@ -1,4 +1,4 @@
-"""Tests of locks: only one transaction holds a name, until it ends."""
+"""Tests of locks: only one transaction at a time holds a name, until the transaction ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of the access to Redis: one prefix per role, short waits for a dead server, and correct forks and restarts."""
+"""Tests of the access to Redis: a prefix for each role, short waits for a dead server, and correct behaviour after forks and
+restarts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of streams: a message reaches every listener, also after a Redis outage, and publishing never blocks."""
+"""Tests of streams: a message reaches every listener, even after a Redis outage, and publishing never blocks."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ Listen = Callable[..., Any]
 
 @pytest.fixture
 def broker(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Valkey]:
-    """A server for cache and broker that a test can kill, used by the real sender."""
+    """A Valkey server for cache and broker, which the real sender uses and a test can kill."""
     with Valkey(tmp_path) as server:
         settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": server.url, "broker": server.url}
         monkeypatch.setattr(app.conf, "broker_url", celery_url(server.url))

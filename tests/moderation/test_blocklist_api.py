@@ -152,7 +152,7 @@ def test_what_the_pages_have_chosen_is_kept_by_a_change_over_the_api(api: Api, s
     api.patch(f"{LISTS}/{blocklist.pk}", {"title": "x"})
     blocklist.refresh_from_db()
     assert (blocklist.suspend_as, blocklist.follows_limit, blocklist.take_rejections) == ("silence", 7, True)
-    # A change made by another client after a list was read and before it is written is kept too.
+    # A change that another client makes after the list was read and before it is written is kept too.
     api.patch(f"{LISTS}/{blocklist.pk}", {"title": "y"})
     change_values(by=OPERATOR, blocklist=blocklist, changes={"mode": "draft"})
     blocklist.refresh_from_db()

@@ -1,4 +1,6 @@
-"""Tests of the retention of personal data: deleted after the configured days; evidence is kept and can be exported."""
+"""Tests of the retention of personal data: it is deleted after the configured number of days, but evidence is kept and can be
+exported.
+"""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ until curl --silent --fail http://localhost:8000/health/ready; do sleep 0.5; don
 
 
 def _blocks() -> list[tuple[str, str]]:
-    """Return each block of commands with its section's title and its number there."""
+    """Return each block of commands with the title of its section and its number in the section."""
     found = []
     for section in re.split(r"(?m)^## ", PAGE.read_text())[1:]:
         title, _, text = section.partition("\n")

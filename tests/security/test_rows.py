@@ -73,8 +73,8 @@ def test_row_18_the_name_of_a_suspended_account_stays_taken(name: str) -> None:
 
 
 def test_rows_19_and_20_what_belongs_to_somebody_else_is_as_if_it_were_not_there(alice: Person, bob: Person) -> None:
-    """A stranger requests private objects of another user, through every endpoint with a single id in its path. The queries are
-    compared instead of response times, which vary.
+    """A stranger requests private objects of another user, through every endpoint with a single id in its path. The test
+    compares queries instead of response times, which vary.
     """
     private = alice.post("secret", visibility="private")
     direct = alice.post("secret", visibility="direct")

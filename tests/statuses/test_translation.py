@@ -291,7 +291,7 @@ def test_a_post_is_read_in_the_language_of_the_page(
     assert 'lang="de"' not in text[text.index("<article") : text.index("</article>")]
     with CaptureQueriesContext(connection) as queries:
         browser.get(address)
-    # Queries: post and relations, its body, and the page of a card.
+    # Queries: the post and relations; its body; the card.
     assert len(queries) <= 17, [query["sql"][:90] for query in queries]
     assert len(service.translations) == 1
     assert browser.get(f"/statuses/{private.id}/translation").status_code == 403

@@ -1,4 +1,4 @@
-"""Tests of leaving out exactly the boosts that repeat nearby posts, for any page and any source of posts."""
+"""Tests that exactly the boosts which repeat nearby posts are left out, for any page and any source of posts."""
 
 from __future__ import annotations
 

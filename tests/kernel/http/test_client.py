@@ -34,7 +34,7 @@ PROFILE = 'application/ld+json; profile="https://www.w3.org/ns/activitystreams"'
 
 @pytest.fixture
 def other() -> Iterator[Attacker]:
-    """A second server, which counts as another origin."""
+    """A second server, which is a different origin."""
     with Attacker() as server:
         yield server
 
