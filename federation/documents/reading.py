@@ -223,7 +223,7 @@ def past_of(value: Any) -> datetime | None:
 
 
 def moment_of(value: Any) -> datetime:
-    """Return the time of a creation: now for a time that cannot be read, is in the future or before 1970."""
+    """Return the creation time of an object: now if the time cannot be read, is in the future, or is before 1970."""
     moment = past_of(value)
     if moment is None and value is not None:
         leave_out(Reason.UNREADABLE_DATE)

@@ -189,7 +189,7 @@ def send_follow_requested(events: Sequence[account_events.FollowRequested]) -> N
 
 
 def send_follows_again(events: Sequence[account_events.FollowsToRenew]) -> None:
-    """Send the Follows again with which local accounts follow a remote account, BATCH_SIZE at a time. A server that has lost
+    """Send again the Follows with which local accounts follow a remote account, BATCH_SIZE at a time. A server that has lost
     the follows restores them; any other server answers as before (contract, federation section 10 "Key change").
     """
     for event in events:

@@ -119,7 +119,7 @@ def _check_cover(signature: CavageSignature, message: Message) -> None:
     if not covered & {"digest", "(request-target)"}:
         raise BadSignature(Reason.NOTHING_SIGNED)
     if message.method != "POST" and not covered >= {"host", "(request-target)"}:
-        # The digest of an empty body does not identify the document; HEAD must sign the same as GET.
+        # The digest of an empty body does not identify the document; HEAD requests must sign the same parts as GET requests.
         raise BadSignature(Reason.TARGET_UNSIGNED)
     if message.method == "POST":
         if "digest" not in covered:

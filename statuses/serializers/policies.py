@@ -117,7 +117,7 @@ def _words(policy: int, kind: Interaction, visibility: str) -> tuple[list[str], 
         implied = [_AUTHOR, _MENTIONED] if kind is Interaction.REPLY else [_AUTHOR]
         automatic, manual = limited
         return [*implied, *words_of(automatic)], [*words_of(manual & ~Group.OTHERS)]
-    # If the author has not limited it: everyone who may read the post, or may boost it.
+    # Without a limit set by the author, these are all accounts that may read the post or, for boosts, may boost it.
     if is_for_anybody(visibility):
         return ["public"], []
     if kind is Interaction.REBLOG:

@@ -93,7 +93,7 @@ def delete_more_boosts(events: Sequence[BoostsOutlived]) -> None:
 def _delete_boosts(status_ids: Sequence[int]) -> list[int]:
     # Returns the ids of the boosts' authors, whose counters the caller updates last.
     rows = Status.objects.filter(reblog_of_id__one_of=list(status_ids), deleted_at=None)
-    # The boosts are chosen in the order of the index, and then locked in the order of their ids, as posts are everywhere.
+    # The boosts are chosen in the order of the index, and then locked in the order of their ids, as everywhere else.
     ids = list(rows.order_by("reblog_of_id", "-id").values_list("id", flat=True)[:BATCH_SIZE])
     locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids, deleted_at=None)
     boosts = dict(locked.order_by("id").values_list("id", "account_id"))
