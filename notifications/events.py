@@ -13,11 +13,11 @@ class NotificationMade(Event, key="notification:{notification_id}"):
 
 
 class PushesDue(Event):
-    """Wake-up of the queue of pushes; repeated events have no further effect."""
+    """Wake-up of the push queue; repeated events have no further effect."""
 
 
 class MailsDue(Event):
-    """Wake-up of the queue of mails; repeated events have no further effect."""
+    """Wake-up of the mail queue; repeated events have no further effect."""
 
 
 class AnnualReportRequested(Event, key="annual_report:{report_id}"):

@@ -1,4 +1,4 @@
-"""Tables of blocklists: subscriptions, entries, exceptions, and waiting fetches."""
+"""Tables of blocklists: subscriptions, entries, exceptions, and queued fetches."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class ExclusionSerializer(EntitySerializer):
 
 
 class AcceptedSerializer(EntitySerializer):
-    """DomainPermission of the rule made from an accepted entry. Context: `entry`, and `account_id` of who accepted it."""
+    """DomainPermission of the rule made from an accepted entry. Context: `entry`, and `account_id`, who accepted it."""
 
     def to_representation(self, instance: DomainRule) -> dict[str, Any]:
         entry: BlocklistEntry = self.context["entry"]

@@ -1,4 +1,4 @@
-"""Webhooks: addresses that are notified of events on this server, the waiting calls, and the results of earlier calls."""
+"""Webhooks: addresses that are notified of events on this server, the queued calls, and the results of earlier calls."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class SiteTexts:
 
 ACCESS_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.name.startswith("site_access_"))
 RETENTION_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.name.startswith("site_keep_"))
-"""Settings of retention in days; 0 means that the data are kept forever."""
+"""Retention settings in days; 0 means that the data are kept forever."""
 LEAST_DAYS: Final = {"site_keep_audit_log_days": 30, "site_keep_remote_posts_days": 7}
 """Minimum retention in days; for the audit log, the database enforces it as well."""
 DAYS_LIMIT: Final = 36_500

@@ -1,4 +1,4 @@
-"""Finds the steps of setting up a new server that its owner has not done yet."""
+"""Finds the steps in setting up a new server that its owner has not taken yet."""
 
 from __future__ import annotations
 

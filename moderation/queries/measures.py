@@ -177,8 +177,8 @@ SELECT date_trunc(%(unit)s, created_at AT TIME ZONE 'UTC')::date, date_trunc(%(u
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """Users who signed up in the period that begins at `period`; `seen` counts, for each period since, those seen in or after
-    it.
+    """Users who signed up in the period that begins at `period`; `seen` counts, for this and each later period, those who were
+    seen in it or later.
     """
 
     period: date

@@ -40,8 +40,8 @@ DIGEST_HOUR: Final = 7
 """Hour of the day from which the mail about pending decisions is sent."""
 
 STAFF_MAILS: Final = Rule("staff_mails", 30, 3600, "account")
-"""Rate limit on the mails that strangers can cause to a member of staff; further reports and sign-ups are only shown in the
-admin.
+"""Rate limit, for each member of staff, on the mails that strangers can cause; further reports and sign-ups are only shown in
+the admin.
 """
 
 

@@ -38,7 +38,9 @@ class NotificationType(models.TextChoices):
 
 
 MESSAGE_TYPES: Final = (NotificationType.MENTION, NotificationType.QUOTE)
-"""Types that create a request when they are held, and that a request counts (contract, behaviours section 13)."""
+"""Types of notifications that create a request when they are held, and that are counted in it (contract, behaviours section
+13).
+"""
 
 
 class AnnualReport(models.Model):

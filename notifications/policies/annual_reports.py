@@ -16,7 +16,7 @@ _POLL_SHARE: Final = 0.1
 
 
 class Archetype(StrEnum):
-    """Kinds of users by what they post."""
+    """Kinds of users, according to what they post."""
 
     LURKER = "lurker"
     BOOSTER = "booster"

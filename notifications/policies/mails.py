@@ -58,7 +58,7 @@ def form_of(preferences: Mapping[str, Any], record: MailRecord, oldest: datetime
 
 
 def is_online(preferences: Mapping[str, Any], seen_at: datetime, now: datetime) -> bool:
-    """Tell whether the recipient was active too recently for mails, unless they want mails while online."""
+    """Tell whether mails are held back because the recipient was active recently and does not want mails while online."""
     return not preferences.get("mails_when_online") and seen_at > now - ONLINE_FOR
 
 

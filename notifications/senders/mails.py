@@ -1,8 +1,8 @@
 """Sends notifications by mail to users who want them, and summaries to users who are away.
 
-Each notification is an item until its recipient's turn comes (`Mailing`). A turn sends one mail about the items that are then
-still wanted, visible and unread; remaining items get another turn. If a process is killed, nothing is lost, but one mail per
-recipient may arrive twice, with the same Message-ID.
+Each notification is an item until its recipient's turn comes (`Mailing`). A turn sends one mail about the items that are still
+wanted, visible and unread at that time; remaining items get another turn. If a process is killed, nothing is lost, but one mail
+per recipient may arrive twice, with the same Message-ID.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def queue_mails(events: Sequence[NotificationMade]) -> None:
 
 
 def queue_summaries() -> None:
-    """Queue turns for users who are away and have unread notifications, SUMMARIES_PER_HOUR at most. Publishes MailsDue."""
+    """Queue turns for users who are away and have unread notifications, at most SUMMARIES_PER_HOUR. Publishes MailsDue."""
     now = clock.now()
     with transaction.atomic():
         if _execute(
@@ -285,7 +285,7 @@ def _list_mail(mailbox: Mailbox, entries: Sequence[Entry], number: int, switch: 
 def _compose(
     user: User, template: str, switch: str, headers: Mapping[str, str], values: Callable[[], Mapping[str, Any]]
 ) -> EmailMultiAlternatives:
-    """Return the mail in the language of its recipient, in which `values` is called."""
+    """Return the mail in the language of its recipient; `values` is called while this language is active."""
     language = user.locale or default_language()
     unsubscribe, list_values = list_headers(user.pk, switch)
     with translation.override(language):

@@ -48,7 +48,9 @@ _FAVOURITES = Plan(
 
 
 def notify_followed(events: Sequence[account_events.AccountFollowed]) -> None:
-    """Notify of new followers; an accepted request replaces the notification of the request (behaviours section 13)."""
+    """Notify accounts of new followers; for an accepted request, this replaces the notification of the request (behaviours
+    section 13).
+    """
     # The two conditions also match pairs of accounts from different events. This does no harm: a notification is
     # deleted only if the pair has no request, and is then outdated.
     requests = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
@@ -74,7 +76,7 @@ def notify_follow_requested(events: Sequence[account_events.FollowRequested]) ->
 
 
 def forget_follow(events: Sequence[account_events.AccountUnfollowed]) -> None:
-    """Delete the notification of a follow or request that has ended, read or unread."""
+    """Delete the notification of a follow or request that has ended, whether it was read or not."""
     for event in events:
         # The id may be the id of a follow or of a request: it is unique only together with both accounts.
         take_back(

@@ -16,8 +16,9 @@ from social.kernel.http.client import place_of
 
 
 def subscribe(*, token_id: int, target: push.PushTarget, settings: push.PushSettings) -> PushSubscription:
-    """Create the push subscription of an access token, in place of an earlier one; above SUBSCRIPTIONS_LIMIT, the user's oldest
-    one ends. Raises Invalid (contract, parameters section 5), and Unauthorized when the token is being revoked.
+    """Create the push subscription of an access token, in place of an earlier one. If the user then has more than
+    SUBSCRIPTIONS_LIMIT, the oldest one ends. Raises Invalid (contract, parameters section 5), and Unauthorized when the token
+    is being revoked.
     """
     place = place_of(target.endpoint)
     if errors := list(push.target_errors(target, may_be_asked=place is not None)):
@@ -63,7 +64,7 @@ def unsubscribe_by_link(*, signed: str) -> None:
 
 
 def forget_all_subscriptions(*, by: Staff) -> int:
-    """End every subscription, because this server's keys are replaced; return how many. Raises Forbidden."""
+    """End every subscription, because this server's keys are being replaced; return their number. Raises Forbidden."""
     require(by, Permission.ADMINISTRATOR)
     with transaction.atomic():
         count = PushSubscription.objects.count()

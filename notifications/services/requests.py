@@ -1,8 +1,8 @@
 """Writes policies, and creates, accepts and dismisses the requests of senders whose messages a policy holds (contract,
 behaviours section 13).
 
-Held notifications are delivered or deleted after the response, in batches: each commits with the event for the next, so that a
-killed process loses nothing and nothing is done twice.
+Held notifications are delivered or deleted after the response, in batches: each batch is committed together with the event for
+the next, so that a killed process loses nothing and nothing is done twice.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def _delete_requests(account_id: int, request_ids: Collection[int]) -> list[tupl
 
 def deliver_held(events: Sequence[RequestAccepted]) -> None:
     """Deliver at most BATCH_SIZE notifications of the accepted senders, and add private mentions to conversations. If more may
-    remain, the events are published again, and otherwise NotificationsMerged.
+    remain, the events are published again; otherwise NotificationsMerged is published.
 
     Nothing is streamed or pushed: the notifications are old, and clients reload the list.
     """

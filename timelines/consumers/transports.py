@@ -48,9 +48,9 @@ def refusal(status: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """Operations that a connection offers beyond ASGI, in the event loop. `write` sends a frame immediately, or returns False
-    if the client has not read earlier data yet or the connection is ending. `abort` ends the connection after ABORT_SECONDS at
-    the latest.
+    """Operations that a connection offers in addition to ASGI; they must be called in the event loop. `write` sends a frame
+    immediately, or returns False if the client has not read earlier data yet or the connection is ending. `abort` ends the
+    connection after ABORT_SECONDS at the latest.
     """
 
     abort: Callable[[], None]

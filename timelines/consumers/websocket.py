@@ -82,7 +82,9 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
             connection.report_error(error)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Handle a command to subscribe or unsubscribe; too many, or a binary message, close the socket (security row 70)."""
+        """Handle a command to subscribe or unsubscribe. Too many commands, or a binary message, close the socket (security row
+        70).
+        """
         if text_data is None:
             await self.close(UNSUPPORTED_DATA)
             raise StopConsumer

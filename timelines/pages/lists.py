@@ -112,7 +112,7 @@ def edit_list(request: HttpRequest, id: int) -> HttpResponse:
 
 
 def _members(request: HttpRequest, found: List, account_id: int) -> dict[str, Any]:
-    # The highest account id comes first.
+    # Sorted by account id, the highest first.
     rows, paging = read_page(request, list_members(found), "person_id")
     entities = present_accounts([row.account_id for row in rows], account_id)
     people = [{"id": entity["id"], "person": shown_author(entity, member=True)} for entity in entities.values()]

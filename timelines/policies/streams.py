@@ -116,10 +116,10 @@ def open_stream(
 ) -> Stream:
     """Return the stream of this name for the account.
 
-    `tag` is the hashtag as the client wrote it, `normalised_tag` its normalised form; `origins` are the origins (local,
-    remote) of public posts that the account is shown; `named_list` is the list as the client wrote it, `own_list_id` its id
-    if the account owns it. Raises StreamError: 400 for an unknown stream, a missing tag or list, 401 for missing scopes and
-    for a list that the account does not own (SEED-140).
+    `tag` is the hashtag as the client wrote it, `normalised_tag` its normalised form; `origins` are the origins (local, remote)
+    of the public posts that are shown to the account; `named_list` is the list as the client wrote it, `own_list_id` its id if
+    the account owns it. Raises StreamError: 400 for an unknown stream, a missing tag or list, 401 for missing scopes and for a
+    list that the account does not own (SEED-140).
     """
     if name == "user:notification":
         _require(scopes, NOTIFICATION_SCOPES)

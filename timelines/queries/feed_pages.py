@@ -32,7 +32,7 @@ class Stretch:
 class FeedPage:
     """A page in the cursor's direction.
 
-    `repeated` are the items that caused boosts to be left out. `read` are, for a page that was read downwards, all items
+    `repeated` are the items that caused boosts to be left out. For a page that was read downwards, `read` contains all items
     read from the cursor on, newest first; `complete` tells whether the last of them is the oldest item that exists.
     """
 

@@ -19,12 +19,12 @@ from timelines.stores.feed import FeedItem
 # by their ids alone, and evaluates the whole condition for these candidates.
 #
 # While `budget` lasts, the candidates come from a scan of all posts by id. The budget is about the number of accounts and
-# hashtags that the reader follows, because querying each of these takes about as many reads (docs/adr/0025). The last
-# scanned post is always a candidate, so that the next step knows where to start. After the budget is spent, each author
-# and hashtag is queried, through the indexes (account, id) and (tag, status), within an id range that contains two pages
-# if posts are as dense there as in the part read so far, and that is at most twenty times as long. No post is read in two
-# steps. The rows of a candidate are read one by one (OFFSET 0): a join leads to plans that read whole tables, or
-# everything that the reader follows.
+# hashtags that the reader follows, because querying each of these takes about as many reads (docs/adr/0025). The last scanned
+# post is always a candidate, so that the next step knows where to start. After the budget is spent, each author and hashtag is
+# queried, through the indexes (account, id) and (tag, status), within an id range that contains two pages if posts are as dense
+# there as in the part read so far, and that is at most twenty times as long. No post is read in more than one step. The rows of
+# a candidate are read one by one (OFFSET 0): a join leads to plans that read whole tables, or everything that the reader
+# follows.
 _PAGE: Final = """
 WITH RECURSIVE <sets>,
 walk (edge, origin, budget, candidates, found, ids, originals) AS (

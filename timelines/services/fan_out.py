@@ -211,7 +211,7 @@ def write_feeds(rows: Sequence[Post], recipients: Mapping[int, Recipients]) -> N
 
 def withdraw_posts(events: Sequence[status_events.StatusDeleted]) -> None:
     """Remove deleted posts, and every boost of them, from feeds, and publish the deletions to streams, in batches. Readers who
-    have unfollowed the author need none, because their feeds were dropped. Raises RedisError: the outbox retries.
+    have unfollowed the author need no deletions, because their feeds were dropped. Raises RedisError: the outbox retries.
     """
     deleted = [
         _Deleted(event.status_id, event.account_id, event.reblog_of_id or 0, event.had_files) for event in events

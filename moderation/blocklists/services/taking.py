@@ -36,7 +36,7 @@ def queue_fetches() -> int:
 
 
 def queue_fetch(*blocklists: Blocklist) -> int:
-    """Queue a fetch of these lists; return how many were queued. None of them may have a waiting fetch."""
+    """Queue a fetch of these lists; return how many were queued. None of them may already have a queued fetch."""
     with transaction.atomic():
         existing = keep_rows(Blocklist, [blocklist.pk for blocklist in blocklists])
         places = ((row, place_of(row.url)) for row in blocklists if row.pk in existing)

@@ -18,7 +18,7 @@ from social.kernel.ids import parse_id
 
 KEYS_LIMIT = 30
 PARTS_LIMIT = 100
-#: Limits of the days: no data are older than the first day, and `date` can still represent the day after the last.
+#: The first and the last day that are accepted: no data are older, and `date` can still represent the day after the last.
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(9998, 12, 31)
 #: Maximum length of the period; only the end of a longer period is counted.
 LONGEST_PERIOD = timedelta(days=366)

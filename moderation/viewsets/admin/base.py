@@ -41,9 +41,9 @@ class AdminViewSet(ApiViewSet):
     """The staff member who calls; set only if the endpoint requires a permission of staff."""
 
     acts: ClassVar[Mapping[str, tuple[str, Callable[[Staff, Any], object]]]] = {}
-    """Actions on a row by the names of the viewset's methods, which `endpoints` declares as well, each with its title in the
-    OpenAPI document. They use `find`, and `present` with the row that the action returns or, if it returns none, with the row
-    that was found.
+    """Actions on a row, by the names of the viewset's methods, each with its title in the OpenAPI document. `endpoints`
+    declares these methods as well. The actions use `find`, and `present` with the row that the action returns or, if it returns
+    none, with the row that was found.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -66,7 +66,7 @@ class GroupListInput(_TypesInput):
 
 
 class GroupCountInput(CountInput):
-    """Filter of the groups to count: as for notifications, and the types to group."""
+    """Filter for counting groups: the filter for counting notifications, and the types to group."""
 
     grouped_types: tuple[str, ...] = ()
 
