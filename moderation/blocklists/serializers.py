@@ -166,7 +166,7 @@ class SubscriptionInput(Form):
             message = _("must be false: no list takes over the rules of staff")
             errors.append(FieldError("adopt_orphans", "ERR_INCLUSION", message))
         if self.remove_retracted is False:
-            message = _("must be true: what a list takes back ends")
+            message = _("must be true: a rule ends when its list retracts the entry")
             errors.append(FieldError("remove_retracted", "ERR_INCLUSION", message))
         return errors
 
