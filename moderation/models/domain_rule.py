@@ -23,8 +23,8 @@ class DomainSeverity(models.TextChoices):
 
 
 class DomainRule(models.Model):
-    """A rule for a server and its subdomains, by the lower-case Punycode name; the rule for the longest matching name
-    applies.
+    """A rule for a server and its subdomains, under the server's lower-case Punycode name; the rule for the longest matching
+    name applies.
 
     Accounts that a rule limits or suspends get its `created_at` as the time of the sanction; they are found by this time when
     the rule is changed or removed. `from_lists`: the rule was written by blocklists, and no person has changed it since.
@@ -59,7 +59,7 @@ class DomainRule(models.Model):
 
 
 class DomainAllow(models.Model):
-    """A server that is allowed where federation is limited, by its lower-case Punycode name."""
+    """A server that is allowed where federation is limited, under its lower-case Punycode name."""
 
     id = SnowflakeField(primary_key=True)
     domain = models.TextField(unique=True)

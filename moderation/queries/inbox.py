@@ -175,7 +175,7 @@ def _load_context_ids(posts: Sequence[int]) -> tuple[dict[int, list[int]], dict[
 
 
 def _same_server(target: Account) -> list[tuple[Account, int]]:
-    """Return the most reported other accounts of the target's server, with numbers of reports; none for a local target."""
+    """Return the most reported other accounts of the target's server and their numbers of reports; none for a local target."""
     if target.domain is None:
         return []
     rows = open_reports().filter(target_account__domain=target.domain).exclude(target_account=target)

@@ -150,7 +150,7 @@ def reopen_report(*, by: Staff, report: Report) -> None:
 
 
 def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None = None) -> list[int]:
-    """Settle the open reports about an account, or those in `only`, after a check of permission; return their ids."""
+    """Settle the open reports about an account, or those in `only`, after checking the permission; return their ids."""
     with transaction.atomic():
         rows = Report.objects.filter(target_account=target, action_taken_at=None)
         if only is not None:

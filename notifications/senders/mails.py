@@ -64,7 +64,7 @@ _PARAMETERS: Final = {
     "day": policy.DAY.total_seconds(),
     "single": policy.SINGLE_MAILS,
 }
-# Mails have threads of their own, because the threads of the network loop resolve host names for all senders.
+# Mails are sent in separate threads, because the threads of the network loop resolve host names for all senders.
 _THREADS: Final = ThreadPoolExecutor(TERMS["mails"].at_once, thread_name_prefix="mails")
 
 # A recipient who has received all mails allowed in an hour waits for the next hour. Existing rows are locked in the order of

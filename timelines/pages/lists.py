@@ -81,7 +81,7 @@ def lists(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def list_posts(request: HttpRequest, id: int) -> HttpResponse:
-    """`/lists/:id`: the posts of `GET /api/v1/timelines/list/:id`, at the same cursors. Raises NotFound."""
+    """`/lists/:id`: the posts of `GET /api/v1/timelines/list/:id`, with the same cursors. Raises NotFound."""
     user = signed_in(request)
     found = find_list(id, user.account_id)
     cursor = cursor_of(request, PAGE_SIZE)

@@ -38,8 +38,8 @@ FIRST_PAGE_MARGIN: Final = 60
 """Number of posts that a new feed gets in addition to the first page and to the posts that decide about its boosts."""
 
 NEXT_PAGES_MARGIN: Final = 280
-"""Number of posts read additionally at the end of a feed. A reader who gets there usually continues: the next fourteen pages
-of twenty posts then need no SQL query, each of which would cost as much as the page itself (docs/adr/0025).
+"""Number of additional posts that are read at the end of a feed. A reader who gets there usually continues: the next fourteen
+pages of twenty posts then need no SQL query, each of which would cost as much as the page itself (docs/adr/0025).
 """
 
 
@@ -123,8 +123,8 @@ def rebuild(source: FeedSource) -> None:
 def _load(source: FeedSource, cursor: Cursor) -> PostPage:
     found, feed_slice = _from_feed(source, cursor)
     if feed_slice is not None and not feed_slice.present:
-        # The user is marked as active before the feed is built, because fan-out skips other users, so that the feed would
-        # lack posts.
+        # The user is marked as active before the feed is built, because fan-out skips inactive users, and the feed would lack
+        # posts.
         record_presence(source.reader_id)
         with redis.best_effort("shorten a feed"):
             feed.shorten(source.name)

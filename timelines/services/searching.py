@@ -68,8 +68,8 @@ class Found:
 
 
 def search(form: SearchForm, viewer_id: int) -> Found:
-    """Return everything of the requested kinds that matches. With `resolve`, a text that is an address finds only the object
-    with that address, fetched if necessary. Runs outside of a transaction. Raises NotFound (`account_id`) and InvalidDate.
+    """Return all matches of the requested kinds. With `resolve`, a text that is an address finds only the object with that
+    address, fetched if necessary. Runs outside of a transaction. Raises NotFound (`account_id`) and InvalidDate.
     """
     text = form.text.strip()[:QUERY_LENGTH_LIMIT]
     form = replace(form, limit=min(form.limit, RESULTS_LIMIT), offset=form.offset if form.kind else 0)
