@@ -65,6 +65,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
 
 #: Services that have moved, by the names under which schedulers of earlier releases send them.
 FORMER_NAMES: Final = {
+    "statuses.services.removing.remove_deleted_statuses": "statuses.services.deleting.remove_deleted_statuses",
     "accounts.services.archives.forget_archives": "accounts.transfers.services.archives.forget_archives",
     "accounts.services.importing.forget_imports": "accounts.transfers.services.importing.forget_imports",
     "accounts.services.copy_removal.trim_copies": "accounts.copies.services.removal.trim_copies",

@@ -35,7 +35,12 @@ on(account_events.AccountUnblocked, invalidation.forget_both_feeds, queue=_FEEDS
 on(account_events.AccountMuted, invalidation.forget_own_feeds, queue=_FEEDS_QUEUE)
 on(account_events.AccountUnmuted, invalidation.forget_own_feeds, queue=_FEEDS_QUEUE)
 on(account_events.AccountUnsuspended, invalidation.forget_all_feeds, queue=_FEEDS_QUEUE)
-on(account_events.EncryptedMessageStored, stream_encrypted_messages, queue=_FEEDS_QUEUE)
+on(
+    account_events.EncryptedMessageStored,
+    stream_encrypted_messages,
+    queue=_FEEDS_QUEUE,
+    name="timelines.services.encrypted_messages.broadcast_encrypted_messages",  # rows of earlier releases have this name
+)
 on(status_events.FiltersChanged, invalidation.publish_filters_changed, queue=_FEEDS_QUEUE)
 on(account_events.DomainBlocked, invalidation.forget_own_feeds, queue=_FEEDS_QUEUE)
 on(account_events.DomainUnblocked, invalidation.forget_own_feeds, queue=_FEEDS_QUEUE)

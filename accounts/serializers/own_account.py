@@ -89,9 +89,9 @@ def _with_counters(entity: dict[str, Any], state: OwnState) -> dict[str, Any]:
     """Return the entity with the counters of a state."""
     last = state.last_status_at
     counters = Counters(
-        state.followers_count or 0,
-        state.following_count or 0,
-        state.statuses_count or 0,
+        max(state.followers_count or 0, 0),
+        max(state.following_count or 0, 0),
+        max(state.statuses_count or 0, 0),
         last.date().isoformat() if last is not None else None,
     )
     source = entity["source"] | {"follow_requests_count": state.follow_requests_count}

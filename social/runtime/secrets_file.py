@@ -59,7 +59,8 @@ def _writing(data_dir: Path, values: dict[str, str]) -> Iterator[Path]:
         path = data_dir / "secrets.json"
         raise OperatorError(f"{path} cannot be written: {error.strerror}. Check owner, mode and free space.") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def use_temporary_secrets() -> None:

@@ -15,6 +15,9 @@ from social.settings.env import *  # noqa: F403  # settings upon settings
 from social.settings.secrets import load_secrets
 from social.settings.staff import UNFOLD as UNFOLD
 
+# Secrets are read from `env` alone: `manage.py diffsettings` prints all settings.
+del EMAIL_URL, SENTRY_DSN, METRICS_TOKEN  # noqa: F821  # from the star import
+
 SECRETS = load_secrets(env.DATA_DIR)
 SECRET_KEY = SECRETS.secret_key
 SECRET_KEY_FALLBACKS = list(SECRETS.secret_key_fallbacks)

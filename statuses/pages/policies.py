@@ -204,7 +204,7 @@ class RetentionForm(ServiceForm):
 def retention(request: HttpRequest) -> HttpResponse:
     """`/settings/old_posts`."""
     account_id = signed_in(request).account_id
-    form = RetentionForm(request.POST or None, initial=find_retention(account_id))
+    form = RetentionForm(request.POST if request.method == "POST" else None, initial=find_retention(account_id))
 
     def save() -> None:
         change_retention(RetentionPolicy(account_id=account_id, **form.cleaned_data))

@@ -12,13 +12,12 @@ import os
 import signal
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http import HTTPStatus
-from queue import SimpleQueue
 from typing import IO, Any, Final, NamedTuple, TypeVar
 
 import orjson
@@ -121,16 +120,12 @@ class _File:
 
 
 class _Threads:
-    """Threads that run calls, with a limit on the number of waiting calls.
-
-    A ThreadPoolExecutor would take 0.06 ms more CPU time for each call (docs/adr/0008): its futures have locks, and are copied
-    into those of the event loop.
-    """
+    """Threads that run calls, with a limit on the number of waiting calls."""
 
     def __init__(self, name: str, threads: int, waiting: int) -> None:
-        self._name, self._threads, self._limit = name, threads, threads + waiting
-        self._queue: SimpleQueue[tuple[asyncio.Future[Any], Callable[..., Any], tuple[Any, ...]]] = SimpleQueue()
-        self._started, self._calls, self._progress = 0, 0, 0.0
+        self._executor = ThreadPoolExecutor(threads, name)
+        self._threads, self._limit = threads, threads + waiting
+        self._calls, self._progress = 0, 0.0
 
     async def run(self, work: Callable[..., T], *args: Any) -> T:
         """Run the call in one of the threads and return its result. Raises _Refused when too many calls wait."""
@@ -139,28 +134,10 @@ class _Threads:
         if self._calls < self._threads:
             self._progress = time.monotonic()
         self._calls += 1
-        if self._started < min(self._calls, self._threads):
-            self._started += 1
-            threading.Thread(target=self._run_calls, daemon=True, name=f"{self._name}_{self._started}").start()
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._queue.put((future, work, args))
         try:
-            return await future
+            return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
         finally:
             self._calls, self._progress = self._calls - 1, time.monotonic()
-
-    def _run_calls(self) -> None:
-        while True:
-            future, work, args = self._queue.get()
-            if future.cancelled():
-                continue
-            result, error = None, None
-            try:
-                result = work(*args)
-            except BaseException as raised:
-                # A SystemExit must end neither this thread nor the event loop.
-                error = raised if isinstance(raised, Exception) else RuntimeError(repr(raised))
-            future.get_loop().call_soon_threadsafe(_end, future, result, error)
 
     @property
     def are_busy(self) -> bool:
@@ -170,16 +147,6 @@ class _Threads:
     def are_stuck(self, seconds: float) -> bool:
         """Tell whether calls have been waiting for `seconds` without any call having finished."""
         return self._calls > self._threads and time.monotonic() - self._progress > seconds
-
-
-def _end(future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
-    """Give the future its result or error, unless it has been cancelled."""
-    if future.cancelled():
-        return
-    if error is None:
-        future.set_result(result)
-    else:
-        future.set_exception(error)
 
 
 class Adapter:
@@ -352,7 +319,7 @@ class Adapter:
                 logger.error("the disk is full: %s", error)
                 raise _Refused(503, _BUSY, 30) from None
             logger.exception("a request was not answered by the application")
-        except Exception:
+        except BaseException:  # a SystemExit must not end the event loop
             logger.exception("a request was not answered by the application")
         raise _Refused(500, "Internal Server Error")
 
