@@ -113,8 +113,8 @@ def _silent_hosts() -> set[str]:
 
 
 def _check(account: Account, silent: set[str], ask: Callable[[Account], Finding]) -> Finding:
-    """Return the answer of the account's server to `ask`, unless the server is in `silent`, to which a server that does not
-    answer is added.
+    """Ask the account's server by `ask` and return its answer. Servers in `silent` are not asked; a server that does not
+    answer is added to them.
     """
     host = origin_of(account.uri) or ""
     if host in silent:

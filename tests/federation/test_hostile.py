@@ -96,7 +96,7 @@ def test_nobody_acts_in_the_name_of_another(elsewhere: RemoteServer, zoe: Remote
 def test_an_actor_cannot_undo_activities_of_another_actor(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """The id of another actor's activity does not undo an actor's own follow, like or block either."""
+    """An Undo with the id of another actor's activity does not undo a follow, like or block of its sender either."""
     mallory, bob = elsewhere.person("mallory", key=2), make_account("bob")
     status = make_status(alice)
     uri = f"http://social.localhost/users/alice/statuses/{status.id}"

@@ -85,7 +85,7 @@ def test_a_hundred_reports_are_decided_in_at_most_thirty_clicks_with_posts_and_p
         hand.press()
     assert not Report.objects.filter(action_taken_at=None).exists()
     assert hand.count <= 30
-    # Obvious spam takes a single step.
+    # Obvious spam of several accounts is deleted in one action.
     Report.objects.update(action_taken_at=None)
     hand = Clicks(client, INBOX)
     hand.press(select="posts")

@@ -1,4 +1,4 @@
-"""Tests of which links in a post spam rules check (security row 74)."""
+"""Tests that spam rules check the right links of a post (security row 74)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Subclasses of Uvicorn's protocols that add direct writes to the network, and time-outs for clients that send no request or
 stop reading. With ASGI alone, a message to thousands of clients needs a coroutine for each, and a connection cannot be ended if
-its client reads nothing. A consumer finds both operations in its scope, as the extension EXTENSION; under another server it
-works without them.
+its client reads nothing. A consumer finds the functions `write` and `abort` in its scope, as the extension EXTENSION; under
+another server the extension is absent, and the consumer does without it.
 """
 
 from __future__ import annotations

@@ -148,8 +148,8 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
 
 
 def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Slice | None]:
-    # Returns the page, or None if the feed lacks posts that it needs; and the first slice read from the feed, or None when
-    # Redis does not respond.
+    # Returns a pair: the page (None if the feed lacks posts that the page needs), and the first slice read from the feed
+    # (None if Redis does not respond).
     slices: list[Slice] = []
 
     def read(stretch_cursor: Cursor) -> Stretch:

@@ -27,8 +27,8 @@ Connection = psycopg.Connection[Any]
 CONNECT_SECONDS: Final = 0.8
 #: Seconds after which a connection is replaced: its caches grow, and addresses of servers change.
 LIFETIME: Final = 3600.0
-#: Number of connections that are made as soon as they are needed. Each costs the server 10 MiB of caches and plans, and the
-#: time to build them, but more than two threads of a process rarely wait for the database at a time.
+#: Number of connections that are opened without waiting; for a further one, a thread first waits GROWTH_DELAY. Each costs the
+#: server 10 MiB of caches and plans, and more than two threads of a process rarely wait for the database at the same time.
 INITIAL_SIZE: Final = 3
 #: Seconds to wait for a connection that is in use before a further one is made.
 GROWTH_DELAY: Final = 0.1
