@@ -229,14 +229,6 @@ def _one_key_pair() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _answers_are_not_gathered() -> Iterator[None]:
-    """Disable the wait of 10 ms in which the runner collects responses: the few servers of a test respond immediately."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("social.kernel.runner.running._GATHERING_WINDOW", 0.0)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
 def _files_are_not_flushed() -> Iterator[None]:
     """Do not flush files to the disk, because no test data has to survive a crash."""
     with pytest.MonkeyPatch.context() as patch:

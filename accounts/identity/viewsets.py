@@ -167,7 +167,7 @@ class SignUpViewSet(AccountsViewSet):
         """Sign up; the answer is the new person's token with the scopes of the application."""
         form = serializers.SignUpInput.read(request)
         application = Application.objects.get(id=self.identity.application_id)
-        draft = SignUpDraft(**form.__dict__, ip=request.client_ip)  # type: ignore[attr-defined]  # set by the middleware
+        draft = SignUpDraft(**vars(form), ip=request.client_ip)  # type: ignore[attr-defined]  # set by the middleware
         user = sign_up(draft=draft, application=application)
         token = issue_token(application=application, user=user, scopes=application.scope_list)
         return reply(serializers.TokenSerializer(token).data)

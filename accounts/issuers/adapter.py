@@ -64,8 +64,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
 
     def get_requests_session(self) -> Any:
         """Raise NotImplementedError: requests to issuers are sent by `accounts.issuers.services`."""
-        # A session of `requests` could connect to addresses that the kernel's client refuses.
-        raise NotImplementedError
+        raise NotImplementedError  # a session of `requests` could connect to addresses that the kernel's client refuses
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Complete what the user was sent to the issuer for: link the identity, record the reauthentication, or give

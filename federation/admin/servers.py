@@ -46,7 +46,7 @@ RETRY = shown("retry_at", _("Next attempt"), order="retry_at")
 
 class _CountedAdmin(FederationAdmin):
     def add_values(self, rows: list[Any]) -> None:
-        raise NotImplementedError
+        raise NotImplementedError  # each subclass has its own
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         changes = super().get_changelist_instance(request)
