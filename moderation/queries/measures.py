@@ -58,7 +58,7 @@ def _of_server(source: str, time: str) -> _Measure:
 _TAG_USES: Final = """
 SELECT t.day, t.account_id, t.uses FROM accounts_taguse t
  WHERE t.tag_id = %(id)s AND t.day >= %(from)s::date AND t.day < %(until)s::date"""
-_BY_USERS: Final = "f.account_id IN (SELECT account_id FROM accounts_user)"
+_LOCAL_FAVOURITE: Final = "f.account_id IN (SELECT account_id FROM accounts_user)"
 _MEASURES: Final[dict[str, _Measure]] = {
     # The figure of a day counts users who were last active, or last posted, on that day: earlier activity is not stored.
     "active_users": _Measure(
@@ -70,7 +70,7 @@ _MEASURES: Final[dict[str, _Measure]] = {
     ),
     "new_users": _Measure(_events("accounts_user u", "u.created_at")),
     "interactions": _Measure(
-        _events("statuses_favourite f", "f.created_at", _BY_USERS)  # noqa: S608 (texts of this module)
+        _events("statuses_favourite f", "f.created_at", _LOCAL_FAVOURITE)  # noqa: S608 (texts of this module)
         + """ UNION ALL SELECT (s.created_at AT TIME ZONE 'UTC')::date FROM statuses_status s
          WHERE s.local AND s.deleted_at IS NULL AND [in span]
            AND (s.reblog_of_id IS NOT NULL OR s.in_reply_to_account_id <> s.account_id)""",
