@@ -102,6 +102,16 @@ def test_a_vapid_pair_that_is_none_is_refused(cursor: Any, secrets: Secrets, dat
         store_fingerprints(cursor, replace(secrets, vapid_public_key=other))
 
 
+def test_secrets_that_cannot_be_written_are_an_error_that_names_their_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OperatorError, match=r"secrets\.json cannot be written: Not a directory"):
+        generate_secrets(tmp_path / "file" / "data")
+
+
+def test_the_settings_that_diffsettings_prints_have_no_password_of_the_mail_server() -> None:
+    assert not {"EMAIL_URL", "SENTRY_DSN", "METRICS_TOKEN"} & set(dir(settings))
+
+
 def line(done: subprocess.CompletedProcess[str]) -> str:
     assert done.returncode == 1, done
     (found,) = done.stderr.splitlines()

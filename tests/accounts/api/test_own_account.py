@@ -72,6 +72,12 @@ def test_follow_requests_count_at_once_and_nothing_is_anothers(api: Api, ann: Us
     assert (again["source"]["follow_requests_count"], again["username"]) == (1, "ann")
 
 
+def test_counters_are_never_below_zero(api: Api, ann: User) -> None:
+    _counters(followers_count=-1, following_count=-1, statuses_count=-1)(ann)
+    account = shown(api)
+    assert [account[f"{name}_count"] for name in ("followers", "following", "statuses")] == [0, 0, 0]
+
+
 def test_custom_emojis_are_read_anew(api: Api, ann: User) -> None:
     emoji = CustomEmoji.objects.create(shortcode="cat", image="cat.png")
     _account(display_name="Ann :cat:")(ann)

@@ -135,5 +135,6 @@ def test_the_page_shows_and_saves_what_its_reader_wants(alice: Account) -> None:
     assert (policy.min_favourites, policy.min_reblogs) == (7, None)
     for wrong in ({"min_age": "8"}, {"min_age": "x"}, {"min_age": "30", "min_favourites": "-1"}):
         assert browser.post("/settings/old_posts", {"enabled": "on"} | wrong).status_code == 422
+    assert browser.post("/settings/old_posts").status_code == 422
     policy.refresh_from_db()
     assert policy.min_age == 30
