@@ -1,7 +1,5 @@
 """Actions of staff on local users: sign-ups, confirmations, roles and access."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final

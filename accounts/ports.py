@@ -1,7 +1,5 @@
 """Ports: interfaces that this app calls, and that an app of a higher layer implements."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 

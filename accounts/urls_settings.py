@@ -1,7 +1,5 @@
 """The URLs of the pages on which people change their own account; their paths are the ones to which clients link."""
 
-from __future__ import annotations
-
 from django.urls import path, re_path
 
 from accounts.identity.pages.deletion import deleted, deletion

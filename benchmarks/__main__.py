@@ -5,8 +5,6 @@ requests per second also depend on the load of the machine. As in the harness th
 writes, each workload runs after a warm-up, the whole list runs once per round, and the medians are printed.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import statistics

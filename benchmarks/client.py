@@ -1,7 +1,5 @@
 """A client of the JSON API for one thread, with one persistent connection."""
 
-from __future__ import annotations
-
 import http.client
 import json
 from typing import Any

@@ -18,8 +18,6 @@ The exit code is 1 if an activity was not accepted or not processed, if an inbox
 of the worker grew by more than a tenth during the deliveries.
 """
 
-from __future__ import annotations
-
 import argparse
 import http.client
 import json

@@ -1,7 +1,5 @@
 """Helpers of several benchmarks: a running server's database, repeated requests, inserted rows, waiting for an idle server."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -4,8 +4,6 @@ The files are encoded as phones, cameras and browsers encode them, each with a l
 command line are added.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import tempfile

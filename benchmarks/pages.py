@@ -7,8 +7,6 @@ Chromium is installed. At the end it prints the CPU time, summed over all proces
 client's request for the same posts as JSON.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import statistics

@@ -6,8 +6,6 @@ continuously. It prints the seconds for reading, importing and undoing, the maxi
 of the home timeline before and during the import.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import itertools

@@ -5,8 +5,6 @@ the list. A match of one of the others is a false match, unless both show the sa
 pictures.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import random

@@ -1,7 +1,5 @@
 """The two workloads that measure latency instead of CPU time: fan-out to followers, and the public stream."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -27,7 +25,7 @@ class Latencies:
     lost: int = 0
 
     @classmethod
-    def of(cls, seconds: Sequence[float], lost: int = 0) -> Latencies:
+    def of(cls, seconds: Sequence[float], lost: int = 0) -> "Latencies":
         ordered = sorted(seconds) or [float("inf")]
         return cls(statistics.median(ordered) * 1000, ordered[int((len(ordered) - 1) * 0.99)] * 1000, lost)
 

@@ -1,7 +1,5 @@
 """The CPU time and the memory of all processes of a running server."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
 from collections.abc import Mapping

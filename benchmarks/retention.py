@@ -6,8 +6,6 @@ after `VACUUM FULL`, and the response times before and during the removal. The l
 of a write.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -11,8 +11,6 @@ From the sixth execution on, PostgreSQL may use one generic plan of a prepared s
 measures with these plans.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

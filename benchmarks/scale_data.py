@@ -1,7 +1,5 @@
 """The data of `benchmarks.scale`: that of a server which has run for years, inserted by SQL and the same in every run."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Final

@@ -1,7 +1,5 @@
 """Fills a server with users, follows and posts through its public API, the same in every run."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The workloads, with the names that the harness for other servers uses."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import random

@@ -1,7 +1,5 @@
 """Events of federation that its own workers handle."""
 
-from __future__ import annotations
-
 from social.kernel.events import Event
 
 

@@ -1,7 +1,5 @@
 """Tables of federation: received activities, fetches, sent activities with their deliveries, relays and tombstones."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from django.contrib.postgres.fields import ArrayField

@@ -5,8 +5,6 @@ row of the security table, an RFC or FEP, or the behaviour of Mastodon); and sof
 table in `docs/interop.md` is generated from this module.
 """
 
-from __future__ import annotations
-
 from social.kernel.reasons import Reason as KernelReason
 
 

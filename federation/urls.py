@@ -1,7 +1,5 @@
 """URLs of the app `federation`."""
 
-from __future__ import annotations
-
 from django.apps import apps
 from django.urls import URLPattern, re_path
 

@@ -1,7 +1,5 @@
 """Actions of staff on accounts: sanctions, holds, erasure, notes and evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Events of notifications to which other apps may subscribe."""
 
-from __future__ import annotations
-
 from social.kernel.events import Event
 
 

@@ -1,7 +1,5 @@
 """Admin pages of the outbox, where operators retry and discard dead letters."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Django's configurations of the app `social` (the kernel, the API layer and the runtime) and of the admin."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

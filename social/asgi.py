@@ -1,7 +1,5 @@
 """Entry point for streams: the ASGI application and its server. All other requests are served by `social.wsgi`."""
 
-from __future__ import annotations
-
 import os
 
 import django

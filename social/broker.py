@@ -1,7 +1,5 @@
 """Sending of tasks to the broker, with short time-outs."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Sequence

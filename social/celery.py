@@ -1,7 +1,5 @@
 """Setup of Celery, which wakes drains and runs batches. No work is stored in the broker alone."""
 
-from __future__ import annotations
-
 import os
 
 from celery import Celery, Task

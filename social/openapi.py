@@ -1,7 +1,5 @@
 """`GET /api/openapi.json`: the OpenAPI document of all endpoints, generated from their declarations before a release."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The queues of background work and the lanes they belong to (DESIGN "Lanes")."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final

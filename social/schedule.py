@@ -1,7 +1,5 @@
 """Settings of Celery, and the schedule of its tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import timedelta
 from typing import Any, Final

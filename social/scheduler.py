@@ -1,7 +1,5 @@
 """Scheduler of Celery's tasks. If several run, only the holder of a lease sends the tasks."""
 
-from __future__ import annotations
-
 import logging
 import os
 import socket

@@ -1,7 +1,5 @@
 """The Celery tasks: the drains of the outbox, whose messages only wake a worker, and the scheduled tasks."""
 
-from __future__ import annotations
-
 import logging
 import time
 from functools import partial

@@ -1,7 +1,5 @@
 """The URLs of the web process: one list per app."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from django.apps import apps

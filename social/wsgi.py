@@ -1,7 +1,5 @@
 """Entry point for HTTP requests: the WSGI application."""
 
-from __future__ import annotations
-
 import os
 
 import django

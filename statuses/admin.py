@@ -1,7 +1,5 @@
 """Admin pages on which staff view public and unlisted posts, and remove them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Events of posts that other apps may subscribe to."""
 
-from __future__ import annotations
-
 from social.kernel.events import Event
 
 

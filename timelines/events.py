@@ -1,7 +1,5 @@
 """Events of timelines and search."""
 
-from __future__ import annotations
-
 from social.kernel.events import Event
 
 

@@ -1,7 +1,5 @@
 """Models of timelines: lists with their members, conversations, markers, trends, and search documents."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField

@@ -1,7 +1,5 @@
 """Ports through which this app calls apps of higher layers."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from accounts.collections.models import Collection

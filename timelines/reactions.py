@@ -1,7 +1,5 @@
 """Subscribes to the events that change feeds, streams and the search index."""
 
-from __future__ import annotations
-
 from accounts import events as account_events
 from social.kernel.events import on
 from statuses import events as status_events

@@ -1,7 +1,5 @@
 """Local and remote accounts, for staff."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery

@@ -1,7 +1,5 @@
 """The staff member who uses the admin, the title of the admin, and the buttons and menu entries of declared actions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Block lists in the admin, whose rows are added and removed (singly or several at once) by services."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 from typing import Any, ClassVar, Final

@@ -1,7 +1,5 @@
 """Collections: lists of accounts that their owner recommends to others."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 

@@ -1,7 +1,5 @@
 """Pages of collections, and the forms that change them. Visitors can read only the page of a single collection."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Decides which values a collection may have, and whom it may contain (contract, parameters "Collections")."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

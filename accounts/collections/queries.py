@@ -1,7 +1,5 @@
 """Reads collections with the items that a viewer may see."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from contextlib import suppress

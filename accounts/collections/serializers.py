@@ -1,7 +1,5 @@
 """The entities and parameters of collections (contract, entities "Collections")."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accounts.collections.models import CollectionItem

@@ -1,7 +1,5 @@
 """Cached copies of remote files, files that the operator's scanner or a hash list has refused, and the hash lists."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.contrib.postgres.fields import ArrayField

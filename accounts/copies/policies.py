@@ -1,7 +1,5 @@
 """Rules for copies of remote files (limits, retries, addresses, refusals), and for hash lists (values, similar hashes)."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Reads copies of remote files, and hash lists."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final

@@ -2,8 +2,6 @@
 a thread.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

@@ -1,7 +1,5 @@
 """End-to-end encryption devices, their one-time keys, and the messages that are waiting for them."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 

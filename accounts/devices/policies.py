@@ -1,7 +1,5 @@
 """Decides which device keys, one-time keys and signatures are valid (contract, parameters "Crypto")."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Port through which this feature calls an app of a higher layer, which sends requests to other servers."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Reads devices, and the encrypted messages stored for them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from django.db.models import QuerySet

@@ -1,7 +1,5 @@
 """The entities and parameters of end-to-end encryption (contract, entities "Crypto entities")."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """End-to-end encryption: devices, their one-time keys, and messages for them (contract, "Crypto")."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import orjson

@@ -1,7 +1,5 @@
 """The end-to-end encryption API: devices, keys and messages. The server cannot read the messages it delivers."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from rest_framework.request import Request
 

@@ -1,7 +1,5 @@
 """Custom emojis for staff: added one by one or in packs, changed, copied from other servers, exported as a pack."""
 
-from __future__ import annotations
-
 import zipfile
 from collections import Counter
 from collections.abc import Iterable

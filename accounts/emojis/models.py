@@ -1,7 +1,5 @@
 """Custom emojis, local and remote."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q, Value
 from django.db.models.functions import Coalesce

@@ -1,7 +1,5 @@
 """Custom emojis on pages, as pictures."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Reads custom emojis that texts may show."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -52,7 +50,7 @@ class EmojiLookup:
         self._emojis: Mapping[tuple[str, str | None], CustomEmoji] = load_emojis(pairs)
 
     @classmethod
-    def for_accounts(cls, accounts: Iterable[Account]) -> EmojiLookup:
+    def for_accounts(cls, accounts: Iterable[Account]) -> "EmojiLookup":
         """Load the emojis in the names, bios and fields of these accounts."""
         return cls((account.domain, account_texts(account)) for account in accounts)
 

@@ -1,7 +1,5 @@
 """Connects allauth to this app: who may sign up, where links in mails lead, and what a new password revokes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter

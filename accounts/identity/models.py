@@ -1,7 +1,5 @@
 """Applications, their grants and tokens (behaviours section 5), and blocks of sign-ups."""
 
-from __future__ import annotations
-
 import ipaddress
 
 from django.db import models
@@ -201,7 +199,7 @@ class IpBlock(models.Model):
         return self.network
 
     @classmethod
-    def of(cls, network: ipaddress.IPv4Network | ipaddress.IPv6Network, severity: Severity) -> IpBlock:
+    def of(cls, network: ipaddress.IPv4Network | ipaddress.IPv6Network, severity: Severity) -> "IpBlock":
         """Build a block of a network, without storing it."""
         return cls(
             network=str(network),

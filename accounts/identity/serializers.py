@@ -1,7 +1,5 @@
 """The entities and parameters of OAuth, of sign-up and of confirmation mails (contract, entities; endpoints)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any
 

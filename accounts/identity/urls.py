@@ -1,7 +1,5 @@
 """The URLs of OAuth and of the account pages: JSON for machines, pages for browsers."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 
 from allauth.account import views as account_views

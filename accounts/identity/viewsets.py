@@ -1,7 +1,5 @@
 """Endpoints of sign-up, confirmations of e-mail addresses, and OAuth: applications, tokens, their users, metadata."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import orjson

@@ -1,7 +1,5 @@
 """Pages for signing in through issuers: redirects, the sign-up form for new people, linked identities, and signing out."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from allauth.account import views as account_views

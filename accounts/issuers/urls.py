@@ -1,7 +1,5 @@
 """The URLs for signing in through issuers."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from allauth.socialaccount.providers.base.constants import AuthProcess

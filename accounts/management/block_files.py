@@ -1,7 +1,5 @@
 """Block list files at the command line: commands import and export them, whatever their length."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

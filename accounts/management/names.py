@@ -1,7 +1,5 @@
 """Finds users and accounts that are named on the command line; for an unknown name the command ends with an error message."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, TypeVar
 

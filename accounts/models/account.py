@@ -1,7 +1,5 @@
 """Local and remote accounts, in one table (`domain` is NULL for local ones), and the known servers."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector

@@ -1,7 +1,5 @@
 """Audit log, and settings that an operator changes while the server runs."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.indexes import HashIndex
 from django.db import models
 from django.db.models.functions import Upper

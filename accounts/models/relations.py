@@ -1,7 +1,5 @@
 """Relations between accounts: follows, requests, blocks, mutes, private records, and follows that were ended by others."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q

@@ -1,7 +1,5 @@
 """Hashtags, with their uses, followers, and places on profiles."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _

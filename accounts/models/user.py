@@ -1,7 +1,5 @@
 """Users: credentials, role and personal settings of local accounts; recovery codes; invitations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import IntFlag
 from typing import Any, ClassVar, Final
@@ -146,10 +144,10 @@ WAITING_COUNTS: Final[dict[str, Callable[[], Any]]] = {}
 class UserManager(BaseUserManager["User"]):
     """Manager with which Django's authentication finds users."""
 
-    def get_by_natural_key(self, username: str | None) -> User:
+    def get_by_natural_key(self, username: str | None) -> "User":
         return self.get(email__lower=(username or "").lower())
 
-    def get(self, *args: Any, **conditions: Any) -> User:
+    def get(self, *args: Any, **conditions: Any) -> "User":
         """Return the user with account, role, `confirmed` and the WAITING_COUNTS, for Django's sessions."""
         if not args and conditions.keys() == {"pk"} and isinstance(conditions["pk"], int):
             # Django's sessions make this call for each page.
@@ -159,7 +157,7 @@ class UserManager(BaseUserManager["User"]):
             return user
         return self.for_sessions().get(*args, **conditions)
 
-    def for_sessions(self) -> models.QuerySet[User]:
+    def for_sessions(self) -> "models.QuerySet[User]":
         """Return a query of users that loads the same as `get`."""
         primary = models.FilteredRelation("emailaddress", condition=models.Q(emailaddress__primary=True))
         users = self.select_related("account", "role").alias(primary_email=primary)

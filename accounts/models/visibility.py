@@ -1,7 +1,5 @@
 """The visibilities of a post. Their meaning for viewers is in `statuses.policies.visibility`."""
 
-from __future__ import annotations
-
 from django.db import models
 
 

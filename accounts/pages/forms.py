@@ -1,7 +1,5 @@
 """Fields of the forms of pages, and the base of forms whose values a service validates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The front page for visitors and for signed-in people, the page about apps, and the page that lists the settings."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """Paths of Mastodon's own pages about accounts; `social.pages.known_paths` has those that need no query."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse

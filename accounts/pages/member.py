@@ -1,7 +1,5 @@
 """Pages for signed-in people: access checks, and the navigation. `member_page` wraps their views in the URLs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache, wraps

@@ -1,7 +1,5 @@
 """People on pages: the data of `pages/person.html`, and the signed-in reader of a page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Pages on which people change their profile and their preferences, and unsubscribe from mails (RFC 8058)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """Pages with a signed-in person's follow requests, and with the people and servers that they mute or block."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final

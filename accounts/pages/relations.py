@@ -1,7 +1,5 @@
 """Relation of a signed-in reader to another account, as profiles and lists show it, and the forms that change it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 

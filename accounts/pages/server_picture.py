@@ -1,7 +1,5 @@
 """The look of this server: its picture, style sheet and icon, and the manifest for home screens (W3C)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

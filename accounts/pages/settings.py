@@ -4,8 +4,6 @@ A new page is listed in GROUPS (by `add_entry` if it is in another app) and wrap
 its template extends `pages/settings.html`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import wraps

@@ -1,7 +1,5 @@
 """The forms of the settings. Errors that services find are shown next to the fields."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ Conditions of a surface are options of `People` (contract, behaviours sections 7
 `statuses.policies.audience` declares them for surfaces of posts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final

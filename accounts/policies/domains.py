@@ -1,7 +1,5 @@
 """Rules of domains: which may exist on the public internet, and whose links may credit an account as their author."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

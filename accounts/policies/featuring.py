@@ -1,7 +1,5 @@
 """Decides who may put an account into collections (contract, entities "feature_approval")."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from accounts.models import Account

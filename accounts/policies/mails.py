@@ -1,7 +1,5 @@
 """Mails that people may switch off, and the unsubscribe links in these mails (RFC 8058)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

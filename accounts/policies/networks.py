@@ -1,7 +1,5 @@
 """Reads networks (ranges of IP addresses), and decides for which of them a block is probably a mistake."""
 
-from __future__ import annotations
-
 import ipaddress
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Rules for verified links in profile fields: the linked page links back (contract, entities "Field"; security row 3)."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Collection, Mapping
 from typing import Any, Final

@@ -4,8 +4,6 @@ Only this module and `accounts.queries.relations`, which loads the value, name t
 that value and conditions agree (contract, behaviours section 14).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -78,7 +76,7 @@ class Relations:
         """Tell whether the viewer blocks or mutes one of the accounts."""
         return not (self.blocking.isdisjoint(account_ids) and self.muting.keys().isdisjoint(account_ids))
 
-    def joined(self, other: Relations) -> Relations:
+    def joined(self, other: "Relations") -> "Relations":
         """Return these relations, merged with others of the same viewer."""
         return replace(
             self,

@@ -1,7 +1,5 @@
 """Permissions of staff, who act only on users whom they outrank, and rules of roles (behaviours section 18)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Defaults of a person's posts: visibility, and who may quote them (contract, parameters sections 2 and 3)."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from accounts.models.visibility import Visibility

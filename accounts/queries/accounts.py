@@ -1,7 +1,5 @@
 """Reads accounts by id or address, and narrow rows with counters, for entities whose bodies may be cached."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field

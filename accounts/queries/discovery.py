@@ -5,8 +5,6 @@ the first accounts by username, the most followed ones, those that the viewer fo
 with a matching word in their display name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The rows have `id` and `person_id`, the id of the other account; the caller loads the entities for a page of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from typing import Final
 

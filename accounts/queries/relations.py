@@ -1,7 +1,5 @@
 """Reads the relations of one or many viewers to accounts, in one statement."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Finds other servers by the domains of their accounts' addresses, and by their hosts."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reads the settings that an operator changes while the server runs."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Final, Literal, cast
 

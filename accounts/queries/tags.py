@@ -1,7 +1,5 @@
 """Reads hashtags, their recent uses, and their places on profiles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta

@@ -1,7 +1,5 @@
 """Reads users, with the rows and counters that their own account's entity needs, and staff in the audit log."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Final, NamedTuple
 

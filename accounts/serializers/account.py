@@ -1,7 +1,5 @@
 """The CustomEmoji and Account entities; the body of an account may be cached, its counters never (contract, entities)."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable
 from datetime import datetime, time

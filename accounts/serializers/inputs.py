@@ -1,7 +1,5 @@
 """Parameters of accounts: look-ups, the directory, and actions on other accounts and servers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Final, cast

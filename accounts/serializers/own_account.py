@@ -3,8 +3,6 @@
 A process caches the entity with the versions of its rows; while they are unchanged, only the rows' state is read.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from accounts.emojis.queries import EmojiLookup, account_texts, shortcodes_in

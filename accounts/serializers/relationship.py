@@ -1,7 +1,5 @@
 """The Relationship, MutedAccount and Suggestion entities, and others about relations of accounts (contract, entities)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The Tag and FeaturedTag entities (contract, entities; the same shape at all endpoints: SEED-079)."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, time
 from typing import Any
 

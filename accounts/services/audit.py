@@ -1,7 +1,5 @@
 """Writes the settings that operators change, and the audit log, to which each service that acts for staff adds rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ The columns, named with or without `#`, may come in any order, and all but the f
 header line has one value in each line.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from abc import ABC, abstractmethod

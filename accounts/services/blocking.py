@@ -1,7 +1,5 @@
 """Creates and ends blocks and mutes (contract, behaviours section 14)."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Writes rows of accounts and their counters; every change is made here, so that cached copies become stale."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, Literal, get_args

@@ -1,7 +1,5 @@
 """Stores facts about known servers: their software, their host, and when they were last reached."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import timedelta
 from typing import Final

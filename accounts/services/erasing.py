@@ -4,8 +4,6 @@ Source: DESIGN "Erasure"; contract, federation section 7 "Delete actor". Service
 `social.kernel.references` the remaining rows.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Accepts and rejects follow requests, and removes followers (contract, behaviours section 14)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

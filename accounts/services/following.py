@@ -1,7 +1,5 @@
 """Creates and ends follows and follow requests."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Provides the instance actor: the account that stands for the server itself."""
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.db import transaction
 

@@ -1,7 +1,5 @@
 """Creates and rotates the keys with which local accounts sign, and encrypts stored secrets with another key."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, Final

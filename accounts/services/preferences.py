@@ -1,7 +1,5 @@
 """Changes a user's preferences: language and time zone of pages, and the settings that clients read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final

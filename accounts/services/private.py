@@ -1,7 +1,5 @@
 """Stores an account's private notes about others, its endorsements, and its dismissed suggestions."""
 
-from __future__ import annotations
-
 from django.db import transaction
 from django.utils.translation import gettext as _
 

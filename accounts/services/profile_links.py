@@ -1,7 +1,5 @@
 """Verifies the links in profile fields, in the background."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final

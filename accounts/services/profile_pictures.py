@@ -1,7 +1,5 @@
 """Processes profile pictures: validates and re-encodes them, stores their files, and removes the files of replaced pictures."""
 
-from __future__ import annotations
-
 import mimetypes
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Changes the profile of a local account, and its defaults for posts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Finds remote accounts, and stores them as their own servers describe them; local accounts are never changed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta

@@ -3,8 +3,6 @@
 The retention periods in days are settings (0: for ever). Data of held accounts stay. Run by the scheduler.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path

@@ -4,8 +4,6 @@ Each function checks permission and rank of `by`, and writes an audit row with t
 contract, behaviours section 18.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Ends follows between local accounts and a blocked or suspended server or account, in steps, and records them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Creates, counts, follows, features and reviews hashtags (contract, parameters section 2; behaviours section 11)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Spam rules, which hold posts and sign-ups for review, limit accounts or report them; and the matches of the rules."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _

@@ -1,7 +1,5 @@
 """Decides which spam rules a post or a sign-up matches, in time proportional to its text (security row 67)."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads spam rules, and the numbers of their matches."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.db.models import Count, QuerySet

@@ -1,7 +1,5 @@
 """Imports, archives and moves of accounts."""
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 from django.db import models

@@ -1,7 +1,5 @@
 """Limits on imports of a person's own posts from an archive, and reasons why something is not imported."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final

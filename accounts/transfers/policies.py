@@ -4,8 +4,6 @@ The first line may name the columns, in any order and case; otherwise they are i
 are empty; unknown ones are ignored.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Collection, Iterator, Sequence

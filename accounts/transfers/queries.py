@@ -1,7 +1,5 @@
 """Reads imports, archives and moves, for their owners' pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

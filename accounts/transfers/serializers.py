@@ -1,7 +1,5 @@
 """The entities and parameters of imports of a person's old posts, an extension of this server."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile

@@ -1,7 +1,5 @@
 """The URLs of imports, exports and moves: pages (`urlpatterns`) and the API of past imports."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from accounts.pages.member import ACTIVE, MOVING

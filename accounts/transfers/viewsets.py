@@ -1,7 +1,5 @@
 """HTTP endpoints for imports of a person's old posts, an extension of this server."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import HttpResponse

@@ -1,7 +1,5 @@
 """Accounts over HTTP: sign-up, other accounts, and the caller's relationships to them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

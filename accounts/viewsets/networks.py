@@ -1,7 +1,5 @@
 """Lists of accounts over HTTP (followers, requests, blocks, mutes, endorsements, suggestions) and actions on them."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django.http import HttpResponse

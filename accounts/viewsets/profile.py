@@ -1,7 +1,5 @@
 """Endpoints of the caller's own account, profile and preferences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import HttpResponse

@@ -1,7 +1,5 @@
 """Admin tables of received and sent activities, and of deliveries, which staff can retry."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Final
 
 from django.contrib import admin, messages

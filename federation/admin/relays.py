@@ -1,7 +1,5 @@
 """Relays to which this server is subscribed, for staff."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Final
 
 from django import forms

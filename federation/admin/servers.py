@@ -1,7 +1,5 @@
 """Admin tables of the known servers, and of the hosts that fail."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django.contrib import admin

@@ -2,8 +2,6 @@
 a name from the archive. Links, devices and names that lead out of the archive are skipped. Limits apply to the unpacked bytes.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

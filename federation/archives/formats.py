@@ -3,8 +3,6 @@ Akkoma and similar software (`outbox.json`), or their list of posts alone; the n
 (`data/tweets.js`). GoToSocial exports only tables (CSV), whose lines are reported as entries that are not imported here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count

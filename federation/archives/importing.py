@@ -2,8 +2,6 @@
 interrupted and continued.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """Reads the items of a long list in a JSON document one after another, in constant memory."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

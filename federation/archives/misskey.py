@@ -1,7 +1,5 @@
 """Reads the exported notes of Misskey and its forks as ActivityPub documents. The export names neither server nor author."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Checks and reads the posts of an archive."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta

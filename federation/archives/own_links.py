@@ -1,7 +1,5 @@
 """Changes links between imported posts of one author from the old addresses to the addresses of the posts here."""
 
-from __future__ import annotations
-
 import re
 from html import escape, unescape
 from typing import Final

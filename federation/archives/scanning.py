@@ -3,8 +3,6 @@ each post; `order` has the positions of these lines, oldest post first. The impo
 post before its replies.
 """
 
-from __future__ import annotations
-
 import errno
 from array import array
 from collections import Counter

@@ -5,8 +5,6 @@ files are named `data/tweets_media/<id of the post>-<name>`. Every post counts a
 whether the account was protected.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Removes the imported posts when an import is undone."""
 
-from __future__ import annotations
-
 import time
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Processes imports of archives in the background, each for a few seconds at a time."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Activities that this server sends (contract, federation section 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final

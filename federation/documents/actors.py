@@ -1,7 +1,5 @@
 """Documents of local accounts and emojis for other servers (contract, federation sections 4 and 5)."""
 
-from __future__ import annotations
-
 from datetime import UTC
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Collections of actors and posts (contract, federation section 8)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 

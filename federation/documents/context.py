@@ -2,8 +2,6 @@
 3). Other servers compare terms by name, so that no JSON-LD processor is needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Documents of end-to-end encryption: devices, one-time keys and messages (contract, federation sections 3, 4 and 7; D-05)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 from urllib.parse import urlencode
 

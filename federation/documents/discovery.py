@@ -1,7 +1,5 @@
 """Discovery documents: WebFinger, host-meta and NodeInfo (contract, federation section 14)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django.conf import settings

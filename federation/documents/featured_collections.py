@@ -1,7 +1,5 @@
 """Documents and activities of collections of accounts (FEP-7aa9; contract, federation sections 2, 3 and 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Documents of local posts for other servers (contract, federation section 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Policies about who may favourite, reply to and boost a post, in the vocabulary of GoToSocial (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 

@@ -2,8 +2,6 @@
 and 16; security row 34).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterator, Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Reads remote accounts (contract, federation sections 4 and 16)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

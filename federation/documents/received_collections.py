@@ -1,7 +1,5 @@
 """Reads remote collections, including collections of accounts (contract, federation sections 7, 8 and 16; FEP-7aa9)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reads remote devices, their one-time keys, and messages from them (contract, federation section 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final

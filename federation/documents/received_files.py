@@ -1,7 +1,5 @@
 """Reads the attachments, pictures and custom emojis of remote posts and accounts (contract, federation sections 5 and 17)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final

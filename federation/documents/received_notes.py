@@ -1,7 +1,5 @@
 """Reads remote posts (contract, federation sections 5, 6 and 16)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Activities that request, accept and reject interactions with a post, in the vocabulary of GoToSocial (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from accounts.models import Account

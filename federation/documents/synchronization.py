@@ -1,7 +1,5 @@
 """Header by which two servers compare the followers of an account (FEP-8fcf; contract, federation section 9)."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable

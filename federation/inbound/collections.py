@@ -1,7 +1,5 @@
 """Handles activities about collections of accounts, and the consent to be in them (FEP-7aa9; security row 36)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Handles Add and Remove: an actor's pinned posts, featured hashtags and collections (contract, federation section 7)."""
 
-from __future__ import annotations
-
 from accounts.queries.tags import named_tag
 from accounts.services.tags import unfeature_tag_named
 from federation.documents.reading import same_origin, uri_of

@@ -1,7 +1,5 @@
 """Processes the queues of fetches, thread crawls and lookups (DESIGN "Lanes"; security rows 34, 58 and 71)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 

@@ -1,7 +1,5 @@
 """Handles a Flag: a report about local accounts (contract, federation section 7)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

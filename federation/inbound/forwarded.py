@@ -1,7 +1,5 @@
 """Handles activities that another server forwards: they are hints; the object is fetched from its origin (security row 9)."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from accounts.services.remote_accounts import may_refresh

@@ -1,7 +1,5 @@
 """Stores activities that are to be forwarded to followers of local accounts."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import orjson

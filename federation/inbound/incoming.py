@@ -1,7 +1,5 @@
 """An activity as it is passed to its handlers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Handles Like and Announce: favourites and boosts (contract, federation section 7; security rows 8, 13 and 19)."""
 
-from __future__ import annotations
-
 from django.db import IntegrityError
 
 from accounts.models import Follow

@@ -1,7 +1,5 @@
 """Handles Create, Update and Delete of posts and actors (contract, federation section 7; security rows 8, 13 and 18)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final

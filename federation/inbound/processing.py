@@ -1,7 +1,5 @@
 """Processes stored activities: chooses the handler for the type of each (contract, federation sections 7 and 11)."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -2,8 +2,6 @@
 server sends, and far below what would fill a disk.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import OrderedDict

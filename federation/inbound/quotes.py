@@ -1,7 +1,5 @@
 """Handles requests to quote posts, answers to them, and revocations (FEP-044f; security row 36)."""
 
-from __future__ import annotations
-
 from django.db import transaction
 from django.db.models import Q
 

@@ -1,7 +1,5 @@
 """Receives and stores activities (contract, federation sections 10 and 11; security rows 8, 11, 13, 34, 44 and 61)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

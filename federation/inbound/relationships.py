@@ -1,7 +1,5 @@
 """Handles Follow, Accept, Reject, Block and Move (contract, federation section 7; security rows 16 and 17)."""
 
-from __future__ import annotations
-
 from django.db import transaction
 
 from accounts.collections.services.remote import store_consent_answer

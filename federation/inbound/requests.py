@@ -1,7 +1,5 @@
 """Handles requests to interact with posts, answers to them, and withdrawn authorizations (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django.db import IntegrityError, transaction

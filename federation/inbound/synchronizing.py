@@ -1,7 +1,5 @@
 """Compares the followers that another server lists with the follows known here, and repairs differences (FEP-8fcf)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Handles an Undo of a Follow, Like, Announce or Block (contract, federation section 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Final

@@ -2,8 +2,6 @@
 71).
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Selection of remote accounts for a command, and the report about what was found for each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,7 +20,7 @@ class Selection:
     about: str
 
     @classmethod
-    def of(cls, named: Sequence[Account], *, domain: str, all: bool, days: int, limit: int) -> Selection:
+    def of(cls, named: Sequence[Account], *, domain: str, all: bool, days: int, limit: int) -> "Selection":
         """Select the named accounts, or the `limit` accounts of one or all servers that were fetched longest ago, and not for
         `days` days. Raises CommandError unless exactly one of `named`, `domain` and `all` is given.
         """

@@ -2,8 +2,6 @@
 are those that other servers and archive readers expect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Selects the inboxes to which an activity is sent, one for each server of its audience (contract, federation section 12)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, Final, TypeVar

@@ -1,7 +1,5 @@
 """Sends due deliveries to many hosts at once (contract, federation section 12; DESIGN "Deliveries are fair")."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

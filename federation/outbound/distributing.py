@@ -5,8 +5,6 @@ Every function is a reaction: it reads the current state in the transaction that
 is enqueued exactly once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Sends changes of profiles and collections of local accounts to their followers' servers (contract, federation section 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Forwards activities of remote actors about posts that concern local accounts (contract, federation section 11)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from federation.documents.reading import origin_of

@@ -1,7 +1,5 @@
 """Devices and encrypted messages of remote accounts: implements `accounts.devices.ports.RemoteDevices`."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence

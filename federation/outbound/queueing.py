@@ -1,7 +1,5 @@
 """Queue of deliveries: stores activities with a delivery per inbox; retries and drops deliveries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Requests consent to quotes, answers requests of other servers, and revokes consent (FEP-044f)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from django.db.models import QuerySet

@@ -1,7 +1,5 @@
 """Subscribes this server to relays, and unsubscribes it (contract, federation sections 7 and 12)."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 from django.db import transaction

@@ -1,7 +1,5 @@
 """Forwards reports to the servers of the reported accounts (contract, federation section 7 "Flag")."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from uuid import NAMESPACE_URL, uuid5
 

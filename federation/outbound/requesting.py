@@ -1,7 +1,5 @@
 """Requests interactions from the authors of remote posts, and answers requests about local posts (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Sends each server the digest of its followers of a local account, and ends follows that only it knows (FEP-8fcf)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final

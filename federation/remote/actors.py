@@ -1,7 +1,5 @@
 """Fetches remote accounts, confirms their addresses by WebFinger, and stores them."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from dataclasses import replace

@@ -2,8 +2,6 @@
 its authorization was fetched from its own server (security row 36).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

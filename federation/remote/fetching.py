@@ -5,8 +5,6 @@ Awaited; the queue fetches it on the network loop, without a waiting thread, and
 is idempotent, because it repeats its writes. In a web request, a fetch blocks instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar

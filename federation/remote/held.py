@@ -1,7 +1,5 @@
 """Reads remote posts that are held for review, and publishes those that staff have approved."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from contextlib import suppress

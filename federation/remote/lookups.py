@@ -1,7 +1,5 @@
 """Implementations of the ports of accounts and timelines that find the remote object behind an address or a URL."""
 
-from __future__ import annotations
-
 import logging
 import re
 import time

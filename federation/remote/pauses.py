@@ -2,8 +2,6 @@
 server send requests (contract, federation section 10 "Circuit"). Without Redis there are no pauses.
 """
 
-from __future__ import annotations
-
 import hashlib
 import ipaddress
 from typing import Final, cast

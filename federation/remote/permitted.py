@@ -1,7 +1,5 @@
 """Checks received replies against the policies of their local parent posts (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from django.db import transaction
 
 from federation.events import InteractionRefused

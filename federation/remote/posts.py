@@ -1,7 +1,5 @@
 """Fetches remote posts and stores them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final

@@ -2,8 +2,6 @@
 federation sections 4 and 8). The number of requests for a profile is limited.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping
 from typing import Any, Final

@@ -4,8 +4,6 @@ An authorization is valid only when fetched from the server of the quoted author
 quoted post, only to readers of the quoting post: for a private post, the request is signed by a local account that may read it.
 """
 
-from __future__ import annotations
-
 from federation.documents.reading import kinds_of, same_origin, uri_of
 from federation.reasons import Reason, Rejected
 from federation.remote.fetching import fetch_document, is_gone

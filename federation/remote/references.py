@@ -1,7 +1,5 @@
 """Resolves the ids in documents to local objects and to known remote ones, and checks which ids are taken."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

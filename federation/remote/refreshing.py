@@ -4,8 +4,6 @@ Both yield the outcome of each account, so that a caller can show it, and can st
 once in a run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Requests background fetches of remote documents, each once. The number of waiting requests to one server is limited."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final

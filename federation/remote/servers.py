@@ -1,7 +1,5 @@
 """Figures of remote servers, and the removal of all data of a server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Finds out who passes posts on: local accounts that have shared a remote post, and relays."""
 
-from __future__ import annotations
-
 from accounts.models import Account
 from federation.documents.reading import same_origin
 from federation.models import Relay, RelayState

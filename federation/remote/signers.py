@@ -2,8 +2,6 @@
 federation section 10 "Key lookup"; security rows 11 and 12).
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache

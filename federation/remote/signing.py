@@ -1,7 +1,5 @@
 """Signers of requests: functions that sign on behalf of a local account or of this server."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 

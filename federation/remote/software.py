@@ -2,8 +2,6 @@
 SOFTWARE_PERIOD. No decision of this server depends on the answer.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urldefrag

@@ -1,7 +1,5 @@
 """Crawls the thread around a post that a viewer has opened, within limits (contract, federation section 13; row 34)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from hashlib import blake2b

@@ -5,8 +5,6 @@ ignored: static file servers send any type. Sources: RFC 7033, RFC 6415; contrac
 actors" and section 17; security rows 5 and 14.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """HTTP signatures that most servers send: draft-cavage-http-signatures-12 with rsa-sha256 (contract, federation section 10)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """RSA keys: cached loading, signing and verification with PKCS#1 v1.5 and SHA-256."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from functools import lru_cache

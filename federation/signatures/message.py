@@ -1,7 +1,5 @@
 """An HTTP request as it is signed and verified, and the errors of signatures."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

@@ -1,7 +1,5 @@
 """HTTP signatures by RFC 9421, limited to the parts that other servers use (contract, federation section 10)."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 from collections.abc import Mapping

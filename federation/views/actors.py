@@ -1,7 +1,5 @@
 """Documents of accounts, their collections, and emojis (contract, federation sections 2, 4, 5 and 8)."""
 
-from __future__ import annotations
-
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 

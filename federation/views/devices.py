@@ -1,7 +1,5 @@
 """Devices of local accounts, and their one-time keys, for other servers (contract, federation section 4; D-05)."""
 
-from __future__ import annotations
-
 from django.http import HttpRequest, HttpResponse
 
 from accounts.devices.models import Device

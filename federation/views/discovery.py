@@ -1,7 +1,5 @@
 """Discovery of servers and accounts: WebFinger, host-meta, NodeInfo (contract, federation section 14)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit

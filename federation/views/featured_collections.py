@@ -1,7 +1,5 @@
 """Documents of collections of accounts (contract, federation sections 2 and 8)."""
 
-from __future__ import annotations
-
 from django.http import HttpRequest, HttpResponse
 
 from accounts.collections.models import Collection, CollectionItem, ItemState

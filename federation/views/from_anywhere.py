@@ -5,8 +5,6 @@ The visitor's server names the page to continue on (WebFinger, the relation `SUB
 there is no redirect to another server (security row 30).
 """
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

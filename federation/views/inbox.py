@@ -1,7 +1,5 @@
 """Inboxes: an activity is stored, then answered with 202 (contract, federation section 11)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from django.http import HttpRequest, HttpResponse

@@ -1,7 +1,5 @@
 """Content negotiation between the document and the page at one address (contract, federation section 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import StrEnum
 from functools import wraps

@@ -1,7 +1,5 @@
 """Web pages of local accounts, posts, hashtags and collections; servers get the ActivityPub documents at the same addresses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """Documents of posts, and their collections (contract, federation sections 2, 5 and 8)."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse

@@ -1,7 +1,5 @@
 """Web pages of a local account: posts, replies, media, followers and followed accounts; and the RSS feed of its posts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

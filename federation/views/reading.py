@@ -2,8 +2,6 @@
 sections 1 and 8; behaviours section 7; security rows 19, 39 and 40).
 """
 
-from __future__ import annotations
-
 from django.http import HttpRequest
 
 from accounts.identity.queries.sign_up import is_retired

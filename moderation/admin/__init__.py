@@ -1,7 +1,5 @@
 """Admin pages of moderation: reports, strikes, appeals, the audit log, and the texts that describe this server."""
 
-from __future__ import annotations
-
 from moderation.admin import (  # noqa: F401 (each registers its pages)
     accounts,
     announcements,

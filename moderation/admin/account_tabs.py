@@ -1,7 +1,5 @@
 """Tabs of an account's page in the admin: posts, strikes, notes, IP addresses and sessions, reports, the audit log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Accounts for staff: search, filters, an overview of each account, and actions on it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from allauth.account.models import EmailAddress

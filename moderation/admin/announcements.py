@@ -1,7 +1,5 @@
 """Announcements of staff: writing and publishing."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 

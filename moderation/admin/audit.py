@@ -1,7 +1,5 @@
 """The audit log, for staff."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

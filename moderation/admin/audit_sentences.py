@@ -1,7 +1,5 @@
 """Entries of the audit log as sentences: "@ada suspended @spam@x.example: reason"."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache

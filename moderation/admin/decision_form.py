@@ -1,7 +1,5 @@
 """The form of a decision of staff about reported accounts, and the sentences about its outcome."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django import forms

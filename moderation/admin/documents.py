@@ -1,7 +1,5 @@
 """Rules and terms of service of this server, for staff."""
 
-from __future__ import annotations
-
 from datetime import UTC
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Admin pages of domain rules and allowed servers, with import and export of files."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Final
 
 from django import forms

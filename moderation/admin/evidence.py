@@ -1,7 +1,5 @@
 """Exports of evidence about an account, for staff."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from django.contrib import admin

@@ -1,7 +1,5 @@
 """Admin pages of hash lists, which name files that this server refuses."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Final
 
 from django import forms

@@ -1,7 +1,5 @@
 """The first page of the admin: pending tasks of staff, the server's health, and its growth."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

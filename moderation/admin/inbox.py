@@ -1,7 +1,5 @@
 """The inbox of staff in the admin: open reports by reported account, bulk decisions, and how they are undone."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from math import ceil
 from typing import Any, Final, NamedTuple

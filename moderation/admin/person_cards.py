@@ -1,7 +1,5 @@
 """Cards of people, shown next to decisions of staff, in the form that `admin/person.html` expects."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Files that the scanner or a hash list refused, for staff."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _

@@ -1,7 +1,5 @@
 """Reported posts as the pages of staff show them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any
 

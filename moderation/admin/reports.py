@@ -1,7 +1,5 @@
 """Reports, strikes, and appeals against them, for staff."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import admin

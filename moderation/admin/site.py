@@ -1,7 +1,5 @@
 """Settings of this server, for staff."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final

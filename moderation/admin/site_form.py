@@ -1,7 +1,5 @@
 """Form of the settings of this server, in sections, with a search."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Spam rules, and the posts that they hold, for staff."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from django import forms

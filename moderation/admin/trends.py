@@ -1,7 +1,5 @@
 """Review of trends, for staff: posts, links and hashtags in one list, the link publishers, and all hashtags."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Webhooks, for staff: their addresses and events, their secrets, and the last responses."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Final
 
 from django import forms

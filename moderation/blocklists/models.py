@@ -1,7 +1,5 @@
 """Tables of blocklists: subscriptions, entries, exceptions, and queued fetches."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q

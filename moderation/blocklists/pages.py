@@ -1,7 +1,5 @@
 """The blocklist that this server publishes, to which other servers can subscribe."""
 
-from __future__ import annotations
-
 import hashlib
 
 from django.http import HttpRequest, HttpResponse

@@ -2,8 +2,6 @@
 the decision of a person, and never concerns this server, an allowed server or an exception.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, field, fields, replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Reads blocklists, their entries and the servers that no list may block; makes dry runs of changes."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

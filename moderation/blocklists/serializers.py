@@ -2,8 +2,6 @@
 `internal/api/model/domain.go` and `internal/api/client/admin`; differences: `docs/interop.md`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Annotated, Any, Final

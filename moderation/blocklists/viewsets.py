@@ -2,8 +2,6 @@
 MANAGE_FEDERATION. `docs/interop.md` lists the differences from GoToSocial.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final

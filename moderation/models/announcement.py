@@ -1,7 +1,5 @@
 """Announcements of staff to all users of this server, reactions to them, and dismissals."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q

@@ -1,7 +1,5 @@
 """The rules of this server, the terms of service, and the weekly activity, which cannot be counted later."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext

@@ -1,7 +1,5 @@
 """Decisions of staff about other servers: rules for domains, and the servers that are allowed where federation is limited."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower

@@ -1,7 +1,5 @@
 """Reports to staff, their decisions and notes about accounts, strikes, appeals against strikes, and evidence files."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from django.contrib.postgres.fields import ArrayField

@@ -1,7 +1,5 @@
 """Webhooks: addresses that are notified of events on this server, the queued calls, and the results of earlier calls."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now

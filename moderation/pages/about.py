@@ -1,7 +1,5 @@
 """Pages about this server: its description and contact, its rules and terms, and the personal data that it stores."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

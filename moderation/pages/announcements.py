@@ -1,7 +1,5 @@
 """The page of this server's announcements for signed-in people, who mark them as read and react to them."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final

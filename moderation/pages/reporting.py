@@ -1,7 +1,5 @@
 """Page on which people report an account with some of its posts, and block it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Pages on which people see the strikes against their account, and appeal against them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

@@ -1,7 +1,5 @@
 """Template values of the front page for visitors: people, posts and figures of this server, and its contact."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

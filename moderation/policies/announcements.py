@@ -1,7 +1,5 @@
 """Rules of announcements and reactions to them (contract, parameters section 5, behaviours section 19)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Rules for the texts that staff write about this server: rules, terms, and the settings of the instance documents."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date

@@ -2,8 +2,6 @@
 section 6.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Rules for reports, appeals (contract, behaviours section 18), and links to a strike that work without signing in."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

@@ -2,8 +2,6 @@
 (EU) 2022/2065, article 17, requires: restriction, facts, automated means, ground, redress.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final

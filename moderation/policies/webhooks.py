@@ -1,7 +1,5 @@
 """Rules for webhooks: values, permissions, bodies and signatures. Source: https://docs.joinmastodon.org/admin/webhooks."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

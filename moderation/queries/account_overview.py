@@ -1,7 +1,5 @@
 """Reads the data that an account's page in the admin shows in addition to the profile, in a fixed number of statements."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final

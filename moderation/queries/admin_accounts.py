@@ -1,7 +1,5 @@
 """Reads accounts as staff see them, with their users; filters them by the properties of both."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Reads announcements with all data of their entities, in a fixed number of queries."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reads domain rules and allowed servers, and blocks of e-mail domains, e-mail addresses and networks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -2,8 +2,6 @@
 contract, parameters section 6, entities "Admin::Dimension". Periods include their first and their last day (UTC).
 """
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

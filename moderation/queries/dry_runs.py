@@ -1,7 +1,5 @@
 """Dry runs of spam rules: what a rule would have matched in the last days."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Conditions and parameters shared by the statements of measures and dimensions; cache keys of their figures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Finds the steps in setting up a new server that its owner has not taken yet."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from allauth.mfa.models import Authenticator

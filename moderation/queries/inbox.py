@@ -1,7 +1,5 @@
 """Reads the inbox of staff: open reports by reported account, with the context for a decision."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

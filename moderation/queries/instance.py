@@ -1,7 +1,5 @@
 """Reads the data of the instance documents and of the other documents about this server, in a fixed number of queries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta

@@ -2,8 +2,6 @@
 parameters section 6, entities "Admin::Measure" and "Admin::Cohort".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta

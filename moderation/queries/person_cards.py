@@ -1,7 +1,5 @@
 """Reads the cards of people that staff see next to every decision, in a fixed number of statements."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Reads reports, strikes and the appeals against them, for staff and for the accounts concerned."""
 
-from __future__ import annotations
-
 from collections import abc
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Counts the pending decisions of staff, and reads held posts."""
 
-from __future__ import annotations
-
 import functools
 import operator
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Reads webhooks, and the results of their calls."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from moderation.models import Webhook, WebhookAttempt, WebhookEvent

@@ -1,7 +1,5 @@
 """Sends the calls of webhooks: one signed request for each event, with retries."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """The entities "Admin" (contract, entities): accounts, reports, hashtags, trends, blocks and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any

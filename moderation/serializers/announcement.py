@@ -1,7 +1,5 @@
 """The entities "Announcement" and "Reaction" (contract, entities), the same for REST and streaming."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accounts.serializers.account import CustomEmojiSerializer

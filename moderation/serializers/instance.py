@@ -1,7 +1,5 @@
 """Instance documents (contract, entities "Instance (v2)" and "V1::Instance"), and other documents about this server."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime, time
 from typing import Any

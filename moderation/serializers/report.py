@@ -1,7 +1,5 @@
 """The entities "Report" and "AccountWarning" (contract, entities), and the parameters of a report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

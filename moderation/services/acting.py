@@ -1,7 +1,5 @@
 """Actions of staff on an account and its posts, with the strike that its owner sees and the reports that are settled; notes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 

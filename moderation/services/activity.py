@@ -1,7 +1,5 @@
 """Weekly counts of the activity on this server (contract, entities "InstanceActivity")."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Announcements: staff with MANAGE_ANNOUNCEMENTS change them, which the audit log records; local users react to them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Decisions of staff about reported accounts: several actions taken together, which can be undone for UNDO_PERIOD."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import Final

@@ -1,7 +1,5 @@
 """Files of domain rules and of allowed servers, with the columns that Mastodon writes and reads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace as changed
 from typing import Final

@@ -1,7 +1,5 @@
 """Changes domain rules, and applies them to known accounts (contract, behaviours section 18)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime

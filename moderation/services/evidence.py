@@ -1,7 +1,5 @@
 """Exports the data of an account into one file, for a court or an authority that has requested it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zipfile
@@ -41,7 +39,7 @@ _CHUNK: Final = 1 << 16
 _NAMES: Final = {"spoiler_text": "warning"}
 
 
-def export_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> EvidenceArchive:
+def export_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> "EvidenceArchive":
     """Call `begin_export`, then `write_evidence` immediately."""
     begin_export(by=by, account=account, reason=reason)
     return write_evidence(by=by, account=account, reason=reason, to=to)
@@ -64,7 +62,7 @@ def begin_export(*, by: Staff, account: Account, reason: str) -> None:
         record_about(by, "export", account, reason=reason.strip(), held=held, reports=reports)
 
 
-def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> EvidenceArchive:
+def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> "EvidenceArchive":
     """Write a zip with profile, addresses, reports, strikes, audit log and posts with their files, including deleted posts,
     each with its SHA-256 in `manifest.json`; `begin_export` comes first. All posts of a held account are included; of other
     accounts, only the reported posts. Each exported post that is private or direct is logged as seen.

@@ -1,7 +1,5 @@
 """Exports evidence about an account into a file in the background, for staff to download."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Mails to staff about pending decisions, and to people about decisions of staff, sent through the outbox."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC

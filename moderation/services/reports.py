@@ -1,7 +1,5 @@
 """Reports by local accounts (contract, parameters "POST /api/v1/reports", behaviours section 18) and by other servers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Deletes expired data: addresses, the audit log, settled reports, held posts. `count_due` only counts them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Actions of spam rules: reports filed as the server's own account, and strikes against the accounts that they limit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

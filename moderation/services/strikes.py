@@ -1,7 +1,5 @@
 """Strikes, which record actions of staff against an account and are shown to its owner, and appeals against them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final

@@ -1,7 +1,5 @@
 """Changes webhooks, for staff with MANAGE_WEBHOOKS and the permissions for the events, and queues their calls."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

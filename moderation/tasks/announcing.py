@@ -1,7 +1,5 @@
 """Sends announcements, and reactions to them, to open streams."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import orjson

@@ -1,7 +1,5 @@
 """Queues calls of webhooks for events, with the same entities that the API for staff returns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request

@@ -1,7 +1,5 @@
 """The instance documents and the other documents about this server, over HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date
 from typing import Any, Final

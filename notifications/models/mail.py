@@ -1,7 +1,5 @@
 """Tables of the notifications to be mailed, and of the mails that each recipient has received."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from accounts.models import Account

@@ -1,7 +1,5 @@
 """The notifications of local accounts, and their annual reports."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.db import models

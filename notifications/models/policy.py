@@ -1,7 +1,5 @@
 """Policies for notifications, senders accepted in spite of a policy, and requests of senders whose messages are held."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.db import models

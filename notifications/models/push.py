@@ -1,7 +1,5 @@
 """Subscriptions of applications to the notifications of their users, and the queue of pushes."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from accounts.models import AccessToken

@@ -1,7 +1,5 @@
 """The page of a signed-in person's notifications, in groups."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Pages on which users change their notification policy, and accept or dismiss the senders whose messages it holds."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django import forms

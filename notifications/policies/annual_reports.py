@@ -1,7 +1,5 @@
 """Rules of annual reports: archetypes and states (contract, entities "Annual reports", schema version 2)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final

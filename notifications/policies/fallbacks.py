@@ -1,7 +1,5 @@
 """Decides which notifications have a fallback text for clients that do not know their type (contract, "Notification")."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Rules for when and in which form notifications are mailed, without access to the database."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import Enum

@@ -2,8 +2,6 @@
 on the tables RULES and GROUNDS and on the relations between recipient and sender.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta

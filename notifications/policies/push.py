@@ -1,7 +1,5 @@
 """Rules of Web Push: valid subscriptions (contract, parameters section 5), and the lifetime of messages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta

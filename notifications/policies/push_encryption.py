@@ -4,8 +4,6 @@ Sources: RFC 8291 with RFC 8188 (`aes128gcm`); draft-ietf-webpush-encryption-04 
 (`aesgcm`); RFC 8292 (VAPID); contract, behaviours section 17. docs/adr/0028 says why no library is used.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Titles of notifications for mails and pushes, because no client writes the texts of these."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.utils.functional import Promise

@@ -1,7 +1,5 @@
 """Reads yearly reports, and the data from which they are computed, in a fixed number of queries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

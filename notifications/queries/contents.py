@@ -1,7 +1,5 @@
 """Reads the senders and posts of notifications for mails and pushes, without anything that the recipient may not read."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final

@@ -2,8 +2,6 @@
 posts (contract, behaviours section 13 "Grouping").
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime

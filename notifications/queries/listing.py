@@ -1,7 +1,5 @@
 """Reads notifications, with all data of their entities, in a fixed number of queries."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Reads the notifications that are to be mailed now."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final

@@ -1,7 +1,5 @@
 """Reads push subscriptions, and the pushes that are due with the data of their messages, in a fixed number of queries."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final

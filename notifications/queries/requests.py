@@ -1,7 +1,5 @@
 """Reads policies, permissions and requests of notifications."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -5,8 +5,6 @@ wanted, visible and unread at that time; remaining items get another turn. If a 
 per recipient may arrive twice, with the same Message-ID.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Sends notifications to devices through their push services (behaviours section 17; clients.md, trap 47)."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence

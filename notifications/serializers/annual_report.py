@@ -1,7 +1,5 @@
 """The entities of yearly reports (contract, entities "Annual reports" and "AsyncRefresh")."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accounts.serializers.account import present_counted_accounts

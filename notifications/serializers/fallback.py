@@ -1,7 +1,5 @@
 """The entity "NotificationFallback" (contract, entities "Notification"), in the viewer's language."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """The entities "Notification" (the same for REST and streaming) and "GroupedNotificationsResults" (contract, entities)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The entities "NotificationPolicy" of both versions and "NotificationRequest" (contract, entities)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

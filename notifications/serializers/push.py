@@ -1,7 +1,5 @@
 """The entity "WebPushSubscription" (contract, entities)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

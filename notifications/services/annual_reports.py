@@ -1,7 +1,5 @@
 """Creates the yearly reports that users request."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.db import transaction

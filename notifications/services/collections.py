@@ -1,7 +1,5 @@
 """Creates notifications about collections for the accounts in them (contract, behaviours section 13)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.db.models import QuerySet

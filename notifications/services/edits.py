@@ -1,7 +1,5 @@
 """Creates notifications of edited posts, for newly mentioned accounts, boosters and quoters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from sys import maxsize
 from typing import Final

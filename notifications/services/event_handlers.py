@@ -1,7 +1,5 @@
 """Creates and deletes notifications for events of other apps; every function handles one kind of event."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

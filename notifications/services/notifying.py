@@ -1,7 +1,5 @@
 """Creates and deletes notifications; each is created once, even if the process is killed in between."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Creates, changes and ends the push subscriptions of applications."""
 
-from __future__ import annotations
-
 from django.db import transaction
 
 from accounts.models import AccessToken

@@ -5,8 +5,6 @@ Held notifications are delivered or deleted after the response, in batches: each
 the next, so that a killed process loses nothing and nothing is done twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Deletes notifications whose retention period is over."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """Notifies users of the follows that a block or a suspension has ended, once it is complete (behaviours section 13)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Sends new notifications to open streams."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import orjson

@@ -1,7 +1,5 @@
 """The policy for notifications, and the requests of senders whose messages it holds, over HTTP."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django.http import HttpResponse

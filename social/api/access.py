@@ -3,8 +3,6 @@
 Source: contract, behaviours section 3 ("Order of checks"), endpoints.tsv columns auth and scope.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from enum import Enum, IntFlag
 

@@ -3,8 +3,6 @@
 Only the proxies in `settings.TRUSTED_PROXIES` are trusted (security row 25: any client can write X-Forwarded-For).
 """
 
-from __future__ import annotations
-
 import ipaddress
 from functools import lru_cache
 from typing import Any

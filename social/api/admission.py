@@ -4,8 +4,6 @@ Without Redis, which is only a cache here, the caller is read from the database 
 caller is cached for 60 s in Redis and 1 s in a process; `forget_tokens` ends both earlier. Only a token's SHA-256 is stored.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Off unless `CHECKED_ANSWERS` is set: with 100, each process checks every hundredth answer.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable

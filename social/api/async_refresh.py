@@ -1,7 +1,5 @@
 """Work that continues after an answer, and how clients poll for its end (contract, entities "AsyncRefresh")."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -3,8 +3,6 @@
 Source: contract, behaviours section 5 ("Token transport").
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, cast
 

@@ -4,8 +4,6 @@ The checks of the caller, the page and its `Link` header are derived from these 
 battery of tests, the table in docs/coverage.md and the OpenAPI document.
 """
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 
 from social.api.access import Access

@@ -1,7 +1,5 @@
 """Answers to errors: status, body, headers (contract, behaviours section 3, entities "Errors")."""
 
-from __future__ import annotations
-
 import errno
 import logging
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Check of a request's head (RFC 9112), for the web server and the streaming server."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

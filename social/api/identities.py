@@ -1,7 +1,5 @@
 """Identities of tokens, in a form small enough for Redis, and the port that finds them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Protocol
 

@@ -16,8 +16,6 @@
 A parameter that was not sent has the default of the dataclass. Unknown parameters are ignored.
 """
 
-from __future__ import annotations
-
 import copy
 import typing
 from collections.abc import Mapping, Sequence

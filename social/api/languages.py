@@ -4,8 +4,6 @@ Pages also store the chosen language in a cookie, which takes precedence over th
 Source: contract, parameters section 0 ("lang").
 """
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 from urllib.parse import parse_qsl

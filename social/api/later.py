@@ -4,8 +4,6 @@ The web server polls whether the work is done, and takes a thread only for the t
 request's thread waits.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Source: contract, behaviours section 4. Windows are fixed and aligned to the per
 `social.api.admission`, in the same round trip that finds the caller.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime

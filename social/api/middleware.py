@@ -4,8 +4,6 @@ Order in settings.MIDDLEWARE: RequestMiddleware first; CORS; LanguageMiddleware;
 ReaderMiddleware after Django's AuthenticationMiddleware; `api_shortcut_end` last.
 """
 
-from __future__ import annotations
-
 import logging
 import random
 import re

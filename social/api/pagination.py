@@ -10,8 +10,6 @@ Source: contract, behaviours section 2 and parameters section 0; clients.md, tra
 `page.items` are the rows as they were read. Filtering or hydrating them afterwards does not change the links.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar

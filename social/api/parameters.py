@@ -3,8 +3,6 @@
 Source: contract, parameters section 0; security row 34 (limits of depth and number).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any, Final

@@ -4,8 +4,6 @@ Each process loads them again after RELOAD_SECONDS. A check costs a comparison o
 look-up in a cache.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import logging
 import re

@@ -1,7 +1,5 @@
 """Answers of the API: JSON, encoded directly by orjson, without the template machinery of DRF's response class."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

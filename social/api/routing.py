@@ -10,8 +10,6 @@ A slash at the end is accepted on every path, without a redirect (clients.md, tr
 `api_urls("accounts.urls", ...)` are the endpoints of all apps, `other_urls` their pages.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
@@ -55,7 +53,7 @@ class EndpointPattern(URLPattern):
         route = _EndpointRoute(path.removeprefix(prefix), is_endpoint=True)
         super().__init__(route, viewset.as_view(self.actions))
 
-    def below(self, prefix: str) -> EndpointPattern:
+    def below(self, prefix: str) -> "EndpointPattern":
         """Return the same endpoint for an `include` that matches `prefix`."""
         return EndpointPattern(self.path, self.viewset, self.actions, prefix)
 

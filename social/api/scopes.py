@@ -1,7 +1,5 @@
 """The tree of OAuth scopes, and the scopes that are sufficient for an endpoint (contract, behaviours section 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 

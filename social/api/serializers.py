@@ -8,8 +8,6 @@ StatusSerializer(status, context={...}).data
 StatusSerializer(statuses, many=True, context={...}).data
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final

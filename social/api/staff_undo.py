@@ -1,7 +1,5 @@
 """The last decisions of a staff member, stored in the session, so that every page of the admin can offer to undo them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Sentences of the admin's theme, listed here so that they are translated: the theme itself is in English only."""
 
-from __future__ import annotations
-
 from django.utils.translation import gettext_noop
 
 SENTENCES = (

@@ -1,7 +1,5 @@
 """Faster adapters of values to and from PostgreSQL, for types that the libraries convert many times more slowly."""
 
-from __future__ import annotations
-
 from datetime import UTC
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Cuts an iterable into lists of bounded size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, TypeVar

@@ -1,7 +1,5 @@
 """Circuit breaker: after a failure, calls to a server are skipped for a while, so that only one waits for the time-out."""
 
-from __future__ import annotations
-
 import time
 
 

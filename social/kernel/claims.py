@@ -6,8 +6,6 @@ because the rows have a new token by then. The outbox and the runner of work for
 that choose the rows to be claimed.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

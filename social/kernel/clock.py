@@ -1,7 +1,5 @@
 """The current time, and the API's format of times."""
 
-from __future__ import annotations
-
 import zoneinfo
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache

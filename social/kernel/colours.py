@@ -1,7 +1,5 @@
 """Palettes of the pages, made from one colour, with enough contrast in both themes (WCAG 2.2, 1.4.3: 4.5 to 1 for text)."""
 
-from __future__ import annotations
-
 import colorsys
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Counters in side tables: bumped in place, never below zero, in an order that cannot deadlock."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final, Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """Encryption of secrets in the database with the field keys (the first encrypts, all decrypt), and hashing of passwords."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

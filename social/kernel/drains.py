@@ -4,8 +4,6 @@ Only the oldest unfinished row of a key can be claimed, together with the rows d
 Two processes never hold rows of one key, and a row that backs off or is dead blocks only its own key.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import random
@@ -99,7 +97,7 @@ class Batch:
         self.keys = frozenset(row.key for row in self.rows.values() if row.key)
 
     @classmethod
-    def claim(cls, queue: str, limit: int, lease: float) -> Batch:
+    def claim(cls, queue: str, limit: int, lease: float) -> "Batch":
         """Claim up to `limit` due rows for `lease` seconds, committed. Raises RuntimeError inside a transaction."""
         token = new_token()
         expires = time.monotonic() + lease

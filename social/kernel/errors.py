@@ -3,8 +3,6 @@
 Sources: contract, behaviours section 3 (texts) and entities "Errors" (shapes).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar

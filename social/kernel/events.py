@@ -8,8 +8,6 @@ transaction that commits later may have a smaller id, and its event may run afte
 the current state has the right result even then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cache

@@ -5,8 +5,6 @@ fragment is no longer read. A fragment is any JSON value. Fragments may vanish a
 Redis.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Heartbeats of each kind of process, for the doctor."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from social.kernel import liveness, redis

@@ -1,7 +1,5 @@
 """Identity of this server, as its owner chose it: name, pictures, colour and style sheet, which every page shows."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import time

@@ -3,8 +3,6 @@
 Source: contract, behaviours section 1; the SQL function `timestamp_id` is created by this app's first migration.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The domains and the fingerprints of the secrets with which an installation was first started."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models.functions import Now
 

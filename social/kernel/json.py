@@ -1,7 +1,5 @@
 """Reads JSON of other software, tolerating faults for which a strict parser would refuse the whole document."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Final
 

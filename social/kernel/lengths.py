@@ -3,8 +3,6 @@ Services cut or refuse longer texts earlier, with a reason; the constraint is th
 `tests/security/test_columns.py` checks every column in PostgreSQL.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.contrib.postgres.fields import ArrayField

@@ -1,7 +1,5 @@
 """Heartbeats of a process to the supervisor that started it: a process that stops sending them counts as hung."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 

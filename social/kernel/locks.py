@@ -6,8 +6,6 @@ first (`lock_row`, `delete_rows`), and a service that writes a row referring to 
 two then waits, and sees the changes of the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Final, TypeVar

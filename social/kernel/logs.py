@@ -1,7 +1,5 @@
 """Logging: JSON or readable lines, each with its request's id, and none with a secret."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import re

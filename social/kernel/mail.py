@@ -3,8 +3,6 @@
 Mails are sent by reactions (queue `mailers`), never within a request; the outbox retries them.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import smtplib

@@ -1,7 +1,5 @@
 """Operations of migrations beyond Django's own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

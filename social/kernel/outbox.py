@@ -1,7 +1,5 @@
 """The outbox: events that were committed with their change and whose reactions have not all run yet."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass

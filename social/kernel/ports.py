@@ -1,7 +1,5 @@
 """Ports, through which an app calls an app above it without importing it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, Generic, Protocol, TypeVar

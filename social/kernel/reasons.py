@@ -3,8 +3,6 @@
 Content is accepted where there is no such reason. Source: DESIGN section 4, "What others send is taken unless a rule says no".
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager

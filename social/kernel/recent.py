@@ -1,7 +1,5 @@
 """Values cached per process for a few seconds."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Hashable

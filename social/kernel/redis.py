@@ -4,8 +4,6 @@ Four roles, so that an installation can split the load over servers: `cache` (ma
 (Celery), `streams` (PUBLISH only) and `feeds` (rebuilt from SQL when missing). Nothing is stored only in Redis.
 """
 
-from __future__ import annotations
-
 import functools
 import logging
 import threading
@@ -52,7 +50,7 @@ class _Guarded(Retry):
         super().__init__(NoBackoff(), 0)
         self.guard = guard
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> _Guarded:
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Guarded":
         # redis-py copies the policy for each connection; the circuit must be shared by all of them.
         return self
 

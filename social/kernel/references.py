@@ -1,7 +1,5 @@
 """Moves references (foreign keys) to another row, or deletes rows together with the rows that refer to them, in small steps."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ lost.
 Source: DESIGN section 4, "What others send is taken unless a rule says no".
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping

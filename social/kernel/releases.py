@@ -1,7 +1,5 @@
 """Values that one release stores and another one reads: both releases run during an upgrade, and some rows wait even longer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any

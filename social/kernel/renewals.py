@@ -1,7 +1,5 @@
 """Renews a short lease in the background while a long call runs."""
 
-from __future__ import annotations
-
 import logging
 import os
 import threading

@@ -4,8 +4,6 @@ Callers see no difference: connections come from Django, values and rows pass th
 In a transaction, while statements are counted or forbidden, and with a pooler without prepared statements, a cursor is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final

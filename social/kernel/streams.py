@@ -3,8 +3,6 @@
 Nothing is stored: a message published without a subscriber, or while Redis is down, is lost. Clients fetch what they missed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

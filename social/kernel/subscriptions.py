@@ -1,7 +1,5 @@
 """Subscriptions of reactions to events. They are registered at the start of a process, and only read afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_transform

@@ -3,8 +3,6 @@
 Source: contract, federation sections 12, 13 and 16; security rows 4, 10, 34, 58, 71 and 72.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass

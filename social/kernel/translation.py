@@ -4,8 +4,6 @@ Texts are HTML; elements with `translate="no"` are not translated. The service i
 of any length.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence

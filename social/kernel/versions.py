@@ -1,7 +1,5 @@
 """Versions that this server states to clients and other servers (docs/architecture.md "Versions")."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from social import __version__

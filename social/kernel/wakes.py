@@ -1,7 +1,5 @@
 """Wakes the workers that drain queues of the outbox, without delaying the caller."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import threading

@@ -1,7 +1,5 @@
 """Base of the operators' commands: the signature and the docstring of a method declare the arguments of a command."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

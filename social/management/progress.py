@@ -1,7 +1,5 @@
 """Progress bars of commands, for work that takes longer than a second."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 It is Swagger UI, from the static files of drf-spectacular-sidecar, which browsers load and the server's processes do not.
 """
 
-from __future__ import annotations
-
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import path

@@ -4,8 +4,6 @@
 ...not_found`, `handler500 = ...server_error`. They use no session, and read only the server's look from the database.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 import time

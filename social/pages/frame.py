@@ -1,7 +1,5 @@
 """Frame of the pages: security headers, the context of `base.html`, and previews of shared links (ogp.me, oembed.com)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime

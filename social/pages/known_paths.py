@@ -2,8 +2,6 @@
 pages of this server to which they lead. Source: Mastodon's config/routes.rb, with routes/admin, settings and web_app.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

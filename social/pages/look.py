@@ -1,7 +1,5 @@
 """Name, icons, colours and style sheet of this server in the head and the header of its pages."""
 
-from __future__ import annotations
-
 import mimetypes
 from dataclasses import dataclass
 from typing import Any, Final

@@ -3,8 +3,6 @@
 A page appears as soon as an app has a URL with its name; `docs/architecture.md` describes how to add a page.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

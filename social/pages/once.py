@@ -1,7 +1,5 @@
 """Protection of forms that create something: sent twice, by a double click or the Back button, a form has effect only once."""
 
-from __future__ import annotations
-
 import time
 from functools import wraps
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """Pages of a list that is ordered by ids: the cursor of a request, and the links to the next and previous pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 

@@ -1,7 +1,5 @@
 """Formatted text of pages: misleading links are preceded by their real host, and headings follow those of the page."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from typing import Final

@@ -5,8 +5,6 @@ it, whom a cookie identifies. A form that another person has sent is refused ear
 token.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

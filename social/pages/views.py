@@ -1,7 +1,5 @@
 """Decorators for the views of pages, and `/robots.txt` with the paths that crawlers should not read (RFC 9309)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus

@@ -4,8 +4,6 @@ Only regular files of that folder are served, whatever a path or a symbolic link
 inline scripts in the HTML files of the folder may run.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Merges the output of several processes into one readable stream, without blocking any of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -6,8 +6,6 @@ migrations and columns. It compares them with the digests that `manage.py setup`
 when it found both in agreement. Any later change of the database changes its digest.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ The role `social` owns the database and can neither run programs nor read files 
 clusters of earlier releases, `social` was the superuser: it is renamed, and its objects are given to the new role.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final, LiteralString
 

@@ -1,7 +1,5 @@
 """The data directory: checks of access and free space, and locks."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

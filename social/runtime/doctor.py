@@ -1,7 +1,5 @@
 """Checks of an installation for operators' mistakes, each with its remedy."""
 
-from __future__ import annotations
-
 import os
 import smtplib
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ holds `servers.owner`; all processes that need them share `servers.users`. A com
 the last user has ended, when it holds the second lock exclusively. The supervisor, when stopped by a signal, does not wait.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

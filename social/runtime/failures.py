@@ -1,7 +1,5 @@
 """Errors reported to the operator as one line with a remedy."""
 
-from __future__ import annotations
-
 
 class OperatorError(Exception):
     """Error that an operator can correct: the message is one line that names the fault and its remedy."""

@@ -1,7 +1,5 @@
 """Serves uploaded files where no proxy or object storage does: only known types, and never as executable content."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -4,8 +4,6 @@ If the secrets were replaced unnoticed, everybody would be signed out, every pus
 factors and the accounts' signing keys would be unreadable.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

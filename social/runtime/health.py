@@ -1,7 +1,5 @@
 """The liveness and readiness of this process."""
 
-from __future__ import annotations
-
 import logging
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The worker's classes for Celery: a pool with separate threads for each queue, and a request that is never acknowledged."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final

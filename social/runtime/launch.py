@@ -1,7 +1,5 @@
 """Start of an installation: the order in which its processes start, and the lines that are printed for the operator."""
 
-from __future__ import annotations
-
 import errno
 import http.client
 import os

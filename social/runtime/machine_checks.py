@@ -1,7 +1,5 @@
 """The doctor's checks of the machine: folders, free space, open files, decoding."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """Metrics: times of requests by route and method, state of the queues, heartbeats, refusals of remote content."""
 
-from __future__ import annotations
-
 import contextlib
 import hmac
 import ipaddress

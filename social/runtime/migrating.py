@@ -1,7 +1,5 @@
 """Applies migrations while other processes may still write: slow work is done before any table is locked."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any
 

@@ -6,8 +6,6 @@ installation without repeating the options; the environment takes precedence. Wi
 terminal would give the account ids with another port, which could never be changed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """PostgreSQL from the wheel: its user, its cluster and programs, and its start."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pwd
@@ -55,7 +53,7 @@ class Owner:
     other: bool
 
     @classmethod
-    def current(cls) -> Owner:
+    def current(cls) -> "Owner":
         """Return the user who runs PostgreSQL if this process starts it."""
         if os.geteuid() != 0:
             return cls(os.geteuid(), os.getegid(), False)

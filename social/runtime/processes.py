@@ -1,7 +1,5 @@
 """Describes, starts and ends child processes; they end with their own children, even if this process is killed."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

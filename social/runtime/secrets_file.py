@@ -1,7 +1,5 @@
 """Generates and stores the secrets of an installation."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Keeps child processes running: restarts those that end or hang, and ends them all on a signal."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select
@@ -74,7 +72,7 @@ class Supervisor:
             os.set_blocking(end, False)
 
     @contextlib.contextmanager
-    def listening(self) -> Iterator[Supervisor]:
+    def listening(self) -> "Iterator[Supervisor]":
         """Handle signals inside the block; at its end, stop everything and restore the previous handlers."""
         names = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
         before = {name: signal.signal(name, self._on_signal) for name in names}

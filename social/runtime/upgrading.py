@@ -4,8 +4,6 @@ The new cluster is created beside the old one and takes its place when it is com
 operator removes it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 from collections.abc import Iterator

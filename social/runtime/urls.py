@@ -1,7 +1,5 @@
 """URLs for operators and of uploaded files; only the first URL is part of the contract."""
 
-from __future__ import annotations
-
 from django.urls import re_path
 
 from social.runtime.files import media

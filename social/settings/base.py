@@ -1,7 +1,5 @@
 """Settings of Django. Values that differ between installations are those of `social.settings.env`, under the same names."""
 
-from __future__ import annotations
-
 import os
 import re
 from importlib.resources import files

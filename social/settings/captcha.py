@@ -1,7 +1,5 @@
 """The captcha of the sign-up, read from CAPTCHA_SERVICE and CAPTCHA_SCRIPT."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urlsplit

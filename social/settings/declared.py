@@ -1,7 +1,5 @@
 """Declarations of all settings: the variable of the environment, its default and its meaning (`make documents`)."""
 
-from __future__ import annotations
-
 from typing import Final
 
 _SECRET: Final = (

@@ -1,7 +1,5 @@
 """Settings read from the environment and checked; `social.settings.declared` describes each."""
 
-from __future__ import annotations
-
 import difflib
 import ipaddress
 import os

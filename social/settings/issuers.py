@@ -1,7 +1,5 @@
 """Issuers of OpenID Connect through which people sign in, read from the file that SIGN_IN_ISSUERS names."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

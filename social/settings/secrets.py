@@ -1,7 +1,5 @@
 """Secrets of an installation, read from the environment and `secrets.json` and checked."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -1,7 +1,5 @@
 """Settings of the admin's theme, django-unfold, which only `social/api/staff*.py` use: it can be removed again (`adr/0030`)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.templatetags.static import static

@@ -1,7 +1,5 @@
 """Template filters for times."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Template filters that break long names on narrow screens and isolate names in sentences of another direction."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

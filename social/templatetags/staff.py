@@ -1,7 +1,5 @@
 """Template tags of the admin."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

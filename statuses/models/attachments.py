@@ -1,7 +1,5 @@
 """Models of the media attachments and polls of posts."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import HashIndex
 from django.db import models

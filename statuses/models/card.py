@@ -1,7 +1,5 @@
 """Previews of the pages that posts link to."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.db import models

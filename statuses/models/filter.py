@@ -1,7 +1,5 @@
 """Models of the filters that hide posts from their owners, with keywords and single posts."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 

@@ -1,7 +1,5 @@
 """Models of posts that are held for review by staff."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q

@@ -1,7 +1,5 @@
 """Models of favourites, bookmarks and pins of posts, of muted conversations, and of imported posts."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from accounts.models import Account

@@ -1,7 +1,5 @@
 """Model of requests to interact with a post, which the author of the post accepts or rejects (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q

@@ -1,7 +1,5 @@
 """Models of scheduled posts, automatic deletion of old posts, and idempotency keys."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from accounts.models import Account, Application

@@ -1,7 +1,5 @@
 """Models of posts and boosts, local and remote, with their mentions, hashtags, quotes and earlier versions."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
@@ -182,7 +180,7 @@ class Status(Written):
         return self.deleted_at is not None
 
     @property
-    def original(self) -> Status | None:
+    def original(self) -> "Status | None":
         """The boosted post; None when this post is not a boost."""
         return self.reblog_of
 

@@ -1,7 +1,5 @@
 """Actions of signed-in readers on a post: its card is a form, which is sent to this module from any page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Final

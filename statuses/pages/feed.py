@@ -1,7 +1,5 @@
 """Renders public and unlisted posts as an RSS 2.0 feed, for feed readers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from email.utils import format_datetime

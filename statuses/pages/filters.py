@@ -1,7 +1,5 @@
 """Pages on which a signed-in person lists and edits filters with their keywords and posts, and adds a post to a filter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The form for a post. The inputs of the client API parse its values, so that the page and the API reject the same values."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Prepares posts for web pages and feeds, from the entities that clients get, and shows two pages of posts to visitors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime

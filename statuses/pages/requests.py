@@ -1,7 +1,5 @@
 """The page on which a signed-in person accepts or rejects requests to reply to, boost and favourite posts."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django.contrib import messages

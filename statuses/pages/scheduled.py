@@ -1,7 +1,5 @@
 """Pages that list a signed-in person's scheduled posts and drafts, reschedule scheduled posts, and delete both."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final

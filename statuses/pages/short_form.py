@@ -1,7 +1,5 @@
 """The short form of a post, for pages about something else: text, content warning and visibility."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

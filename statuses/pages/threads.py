@@ -1,7 +1,5 @@
 """Pages of a post for signed-in people (thread, boosts and favourites, translation), and of their bookmarks and favourites."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

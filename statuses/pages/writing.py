@@ -1,7 +1,5 @@
 """Pages on which signed-in people write: posts, replies, quotes and edits, and a post that replaces a deleted one."""
 
-from __future__ import annotations
-
 import secrets
 from contextlib import suppress
 from dataclasses import replace

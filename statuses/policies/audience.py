@@ -6,8 +6,6 @@ an `Audience`, declared once below, as a predicate and SQL; a property test comp
 these rules. Sources: contract, behaviours sections 7, 11, 14, 15 and 16.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,7 +1,5 @@
 """Chooses the link of a post that gets a preview, and when the preview is fetched again (behaviours section 9 "Cards")."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Reads the oEmbed document of a page."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Mapping
 from dataclasses import replace

@@ -5,8 +5,6 @@ and the single characters between them. Any other keyword is searched for among 
 over the text, however many filters there are (security row 67).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -6,8 +6,6 @@ limited it, four bits give the groups that need no approval, and five bits the g
 default, everyone who may read the post may interact with it. Another bit marks a reply that awaits approval.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import IntFlag, StrEnum
 from functools import cache

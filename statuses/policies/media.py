@@ -1,7 +1,5 @@
 """Limits on uploaded files and their descriptions (contract, parameters section 3 "Media")."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from typing import Final

@@ -1,7 +1,5 @@
 """Rules of polls: limits of local polls, and valid votes (contract, parameters section 3, behaviours section 9 "Polls")."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -3,8 +3,6 @@ loaded by `statuses.queries.posts`, from which the client API, streams, Activity
 `AuthorColumns` is also a base of the classes for posts that are to be written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
@@ -77,8 +75,8 @@ class Post:
     card_id: int | None = None
     addressed_ids: list[int] = field(default_factory=list)
     collection_ids: list[int] = field(default_factory=list)
-    original: Post | None = None
-    quoted: Post | None = None
+    original: "Post | None" = None
+    quoted: "Post | None" = None
 
     @property
     def username(self) -> str:
@@ -100,7 +98,7 @@ class Post:
         return _EPOCH + timedelta(milliseconds=self.created_ms)
 
     @property
-    def proper(self) -> Post:
+    def proper(self) -> "Post":
         """The post whose content is shown: this post, or the boosted post of a boost."""
         return self.original if self.original is not None else self
 
@@ -110,7 +108,7 @@ class Post:
         return self.proper.addressed_ids
 
     @property
-    def quotes(self) -> list[Post]:
+    def quotes(self) -> "list[Post]":
         """The quoted post, and the post that it quotes: the posts on which the display of the quote of `proper` depends."""
         quoted = self.proper.quoted
         if quoted is None:

@@ -4,8 +4,6 @@ No HTML of a page or provider is passed on: only truncated text without invisibl
 the address of a player whose provider is in `_PLAYERS` (security row 2).
 """
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime

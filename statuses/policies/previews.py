@@ -1,7 +1,5 @@
 """Reads a page's metadata from oEmbed, Open Graph, JSON-LD or HTML, in order of preference (behaviours section 9 "Cards")."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Limits and defaults of local posts (contract, parameters section 3, behaviours sections 8 and 9)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final

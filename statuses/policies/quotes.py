@@ -3,8 +3,6 @@ entities "QuoteApproval", behaviours sections 7 and 9 "Quotes"; FEP-044f). The p
 four bits are the groups whose quotes are approved automatically, the next four those whose quotes the author approves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from enum import IntFlag, StrEnum
 from typing import Final

@@ -1,7 +1,5 @@
 """Prepares texts for a translation service, and reads its answers: only words are taken from them, never links or HTML."""
 
-from __future__ import annotations
-
 import html as entities
 import re
 from collections import defaultdict, deque

@@ -1,7 +1,5 @@
 """Meaning of each visibility (behaviours section 7). Other modules use the predicates and SQL below, never the values."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from accounts.models import Visibility

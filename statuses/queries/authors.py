@@ -1,7 +1,5 @@
 """Reads the author of a new post, with only the columns of the account, its user and role that publishing needs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any, Final, TypeVar

@@ -1,7 +1,5 @@
 """Reads the previews of links, with the accounts that they name as authors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 

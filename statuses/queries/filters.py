@@ -1,7 +1,5 @@
 """Reads filters: all filters of an owner, or only the active ones, which are applied to a page of posts."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any, Final, TypeVar
 

@@ -1,7 +1,5 @@
 """Lists an account's posts, scheduled posts, favourites and bookmarks, and who favourited, boosted or quoted a post."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

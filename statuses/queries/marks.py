@@ -1,7 +1,5 @@
 """Reads the marks of any number of viewers on posts (favourites, boosts, bookmarks, pins, muted threads) and their filters."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final

@@ -1,7 +1,5 @@
 """Reads media files, for their owner or for a viewer of their post."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum

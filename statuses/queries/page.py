@@ -1,7 +1,5 @@
 """Reads a page of posts for a viewer: everything its entities need, in a constant number of queries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -110,12 +108,12 @@ class PostPage:
             if not self.relations.is_blocked_by(one.collection.account_id)
         ]
 
-    def extend(self, other: PostPage) -> None:
+    def extend(self, other: "PostPage") -> None:
         """Append the posts of another page for the same viewer, before the page is filled."""
         self.rows += other.rows
         self.relations = self.relations.joined(other.relations)
 
-    def seen_by(self, viewer_id: int, post: Post, marks: Marks, relations: Relations | None = None) -> PostPage:
+    def seen_by(self, viewer_id: int, post: Post, marks: Marks, relations: Relations | None = None) -> "PostPage":
         """Return a post of a filled page as another viewer, with these `relations` to the post's `related_ids`, sees it."""
         relations = relations or Relations(viewer_id=viewer_id)
         return replace(self, viewer_id=viewer_id, rows=[post], marks=marks, relations=relations)

@@ -5,8 +5,6 @@ Times are read as milliseconds, because parsing forty dates takes longer than re
 contents, only for posts without a cached body. The marks of viewers are in `statuses.queries.marks`.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import MISSING, fields

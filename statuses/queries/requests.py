@@ -1,7 +1,5 @@
 """Reads requests to favourite, reply to and boost posts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reads single posts, their versions and polls for a given viewer, and local posts that other sites may embed in frames."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from copy import copy

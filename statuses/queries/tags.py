@@ -1,7 +1,5 @@
 """Reads hashtags that a viewer may know, and the use of hashtags by an account."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Final
 

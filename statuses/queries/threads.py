@@ -1,7 +1,5 @@
 """Reads the thread around a post: its ancestors and descendants (contract, behaviours section 7 "Context")."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final

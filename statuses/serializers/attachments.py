@@ -1,7 +1,5 @@
 """The entities MediaAttachment and Poll (contract, entities)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

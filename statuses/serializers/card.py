@@ -1,7 +1,5 @@
 """The entities "PreviewCard" and "OEmbed" (contract, entities; oembed.com)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

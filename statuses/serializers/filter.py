@@ -1,7 +1,5 @@
 """The entities of filters (contract, entities "Filters")."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from social.api.serializers import EntitySerializer

@@ -1,7 +1,5 @@
 """The entity "InteractionPolicy" of GoToSocial: who may favourite, reply to, boost and quote a post (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Makes the entities of a page of posts, from bodies that may be cached. REST, streaming, push and pages use this module."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 

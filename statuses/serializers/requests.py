@@ -1,7 +1,5 @@
 """The entity "InteractionRequest" of GoToSocial (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

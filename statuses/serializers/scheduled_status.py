@@ -1,7 +1,5 @@
 """The entity "ScheduledStatus" (contract, entities)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from social.api.serializers import EntitySerializer

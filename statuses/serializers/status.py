@@ -2,8 +2,6 @@
 (`social.kernel.fragments`), and the entities in it. `statuses.serializers.presenting` assembles them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

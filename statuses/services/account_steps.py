@@ -1,7 +1,5 @@
 """Steps of this app in `erasing`, `merging` and `archives` of accounts: posts, favourites, votes and files."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from functools import partial
 from typing import Final

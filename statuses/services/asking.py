@@ -1,7 +1,5 @@
 """Stores requests for interactions that the policy of a post allows only with its author's approval (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 from uuid import uuid4

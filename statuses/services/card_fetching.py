@@ -3,8 +3,6 @@
 Source: DESIGN "Lanes"; contract, federation section 16; security rows 4, 10 and 58.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

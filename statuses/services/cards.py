@@ -1,7 +1,5 @@
 """Attaches previews of links to posts, stores fetched previews, and removes unused ones."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Here posts are also locked while a row that refers to them is written, and count
 transaction, in id order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 

@@ -1,7 +1,5 @@
 """Composes posts from drafts, before any transaction, because other servers may be asked for mentioned accounts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

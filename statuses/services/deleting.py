@@ -1,7 +1,5 @@
 """Deletes posts, and removes the rows of posts deleted long ago, except those that another app needs (`keep`)."""
 
-from __future__ import annotations
-
 from collections import Counter as Tally
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Creates, changes and deletes filters (contract, parameters section 4 "filters"); publishes FiltersChanged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

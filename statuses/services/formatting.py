@@ -1,7 +1,5 @@
 """Parses the text of a local author, before any transaction, because other servers may be asked for mentioned accounts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Holds posts and edits until staff decide (docs/adr/0031). A held post has no row among the posts, so nothing shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Stores idempotency keys, so that a request sent twice creates one post (behaviours section 9)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from hashlib import sha256
 from typing import Final

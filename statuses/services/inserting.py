@@ -1,7 +1,5 @@
 """Inserts the rows of posts and boosts, with their ids and their places in threads."""
 
-from __future__ import annotations
-
 import secrets
 from datetime import timedelta
 from typing import Final

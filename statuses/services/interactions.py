@@ -2,8 +2,6 @@
 may always undo its own action, even on a post that it may no longer read (behaviours section 7 "Undo", SEED-131 and 132).
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Stores drafts until they are published as posts: at the time that the author chose, or when staff have approved them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime

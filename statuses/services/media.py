@@ -1,7 +1,5 @@
 """Stores uploaded files, and changes or removes them while they are unattached (contract, behaviours section 10)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Maintenance of the media storage: measures it, removes old copies and finds files to which no row refers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Carries out decisions of staff: deletes posts, marks files as sensitive, approves or discards held posts (docs/adr/0031)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Pins posts to profiles and features hashtags on them, for local accounts and as reported by other servers."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Stores polls and counts votes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final

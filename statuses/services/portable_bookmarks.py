@@ -1,7 +1,5 @@
 """Exports and imports bookmarks as a table: each line is the ActivityPub id of a known post, or the page of a local one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Processes uploaded files in the background, after `services.media.upload_media`."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from datetime import timedelta

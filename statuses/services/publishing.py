@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.db import transaction
 
 from accounts.models import Account

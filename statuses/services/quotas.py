@@ -1,7 +1,5 @@
 """Quotas set by the role of an author: storage for files, and posts in a day."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final

@@ -1,7 +1,5 @@
 """Changes posts' policies on quotes and other interactions, and stores the decisions of quoted authors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from django.db import transaction

@@ -1,7 +1,5 @@
 """Stores remote posts, fetched or sent, whose content the caller has sanitised and shortened to the limits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Recalculates the stored counters of posts, accounts, polls and featured hashtags, and corrects wrong ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

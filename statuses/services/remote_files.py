@@ -1,7 +1,5 @@
 """Requests copies of remote files to measure them, and corrects the files' metadata from the copies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Removes old remote posts that no local account needs. Apps of higher layers add needs with `register_need`."""
 
-from __future__ import annotations
-
 import time
 from array import array
 from bisect import bisect_left

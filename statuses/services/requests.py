@@ -1,7 +1,5 @@
 """Stores decisions about requests to favourite, reply to and boost posts, and carries out accepted ones (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Deletes old posts of authors who have enabled this, in bounded steps, each of which continues where the last one ended."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any, Final
 

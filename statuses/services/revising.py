@@ -1,7 +1,5 @@
 """Edits local posts, and stores edits of local and remote posts with the posts' previous versions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace

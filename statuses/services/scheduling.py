@@ -1,7 +1,5 @@
 """Schedules posts and stores drafts. A draft is a scheduled post that is never due (DRAFTS_FROM), as in some clients."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Checks posts against the spam rules before they are stored."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

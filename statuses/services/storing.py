@@ -1,7 +1,5 @@
 """Stores new posts, local and remote, with their mentions, hashtags and files."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime

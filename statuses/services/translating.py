@@ -1,7 +1,5 @@
 """Translates posts with the service that the operator has configured."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Template tag for a reader's actions on a post, written in Python because a template took most of the time of a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any

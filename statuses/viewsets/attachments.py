@@ -1,7 +1,5 @@
 """HTTP endpoints for media attachments and polls."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """HTTP endpoints for drafts that are stored on this server, an extension of Mastodon's API."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import HttpResponse

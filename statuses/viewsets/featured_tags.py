@@ -1,7 +1,5 @@
 """HTTP endpoints for hashtags featured on profiles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """HTTP endpoints for filters: the newer API, and the older API, in which each keyword is a filter."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rest_framework.request import Request

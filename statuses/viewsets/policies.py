@@ -1,7 +1,5 @@
 """HTTP endpoints for the policies of new posts and for interaction requests, as in GoToSocial."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import HttpResponse

@@ -1,7 +1,5 @@
 """HTTP endpoints for posts: publishing, scheduling, reading, deleting, favouriting and boosting them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

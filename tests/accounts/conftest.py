@@ -1,7 +1,5 @@
 """Fixtures for the accounts app: a user with a client program, and a user with a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of commands for operators: delete accounts, replace keys, remove lost second factors, and add follows."""
 
-from __future__ import annotations
-
 import io
 import shlex
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of commands for operators that create and change accounts, with immediate effect."""
 
-from __future__ import annotations
-
 import getpass
 import io
 import json

@@ -2,8 +2,6 @@
 rows 84 and 85).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of the command that creates accounts, posts and a report for developers."""
 
-from __future__ import annotations
-
 import io
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Fixtures for the API tests: the sample API instead of the real one, and tokens without accounts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count

@@ -1,7 +1,5 @@
 """A small API for tags, with an endpoint for each kind of access, for the tests of request handling."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import Any

@@ -1,7 +1,5 @@
 """The routes of the sample API, and of a page that fails."""
 
-from __future__ import annotations
-
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 

@@ -1,7 +1,5 @@
 """Tests of access: which callers are admitted, and the order of the checks (contract, behaviours sections 3 and 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

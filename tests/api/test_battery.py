@@ -1,7 +1,5 @@
 """Tests of the battery itself: it accepts endpoints that follow the rules, and fails for others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count

@@ -1,7 +1,5 @@
 """Tests of error responses (contract, behaviours section 3; clients.md, trap 16)."""
 
-from __future__ import annotations
-
 import logging
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of the accepted forms of single values, and of the errors for invalid ones (contract, parameters section 0)."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Annotated, Any

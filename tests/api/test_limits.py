@@ -1,7 +1,5 @@
 """Tests of rate limits (contract, behaviours section 4; security row 25; clients.md, trap 13)."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tests of pagination (contract, behaviours section 2; clients.md, traps 9-12; security row 42)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit

@@ -1,7 +1,5 @@
 """Tests of the accepted forms of parameters (contract, parameters section 0; clients.md, traps 1, 14, 15; security row 34)."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of responses: content type, caching, CORS, language, ids and logs (contract, behaviours section 1)."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import logging

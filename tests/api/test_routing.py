@@ -1,7 +1,5 @@
 """Tests of routing."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """Tests of the scopes of endpoints (contract, behaviours section 5)."""
 
-from __future__ import annotations
-
 from social.api import scopes
 
 

@@ -1,7 +1,5 @@
 """Tests that serializers do not query the database (DESIGN, "The rooms")."""
 
-from __future__ import annotations
-
 import pytest
 
 from accounts.models import Tag

@@ -1,7 +1,5 @@
 """Tests of cached tokens: how long they remain valid, and which of their data is cached (security row 48)."""
 
-from __future__ import annotations
-
 import socket
 import tempfile
 import time

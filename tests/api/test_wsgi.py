@@ -1,7 +1,5 @@
 """Tests of the WSGI application in its own process (`social.wsgi`)."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The URLs of the sample API, built by the same router as those of the real one."""
 
-from __future__ import annotations
-
 from social.api.routing import api_urls, other_urls
 
 urlpatterns = [*api_urls("tests.api.sample_urls"), *other_urls("tests.api.sample_urls")]

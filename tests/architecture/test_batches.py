@@ -1,7 +1,5 @@
 """Tests that lists of unknown length go to the database as arrays or in batches: a query takes at most 65,535 parameters."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

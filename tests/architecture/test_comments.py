@@ -1,7 +1,5 @@
 """Tests that names in comments, docstrings and documents exist: modules, their members, commands and files."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

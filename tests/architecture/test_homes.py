@@ -1,7 +1,5 @@
 """Tests that the rules for hiding accounts, for suspension and for visibility are each written in one module only."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 migration. Servers that have applied a migration never run it again.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests that the code has the structure described in docs/architecture.md, and that violations are found."""
 
-from __future__ import annotations
-
 import ast
 import os
 import shutil

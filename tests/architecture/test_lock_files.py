@@ -1,7 +1,5 @@
 """Tests that lock files contain only versions and hashes, so that every machine installs from its configured index."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

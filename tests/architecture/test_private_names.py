@@ -1,7 +1,5 @@
 """Tests that all private names of libraries in use are listed in one table, with reasons (docs/adr/0027)."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """Tests that README is short and names only existing things, and that the version is written in one place."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

@@ -3,8 +3,6 @@
 Entities are subclasses of `EntitySerializer`, and inputs are subclasses of `Form` or `Input`; viewsets call them.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 Until then a sentence without a translation is shown in English.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

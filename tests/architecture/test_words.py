@@ -4,8 +4,6 @@ Nouns and verbs are open classes, so the tests refuse words of closed classes in
 adverbs and determiners.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re

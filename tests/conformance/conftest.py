@@ -1,7 +1,5 @@
 """Fixtures for the tests that call every endpoint: users and tokens."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A user with a client program, and functions that follow the Link headers of lists, for the tests of numbered rules."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any

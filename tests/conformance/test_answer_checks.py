@@ -1,7 +1,5 @@
 """Tests of `social.api.answer_checks`, which compares a running server's responses with the OpenAPI document."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

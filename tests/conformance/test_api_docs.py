@@ -1,7 +1,5 @@
 """Tests of the page at /api/docs, which shows the OpenAPI document: it loads only its own files, and its requests work."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of the features that clients enable if `api_versions.mastodon` is high enough, for each number (clients.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

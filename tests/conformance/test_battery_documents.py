@@ -1,7 +1,5 @@
 """Rows for `tests.support.battery`: the OpenAPI document."""
 
-from __future__ import annotations
-
 from tests.support.battery import Row, Scene, battery
 from tests.support.callers import Callers
 

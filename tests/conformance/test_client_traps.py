@@ -1,7 +1,5 @@
 """Tests of the numbered traps of client programs (clients.md, E1 and E2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Tests that docs/coverage.md names the right test for each numbered rule."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

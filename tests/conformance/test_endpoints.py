@@ -1,7 +1,5 @@
 """Tests that every endpoint of the server is declared, and that everything generated from the declarations is up to date."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests that the fast check of entities (`tests.support.quick_schema`) agrees with the library `jsonschema`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

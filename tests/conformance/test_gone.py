@@ -1,7 +1,5 @@
 """Tests of paths that must return a JSON 404, with and without a token (SEED-006, 007, SEED-082, SEED-107 to 109, 159)."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.factories.accounts import make_token, make_user

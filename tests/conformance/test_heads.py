@@ -1,7 +1,5 @@
 """Tests of the head of every page: title, description, preview and manifest; and that every page has a heading."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """Tests that no page and no document of this server links to an address of this server that does not exist."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser

@@ -3,8 +3,6 @@
 See `social.kernel.fragments` and `accounts.serializers.own_account`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

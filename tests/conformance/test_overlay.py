@@ -1,7 +1,5 @@
 """Tests that every endpoint with a post also shows the viewer's own actions on it (contract, entities "Status")."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests that every request a browser sends to a page gets a page or 303, and that every page has a place in the navigation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

@@ -3,8 +3,6 @@
 Search, conversations, trends and timelines are among them (security rows 19 and 22).
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

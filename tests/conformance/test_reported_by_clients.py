@@ -1,7 +1,5 @@
 """Tests of bugs that users reported to the trackers of clients and of other servers (docs/field.md lists the reports)."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from typing import Any

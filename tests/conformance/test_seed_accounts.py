@@ -1,7 +1,5 @@
 """Tests of accounts and the relations between them (contract, seed coverage; the numbers are in the names)."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of events for streaming, observed on the channels between the processes (contract, seed coverage: SEED-141)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Tests of the documents for other servers (contract, seed coverage: SEED-005, 006, 007, 054, 147)."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

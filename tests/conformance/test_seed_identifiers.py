@@ -1,7 +1,5 @@
 """Tests of ids, pagination and paths of all endpoints (seed coverage: SEED-001, 041-046, 122-125, 146, 158, 161)."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of posts and of actions on them (contract, seed coverage; the numbers are in the names)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the payload of each event of the streaming API (clients.md trap 45; contract, behaviours section 16)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

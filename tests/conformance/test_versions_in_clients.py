@@ -2,8 +2,6 @@
 written out here, except for one whose library runs in Python.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any, Final

@@ -7,8 +7,6 @@ are added and removed. Lists that page by `offset` are not tested here, because 
 changes; the battery tests that they show each item once while nothing changes.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Sample data with an item for every list, and the responses of all endpoints with this data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accounts.emojis.models import CustomEmoji

@@ -1,7 +1,5 @@
 """Helpers that create accounts for tests through the services that create real ones."""
 
-from __future__ import annotations
-
 import itertools
 import secrets
 from collections.abc import Iterator

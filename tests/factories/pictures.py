@@ -1,7 +1,5 @@
 """Helpers that draw pictures which differ as much as photographs do, with large and small shapes in many colours."""
 
-from __future__ import annotations
-
 import io
 import random
 from typing import Any

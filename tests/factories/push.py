@@ -1,7 +1,5 @@
 """Helper that creates push subscriptions for tests."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from accounts.models import AccessToken

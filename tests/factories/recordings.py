@@ -1,7 +1,5 @@
 """Helpers that create videos, sounds and photographs with the encoders that cameras, phones and browsers use."""
 
-from __future__ import annotations
-
 import array
 import functools
 import io

@@ -1,7 +1,5 @@
 """Helper that creates reports."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accounts.models import Account

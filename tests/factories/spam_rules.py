@@ -1,7 +1,5 @@
 """Helper that creates spam rules."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accounts.policies.staff import OPERATOR

@@ -1,7 +1,5 @@
 """Helpers that create posts for tests through the services that create real ones."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from dataclasses import replace

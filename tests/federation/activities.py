@@ -1,7 +1,5 @@
 """Helpers that send activities to this server, and look up their senders."""
 
-from __future__ import annotations
-
 import json
 from itertools import count
 from typing import Any

@@ -1,7 +1,5 @@
 """Fixtures for the tests of federation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Helpers for the devices of local and remote users in end-to-end encryption."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -1,7 +1,5 @@
 """Helpers that create posts with interaction policies, and find the activities that were sent about them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accounts.models import Account

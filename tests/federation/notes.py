@@ -1,7 +1,5 @@
 """Helpers that create documents of remote posts."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

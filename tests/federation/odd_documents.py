@@ -1,7 +1,5 @@
 """Helpers that create documents in unusual forms, and read them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accounts.services.remote_accounts import RemoteProfile

@@ -1,7 +1,5 @@
 """Tests of commands that refresh remote accounts, and remove those that no longer exist."""
 
-from __future__ import annotations
-
 import io
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Tests of the admin pages for federation: received activities and deliveries without private posts, and retries."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

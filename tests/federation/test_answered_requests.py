@@ -1,7 +1,5 @@
 """Tests of the answers to interaction requests, also after a review by staff: rejections are final (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

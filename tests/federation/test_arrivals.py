@@ -1,7 +1,5 @@
 """Tests of activities that arrive out of order or name unknown accounts: nothing is lost (contract, federation section 17)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of requests to remote authors for permission to reply, favourite or boost, as in GoToSocial (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -2,8 +2,6 @@
 received.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from io import BytesIO

@@ -1,7 +1,5 @@
 """Tests of blocks by either side, which end follows and hide posts (contract, federation sections 7 and 11; behaviours 14)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Final

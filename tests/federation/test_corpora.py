@@ -4,8 +4,6 @@
 tests are skipped.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 import warnings

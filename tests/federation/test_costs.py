@@ -1,7 +1,5 @@
 """Tests that every public ActivityPub document and page takes a fixed number of queries, however much it contains."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any, Final

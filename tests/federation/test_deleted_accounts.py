@@ -1,7 +1,5 @@
 """Tests that deleting a local account sends a Delete to every known server before its keys are removed."""
 
-from __future__ import annotations
-
 import pytest
 
 from accounts.models import Account, KeyPair, User

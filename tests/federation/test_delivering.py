@@ -1,7 +1,5 @@
 """Tests that deliveries arrive once, in order, and that a failing server delays no other (contract, federation section 12)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

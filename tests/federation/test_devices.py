@@ -3,8 +3,6 @@
 Contract, federation sections 3, 4 and 7; behaviours section 20.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Tests of the documents by which accounts and the server are discovered (contract, federation section 14)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

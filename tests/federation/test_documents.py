@@ -1,7 +1,5 @@
 """Tests of documents for other servers, compared with stored files, and of their addresses (contract, sections 1 to 8)."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Tests of commands that list known servers and queued deliveries, and remove servers."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any

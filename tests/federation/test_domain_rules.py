@@ -1,7 +1,5 @@
 """Tests of rules for remote servers: their effect on known accounts, on new accounts, and on deliveries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of edits of remote posts: accepted from the author only, once, and never widening the audience."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of custom emojis across servers: pictures of remote ones are cached, and local ones are sent with their pictures."""
 
-from __future__ import annotations
-
 import io
 from datetime import timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests of encrypted messages across servers (contract, federation section 7; behaviours section 20; seed decision D-05)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

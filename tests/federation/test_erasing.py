@@ -1,7 +1,5 @@
 """Tests of erasing a remote account in small steps, which may be interrupted anywhere."""
 
-from __future__ import annotations
-
 import pytest
 from django.apps import apps
 from django.db import connection

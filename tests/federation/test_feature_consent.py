@@ -1,7 +1,5 @@
 """Tests of consent to appear in collections across servers (FEP-7aa9; contract, federation section 7; security row 36)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of pinned posts and featured hashtags across servers (contract, federation sections 7 and 8)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of collections of local accounts on other servers (FEP-7aa9; contract, federation sections 2, 7 and 8)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pytest

@@ -3,8 +3,6 @@
 Contract, federation sections 7, 8 and 16.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Tests with the inputs of the field reports (`tests.support.field`), which are delivered by a remote server or uploaded."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any

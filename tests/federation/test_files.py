@@ -1,7 +1,5 @@
 """Tests of metadata of files across servers: descriptions, sizes, durations, blurhashes, focal points and posters."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of followers synchronization, which repairs follows (FEP-8fcf; contract, federation section 9)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

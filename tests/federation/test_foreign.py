@@ -2,8 +2,6 @@
 it names. Those of Mastodon itself are in `test_wire.py`.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Contract, federation sections 10 and 11.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the page that leads remote users to the follow or reply page of their own server, whose address WebFinger names."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import quote
 

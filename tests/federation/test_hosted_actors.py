@@ -1,7 +1,5 @@
 """Tests of actors whose inbox and collections are on another host, as with hosted blogs (contract, federation section 17)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any

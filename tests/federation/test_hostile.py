@@ -1,7 +1,5 @@
 """Tests that attacks of remote servers are refused without harm (security rows 4 to 9, 13, 19, 34)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -3,8 +3,6 @@
 Contract, federation sections 5 and 7; security row 8.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

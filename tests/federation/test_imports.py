@@ -1,7 +1,5 @@
 """Tests of imported lists with unknown accounts, which are looked up on their servers in the background."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from urllib.parse import unquote
 

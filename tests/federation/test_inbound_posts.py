@@ -2,8 +2,6 @@
 client.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode

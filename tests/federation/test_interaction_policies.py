@@ -3,8 +3,6 @@
 Requests to other servers are tested in `test_asking_for_interactions.py`.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests that `docs/interop.md` states what the tests verify for each recorded document; skipped without the records."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 58).
 """
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -46,7 +44,7 @@ class Dripping:
         self.open: list[socket.socket] = []
 
     @contextmanager
-    def running(self) -> Iterator[Dripping]:
+    def running(self) -> "Iterator[Dripping]":
         """Accept connections during the block."""
         threading.Thread(target=self._accept, daemon=True).start()
         try:

@@ -1,7 +1,5 @@
 """Tests of following, unfollowing and following again quickly: both servers agree in the end, whatever the order of arrival."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of collections linked in posts that are sent or received (contract, federation section 5 `tag`; FEP-7aa9)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of a Link in a post's attachments: it links to a page (FEP-8967), whose preview is shown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of local-only posts: they are neither delivered to other servers nor served to them (docs/adr/0042)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

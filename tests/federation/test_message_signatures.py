@@ -1,7 +1,5 @@
 """Tests of message signatures according to RFC 9421, with the same results as the older kind (security rows 11, 12)."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Tests of accounts that move between servers, with their followers (contract, federation sections 7 and 15)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

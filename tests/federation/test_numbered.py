@@ -1,7 +1,5 @@
 """Tests of actor documents at addresses with the account's id (contract, federation sections 1 and 2)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

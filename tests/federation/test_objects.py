@@ -1,7 +1,5 @@
 """Tests of searching for addresses of remote objects (contract, behaviours section 15)."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

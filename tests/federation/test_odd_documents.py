@@ -1,7 +1,5 @@
 """Tests of unusual forms of types, files, texts, times, booleans and languages in documents of other software."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from typing import Any

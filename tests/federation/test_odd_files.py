@@ -1,7 +1,5 @@
 """Tests of unusual forms of files in documents of other software."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

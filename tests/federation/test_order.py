@@ -1,7 +1,5 @@
 """Tests that remote posts are in the right order among others, although most servers send times in whole seconds."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -4,8 +4,6 @@ languages.
 Contract, federation sections 5 and 17.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

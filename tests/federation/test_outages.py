@@ -1,7 +1,5 @@
 """Tests of a server that is unreachable for hours: afterwards it gets every activity once and in order (issue G)."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Tests of outgoing activities: each is sent once, in order, to exactly the servers concerned (contract, sections 6, 12)."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Tests of the pages of accounts and posts, whose Link header leads programs to the ActivityPub document."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime

@@ -1,7 +1,5 @@
 """Tests of the pages of local and remote threads and profiles for signed-in users."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from urllib.parse import urlsplit

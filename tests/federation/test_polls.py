@@ -1,7 +1,5 @@
 """Tests of polls across servers: sent and received as Question objects, with votes (contract, federation sections 5 and 7)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

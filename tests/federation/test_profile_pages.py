@@ -1,7 +1,5 @@
 """Tests of the pages of an account: tabs, pinned posts, boosts, follow lists, and metadata for search engines and caches."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

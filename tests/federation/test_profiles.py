@@ -1,7 +1,5 @@
 """Tests of reading the collections of a remote profile from its server (contract, federation section 4)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

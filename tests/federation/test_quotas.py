@@ -1,7 +1,5 @@
 """Tests of limits on what one actor, or one server, can make this server store (security row 61)."""
 
-from __future__ import annotations
-
 import time
 from collections import OrderedDict
 from datetime import timedelta

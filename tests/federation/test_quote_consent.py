@@ -3,8 +3,6 @@
 Contract, federation section 7.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

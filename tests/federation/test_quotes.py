@@ -1,7 +1,5 @@
 """Tests of quotes and their policies in the documents of posts (contract, federation section 5; FEP-044f)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of quotes between remote servers, shown after consent only (contract, federation section 7; security row 36)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

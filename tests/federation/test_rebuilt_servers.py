@@ -3,8 +3,6 @@
 Contract, federation section 17.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

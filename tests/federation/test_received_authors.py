@@ -1,7 +1,5 @@
 """Tests of the different ways in which servers name the audience and the author of a post (contract, federation section 17)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

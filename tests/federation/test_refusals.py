@@ -1,7 +1,5 @@
 """Tests that a refused activity has a reason, and that refusals are counted by reason and sender."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

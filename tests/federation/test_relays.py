@@ -1,7 +1,5 @@
 """Tests of relays: they get local public posts, and announce remote ones (contract, federation sections 7 and 12)."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Tests of bugs that users of other servers reported about posts, mentions and polls (docs/field.md)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

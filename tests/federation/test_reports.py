@@ -1,7 +1,5 @@
 """Tests of reports between servers: received ones, and those sent by this server's own actor."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of replacing keys: other servers get the new keys, and no activity is lost meanwhile (contract, section 10)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

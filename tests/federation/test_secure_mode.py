@@ -2,8 +2,6 @@
 11).
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pytest

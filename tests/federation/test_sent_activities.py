@@ -4,8 +4,6 @@ They compare the activity, the kind of inbox, the headers and the signed parts (
 tests are skipped without the records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any

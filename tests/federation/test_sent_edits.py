@@ -1,7 +1,5 @@
 """Tests that edits of local posts are sent to every server that may have the posts (contract, federation sections 7 and 12)."""
 
-from __future__ import annotations
-
 import json
 import re
 

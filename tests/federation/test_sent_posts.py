@@ -3,8 +3,6 @@
 Contract, federation sections 3, 5 and 7. The tests are skipped without the records.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 Contract, federation sections 3, 4, 7 and 8. The tests are skipped without the records.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

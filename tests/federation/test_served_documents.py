@@ -4,8 +4,6 @@ Contract, federation sections 7, 9 and 14. Documents of accounts and posts are c
 `test_sent_posts.py`. The tests are skipped without the records.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of the keys of signed activities: whose keys are accepted, and which requests fetch them."""
 
-from __future__ import annotations
-
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor

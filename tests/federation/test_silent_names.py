@@ -1,7 +1,5 @@
 """Tests of host names that do not resolve: many of them must not delay other requests (security row 72)."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import math

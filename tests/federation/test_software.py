@@ -1,7 +1,5 @@
 """Tests of the software names and last contacts of remote servers that staff see; hostile values do no harm."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import timedelta

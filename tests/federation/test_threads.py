@@ -1,7 +1,5 @@
 """Tests of fetching the thread around a remote post when it is opened, within limits (contract, federation section 13)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests that the server runs without the federation app."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Tests of changed profiles: an Update signed by the actor is applied directly; for a forwarded one the actor is fetched."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

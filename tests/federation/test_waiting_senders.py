@@ -4,8 +4,6 @@ thread waits for them.
 Security rows 58 and 71.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from types import SimpleNamespace

@@ -3,8 +3,6 @@
 The records are the project's shared ones (`make conformance` finds them in the same place); without them the tests are skipped.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 accounts and posts in several forms (contract, federation sections 7 and 17).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Users of a running server, whose client is Mastodon.py."""
 
-from __future__ import annotations
-
 import io
 import time
 from collections.abc import Callable, Iterable

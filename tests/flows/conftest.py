@@ -1,7 +1,5 @@
 """Fixtures with servers as operators run them; tests that leave them intact share them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

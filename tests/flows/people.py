@@ -1,7 +1,5 @@
 """Users on local servers, and functions that wait for their actions to arrive."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -25,20 +23,20 @@ class Person:
         self.username = username
         self.address = f"{username}@localhost:{server.port}"
 
-    def find(self, other: Person) -> Any:
+    def find(self, other: "Person") -> Any:
         """Return the other user's account on this user's server, fetched if unknown."""
         found = self.client.account_search(other.address, resolve=True)
         assert [account.acct for account in found] == [self.name_of(other)]
         return found[0]
 
-    def name_of(self, other: Person) -> str:
+    def name_of(self, other: "Person") -> str:
         """Return the other user's address, as this user's server writes it."""
         return other.username if other.server is self.server else other.address
 
     def home(self) -> list[Any]:
         return list(self.client.timeline_home(limit=40))
 
-    def follow(self, other: Person) -> Any:
+    def follow(self, other: "Person") -> Any:
         account = self.find(other)
         self.client.account_follow(account.id)
         # Servers without earlier contact fetch each other's documents first, and a failed first delivery is not tested here.

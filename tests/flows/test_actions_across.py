@@ -2,8 +2,6 @@
 edits, polls, quotes, refusals, reports, deletions, and posts that others may not see (contract, federation section 7).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

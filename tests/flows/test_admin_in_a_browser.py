@@ -1,7 +1,5 @@
 """Tests of all admin pages in Chromium: accessible according to axe-core in all themes and sizes, no foreign requests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from pprint import pformat

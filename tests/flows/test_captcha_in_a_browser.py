@@ -1,7 +1,5 @@
 """Tests of a page whose captcha does not load: it tells users the reason, with and without scripts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ The library checks responses: it parses dates, follows `Link` headers and refuse
 some endpoints, and calls others only on servers of older versions; those are tested elsewhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any

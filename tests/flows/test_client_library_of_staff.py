@@ -1,7 +1,5 @@
 """Tests that Mastodon.py can use the endpoints for moderators; see also `test_client_library`."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

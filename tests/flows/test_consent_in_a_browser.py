@@ -1,7 +1,5 @@
 """Tests of the redirect from the consent page back to an application in Chromium, which enforces `form-action`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

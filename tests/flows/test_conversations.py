@@ -2,8 +2,6 @@
 page is shown immediately, and the other replies appear soon.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import time

@@ -1,7 +1,5 @@
 """Tests of an unavailable PostgreSQL: responses are 503 with Retry-After until it is back, and then normal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 

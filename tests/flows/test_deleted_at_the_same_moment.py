@@ -4,8 +4,6 @@ They cover every table with foreign keys to it whose rows are deleted. A new tab
 `test_every_table_that_others_refer_to_is_tried` fail until it is covered.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import replace

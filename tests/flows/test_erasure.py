@@ -1,7 +1,5 @@
 """Tests that erasing an account with many posts continues after a kill of its worker, and leaves no rows (issue E, 3)."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator, Sequence

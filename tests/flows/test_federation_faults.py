@@ -1,7 +1,5 @@
 """Tests of killed processes and dead servers during federation: each activity has its effect once (issue G, 5)."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Tests of basic use by two users: sign-in through the authorize page, a picture, a stream, a favourite, a deletion."""
 
-from __future__ import annotations
-
 import io
 import queue
 import time

@@ -1,7 +1,5 @@
 """Tests of the inbox in Chromium: a moderator handles a hundred reports about ten accounts with few clicks and few queries."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

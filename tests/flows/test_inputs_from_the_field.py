@@ -2,8 +2,6 @@
 uploaded. `tests/federation/test_field_inputs.py` tests the same inputs without a running server.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of signing up, in and out, and of linking, through a real issuer (oidc-provider) in Chromium."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final
 

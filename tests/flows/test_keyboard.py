@@ -1,7 +1,5 @@
 """Tests that all pages can be used with the keyboard alone, with a visible focus (WCAG 2.2, 2.1.1 and 2.4.7)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

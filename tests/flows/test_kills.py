@@ -1,7 +1,5 @@
 """Tests of killed processes while users post: each accepted post arrives once, here and on the other server (issue B, 3)."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

@@ -1,7 +1,5 @@
 """Tests of killed processes while notifications are mailed: each mail is sent, with at most one repetition per kill."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

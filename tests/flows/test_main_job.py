@@ -1,7 +1,5 @@
 """Tests of reading and posting with a client, against a server as an operator runs it."""
 
-from __future__ import annotations
-
 import time
 
 import mastodon

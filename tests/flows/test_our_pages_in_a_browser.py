@@ -1,7 +1,5 @@
 """Tests of a member's everyday use of the pages in Chromium, on a phone and a desktop, with and without scripts."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Tests of every page of the site in Chromium: accessible according to axe-core, no layout shifts, no foreign requests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from pprint import pformat

@@ -1,7 +1,5 @@
 """Tests of passkeys in Chromium with its virtual authenticator: the script of the pages, and their Content-Security-Policy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

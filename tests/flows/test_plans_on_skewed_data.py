@@ -4,8 +4,6 @@
 whole table up to the first match, again in every step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

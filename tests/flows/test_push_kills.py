@@ -1,7 +1,5 @@
 """Tests of killed processes during push notifications: each device gets every message, with at most one repetition per kill."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from contextlib import suppress

@@ -3,8 +3,6 @@
 Their accounts can be followed, read and answered from both, under the same identity (contract, federation section 17).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

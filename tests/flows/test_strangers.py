@@ -1,7 +1,5 @@
 """Tests that activities which name slow servers do not delay other users (security row 58)."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

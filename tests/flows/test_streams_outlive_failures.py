@@ -3,8 +3,6 @@
 Clients reconnect, REST endpoints return what the stream missed, and no event arrives twice on one connection.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

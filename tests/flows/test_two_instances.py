@@ -1,7 +1,5 @@
 """Tests of two local servers with a user on each, checked through the client API of both (issue B, 2)."""
 
-from __future__ import annotations
-
 import time
 
 import mastodon

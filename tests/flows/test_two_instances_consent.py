@@ -3,8 +3,6 @@
 FEP-7aa9; contract, federation section 7; seed decision D-05.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 from typing import Any
@@ -36,12 +34,12 @@ class Somebody:
         answer = requests.request(method, self.server.base_url + path, headers=self.headers, timeout=60, **sent)
         return answer.json() if answer.ok and answer.content else answer.status_code
 
-    def find(self, other: Somebody) -> str:
+    def find(self, other: "Somebody") -> str:
         """Return the id of another user on this user's server."""
         found = self.ask("GET", "/api/v1/accounts/search", q=other.address, resolve="true")
         return str(found[0]["id"])
 
-    def collections_of(self, other: Somebody) -> list[Any]:
+    def collections_of(self, other: "Somebody") -> list[Any]:
         found: list[Any] = self.ask("GET", f"/api/v1/accounts/{self.find(other)}/collections")["collections"]
         return found
 

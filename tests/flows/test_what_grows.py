@@ -1,7 +1,5 @@
 """Tests of the limits that keep tables from growing without end (docs/operating.md, "What grows")."""
 
-from __future__ import annotations
-
 import os
 import pkgutil
 from datetime import timedelta

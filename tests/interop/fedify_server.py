@@ -1,7 +1,5 @@
 """A server built with Fedify's libraries for Node: `fedify/server.mjs`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any
@@ -32,7 +30,7 @@ class Fedify(NodeServer):
 
         return wait(look)
 
-    def person(self, name: str) -> Someone:
+    def person(self, name: str) -> "Someone":
         return Someone(self, name)
 
 

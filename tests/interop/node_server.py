@@ -4,8 +4,6 @@ npm installs the libraries of the `package-lock.json` beside it into `.tools`, a
 fails, the tests are skipped with the reason.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

@@ -2,8 +2,6 @@
 interop`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote

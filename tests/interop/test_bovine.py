@@ -2,8 +2,6 @@
 interop` runs them; pip installs bovine into a separate folder, and without it they are skipped.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 `make interop` runs them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

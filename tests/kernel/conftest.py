@@ -1,7 +1,5 @@
 """Fixtures for the kernel's tests: reactions, a table for their effects, and intercepted wake-ups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -3,8 +3,6 @@
 Usage: `python -m tests.kernel.drain_process REACTION [database] [LEASE]`.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

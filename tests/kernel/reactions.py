@@ -1,7 +1,5 @@
 """Events and reactions for the tests of the outbox, found by name, so that other processes of a test can use them."""
 
-from __future__ import annotations
-
 import os
 import random
 import time

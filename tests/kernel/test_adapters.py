@@ -1,7 +1,5 @@
 """Tests of values sent to PostgreSQL and back: times are aware, in UTC and exact, and lists are unchanged."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

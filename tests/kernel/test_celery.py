@@ -1,7 +1,5 @@
 """Tests of the real worker and scheduler: events are processed quickly, even after FLUSHALL and kills, with a single leader."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path

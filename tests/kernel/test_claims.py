@@ -1,7 +1,5 @@
 """Tests of leases in situations that the tests of features with `Claims` cannot create."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

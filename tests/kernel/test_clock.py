@@ -1,7 +1,5 @@
 """Tests of the format of times."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

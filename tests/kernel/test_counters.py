@@ -1,7 +1,5 @@
 """Tests that changing the counters of many owners together has the same result as changing them one by one."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

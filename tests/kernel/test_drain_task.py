@@ -1,7 +1,5 @@
 """Tests of the task that drains queues: it stops when nothing is due, yields to other queues, and wakes another worker."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from datetime import timedelta

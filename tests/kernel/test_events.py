@@ -1,7 +1,5 @@
 """Tests of `publish`: events are written in the transaction of their change, for all subscribers, in one query."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any

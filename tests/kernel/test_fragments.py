@@ -1,7 +1,5 @@
 """Tests of cached fragments of responses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of primary keys that are ordered by time."""
 
-from __future__ import annotations
-
 import pytest
 
 from accounts.models import TagFollow

@@ -1,7 +1,5 @@
 """Tests of locks: only one transaction at a time holds a name, until the transaction ends."""
 
-from __future__ import annotations
-
 import threading
 import time
 

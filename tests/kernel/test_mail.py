@@ -1,7 +1,5 @@
 """Tests of mail: in the reader's language, as text and HTML, without injected headers, and retried after failures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from email.header import decode_header, make_header
 from email.utils import parseaddr

@@ -1,7 +1,5 @@
 """Tests of migrations that run while others write."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

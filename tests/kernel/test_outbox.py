@@ -1,7 +1,5 @@
 """Tests of drains: every reaction runs, in the order of its key, and with `database=True` has exactly one effect."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tests of failing reactions: only events with the same key wait, retries have growing delays, and failures are shown."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from datetime import timedelta

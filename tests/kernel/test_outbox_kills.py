@@ -1,7 +1,5 @@
 """Tests of `kill -9`, FLUSHALL and dead servers: no event is lost, and a database effect happens exactly once."""
 
-from __future__ import annotations
-
 import random
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Tests of compiled queries: they return the same rows as the queryset, with any number of values and threads."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 

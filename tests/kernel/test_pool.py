@@ -1,7 +1,5 @@
 """Tests of connections to PostgreSQL: they work immediately after a restart, and fail fast without a server."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Tests of ports and batches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count, islice
 from typing import Protocol

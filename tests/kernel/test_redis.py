@@ -2,8 +2,6 @@
 restarts.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import threading

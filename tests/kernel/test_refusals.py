@@ -1,7 +1,5 @@
 """Tests of the counts of refused activities by reason and sender, which operators see."""
 
-from __future__ import annotations
-
 import logging
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Tests of the runner for every kind of job that waits for other servers."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """Tests of the schedule: of any number of schedulers exactly one sends tasks, and another one takes over if it stops."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

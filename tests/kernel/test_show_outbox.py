@@ -1,7 +1,5 @@
 """Tests of the outbox for operators: rows are listed with reasons, and can be retried or dropped, in the shell or the admin."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import timedelta

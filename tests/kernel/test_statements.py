@@ -1,7 +1,5 @@
 """Tests of queries that run without a cursor: they return the same rows, raise the same errors, and are counted."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator

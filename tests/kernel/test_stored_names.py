@@ -1,7 +1,5 @@
 """Tests of the names of reactions and scheduled tasks, which earlier releases have written to the outbox and the broker."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of streams: a message reaches every listener, even after a Redis outage, and publishing never blocks."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """Tests of wake-ups: they hardly delay a request, even if Redis is dead or silent, and work again afterwards."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A Valkey server that a test can kill, stop and start again."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -28,7 +26,7 @@ class Valkey:
         self.url = f"unix://{self.sockets}/s?db=0"
         self.process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> Valkey:
+    def __enter__(self) -> "Valkey":
         self.start()
         return self
 

@@ -1,7 +1,5 @@
 """The Celery application of the tests: the real one, in a process that has also imported the reactions of the tests."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

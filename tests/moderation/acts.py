@@ -1,7 +1,5 @@
 """Helpers for actions of staff on accounts through the API."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accounts.models import Account

@@ -1,7 +1,5 @@
 """Helpers that create third parties' blocklists and subscriptions to them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models.functions import Now

@@ -1,7 +1,5 @@
 """Helpers for the tests of the inbox: creating reports, and deciding about them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.test import Client

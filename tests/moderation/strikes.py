@@ -1,7 +1,5 @@
 """Helpers that read notifications and mails about strikes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core import mail

@@ -1,7 +1,5 @@
 """Tests of account pages in the admin: search, details, and actions."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

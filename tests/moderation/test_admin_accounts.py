@@ -1,7 +1,5 @@
 """Tests of accounts and reported posts for staff, and of searching accounts (contract, endpoints.tsv "admin/accounts")."""
 
-from __future__ import annotations
-
 import pytest
 
 from accounts.models import (

@@ -1,7 +1,5 @@
 """Tests of the admin for spam rules, held posts, quarantined files, and the export of evidence."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

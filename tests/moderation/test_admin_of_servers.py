@@ -1,7 +1,5 @@
 """Tests of the admin for rules about servers: creating, changing, removing, and importing a file after a preview."""
 
-from __future__ import annotations
-
 import html
 from typing import Any
 

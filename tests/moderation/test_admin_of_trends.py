@@ -1,7 +1,5 @@
 """Tests of the admin for trends: several items can be reviewed in one step, and pages describe actions in sentences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

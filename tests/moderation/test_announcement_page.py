@@ -1,7 +1,5 @@
 """Tests of announcements in the browser: linked in the navigation until they are read, with reactions."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """Tests of announcements by staff: they are read, get reactions and go to streams (SEED-033, 076-078, 088)."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta

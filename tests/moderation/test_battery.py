@@ -1,7 +1,5 @@
 """Rows for `tests.support.battery`: the documents of the instance."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 from accounts.models import Domain

@@ -1,7 +1,5 @@
 """Rows for `tests.support.battery`: every endpoint for staff."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows for `tests.support.battery`: the API for blocklists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ClassVar
 

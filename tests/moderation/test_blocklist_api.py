@@ -1,7 +1,5 @@
 """Tests of the API for blocklists, as in GoToSocial; its rules are those of the pages for staff."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

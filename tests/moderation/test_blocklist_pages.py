@@ -1,7 +1,5 @@
 """Tests of blocklists in the admin and on the command line, and of the published list of this server."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of surprising entries in blocklists: wide patterns, and servers that staff have decided about before, need approval."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

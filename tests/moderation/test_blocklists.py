@@ -1,7 +1,5 @@
 """Tests of subscribed blocklists: entries are applied and removed, within the limits that staff set."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

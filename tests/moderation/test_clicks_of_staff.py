@@ -1,7 +1,5 @@
 """Tests of the number of clicks for reports and appeals, and of the pages on which staff decide."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the admin for roles, invitations and emojis, and of reading the audit log, strikes and appeals."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from typing import Any

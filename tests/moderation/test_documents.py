@@ -1,7 +1,5 @@
 """Tests of documents about this server other than the instance documents (SEED-035, 037, 047; contract, behaviours 19)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """Tests of the command for rules about servers: single rules, and files in the common format."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

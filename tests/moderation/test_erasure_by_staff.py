@@ -1,7 +1,5 @@
 """Tests of the erasure of accounts by staff: rejected and deleted ones, the wait of thirty days, remaining data, cancelling."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of hash lists: matching files are refused from every source, staff see why, and senders do not."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import random

@@ -1,7 +1,5 @@
 """Tests of the files of a held edit: they are stored as long as the edit, and attached when it is approved."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

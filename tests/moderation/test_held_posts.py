@@ -1,7 +1,5 @@
 """Tests of posts that match a spam rule: they are held, hidden from others, and complete when approved."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of access to the admin, and of its first page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the inbox of reports in the admin: grouped by target account, decided in one step, undone within ten minutes."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the instance documents, which clients request first (clients.md E1, traps 7, 26, 27; SEED-035, 037)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of blocklists that require basic authentication: who sees the password, and to which sites it is sent."""
 
-from __future__ import annotations
-
 import base64
 import io
 from http.server import BaseHTTPRequestHandler

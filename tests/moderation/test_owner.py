@@ -1,7 +1,5 @@
 """Tests of the server's name, pictures, colour and style sheet, which every page contains, and which can do no harm."""
 
-from __future__ import annotations
-
 import re
 from io import BytesIO
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of the public pages about this server."""
 
-from __future__ import annotations
-
 import pytest
 from django.test import Client
 

@@ -1,7 +1,5 @@
 """Tests of parsing blocklists: every format is read, and errors change nothing."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler

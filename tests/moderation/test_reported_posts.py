@@ -1,7 +1,5 @@
 """Tests of actions on reported posts: deleting them or marking them as sensitive, with a strike, and logging who views them."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of reporting and blocking an account from its profile page."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

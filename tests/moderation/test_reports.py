@@ -1,7 +1,5 @@
 """Tests of reports by users (SEED-143, 157; contract, parameters "POST /api/v1/reports")."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -2,8 +2,6 @@
 exported.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Tests of the permission that each endpoint for staff requires, with each role."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Final
 

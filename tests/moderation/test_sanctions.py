@@ -1,7 +1,5 @@
 """Tests of sanctions on accounts: their visible effects, and how they are undone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of mails to staff about sign-ups waiting for approval, one for each account (contract, behaviours section 6)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

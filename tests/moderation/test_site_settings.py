@@ -1,7 +1,5 @@
 """Tests of the settings that owners can change without a restart; environment variables take precedence."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

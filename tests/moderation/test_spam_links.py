@@ -1,7 +1,5 @@
 """Tests that spam rules check the right links of a post (security row 74)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of spam rules: matching posts are held, limited or reported."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from io import StringIO
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of a wave of spam: 500 sign-ups and 5,000 mentions with links to one host, among ordinary posts."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 from typing import Any

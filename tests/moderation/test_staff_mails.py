@@ -1,7 +1,5 @@
 """Tests of mails to staff: a link unsubscribes them, and a mailbox that refuses mails does not delay other mails."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Tests of strikes: the user sees them, and can appeal once, within 20 days."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

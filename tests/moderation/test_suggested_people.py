@@ -1,7 +1,5 @@
 """Tests of the admin page of suggestions: staff see them by language, and can exclude accounts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

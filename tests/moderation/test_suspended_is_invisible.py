@@ -3,8 +3,6 @@
 See users.md B2 21 and security row 13.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Tests of trends for staff, and of the effect of reviews for everyone (contract, endpoints.tsv "admin/trends")."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

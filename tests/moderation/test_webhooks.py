@@ -2,8 +2,6 @@
 anything else.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Iterator

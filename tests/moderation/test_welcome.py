@@ -1,7 +1,5 @@
 """Tests of the front page for visitors: it shows the owner's texts and pictures, and only accounts that are discoverable."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of the actions in lists of the admin: only those the role permits, with a reason for each refused row."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

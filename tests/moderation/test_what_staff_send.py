@@ -1,7 +1,5 @@
 """Tests of the responses to impossible form values in the admin."""
 
-from __future__ import annotations
-
 from datetime import UTC, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the setting for sign-ups: staff choose it unless the environment sets it, and all pages and endpoints follow it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

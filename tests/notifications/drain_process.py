@@ -1,7 +1,5 @@
 """A process that handles the events of notifications, for tests that kill it: `python -m tests.notifications.drain_process`."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Helpers for the tests of mails: users with their mails, and letting time pass."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

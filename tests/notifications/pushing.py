@@ -1,7 +1,5 @@
 """Helpers for the tests of Web Push: users with applications, a push service, and queued pushes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of annual reports: they are offered in December, and computed from the user's activity."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rows for `tests.support.battery`: notifications."""
 
-from __future__ import annotations
-
 from notifications.models import AnnualReport, Notification, NotificationRequest
 from notifications.policies.push import unsubscribe_url
 from tests.factories.accounts import make_account

@@ -1,7 +1,5 @@
 """Tests of notifications about being added to a collection, and about its edits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -42,7 +40,7 @@ class Person:
     def types(self) -> list[str]:
         return [one["type"] for one in self.notified()]
 
-    def make(self, *members: Person, **more: Any) -> dict[str, Any]:
+    def make(self, *members: "Person", **more: Any) -> dict[str, Any]:
         answer = self.api.post("/api/v1/collections", FULL | {"account_ids": [one.id for one in members]} | more)
         assert answer.status_code == 200, answer.content
         found: dict[str, Any] = answer.json()["collection"]

@@ -1,7 +1,5 @@
 """Tests of notifications about edits: for mentioned users, for boosters of the post, and for authors of quotes."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

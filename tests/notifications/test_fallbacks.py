@@ -1,7 +1,5 @@
 """Tests of fallback texts for notification types that a client does not list (contract, entities; clients.md, trap 30)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

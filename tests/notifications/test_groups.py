@@ -1,7 +1,5 @@
 """Tests of grouped notifications (contract, behaviours section 13 "Grouping"; clients.md trap 31)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests that notifications of hidden accounts and unreadable posts are not shown (contract, behaviours sections 13 and 14)."""
 
-from __future__ import annotations
-
 import pytest
 
 from accounts.models import Account, AccountDomainBlock

@@ -1,7 +1,5 @@
 """Tests of mail servers that refuse mails permanently or temporarily, and of retries."""
 
-from __future__ import annotations
-
 import smtplib
 from typing import Any
 

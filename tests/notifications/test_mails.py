@@ -1,7 +1,5 @@
 """Tests of notifications by mail: only those that the user has chosen, and none that were read or deleted."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Tests of notifications: one for each event, and none that the user does not want (SEED-004, 071-073, 144, 145)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 After a killed process a stream may repeat a notification at most once; held ones are never streamed.
 """
 
-from __future__ import annotations
-
 import random
 import threading
 import time

@@ -1,7 +1,5 @@
 """Tests of the outcome for every combination of relation, policy and type (contract, behaviours section 13)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from typing import Final

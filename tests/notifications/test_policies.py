@@ -1,7 +1,5 @@
 """Tests of notification policies: delivered, held or refused (contract, behaviours section 13 and parameters section 5)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of encrypted pushes: in both encodings only the device can read them, and they identify the sending server."""
 
-from __future__ import annotations
-
 import orjson
 import pytest
 from cryptography.exceptions import InvalidTag

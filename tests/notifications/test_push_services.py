@@ -1,7 +1,5 @@
 """Tests of pushes that are refused or fail, wait for a slow push service, or may no longer be sent."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from typing import Any

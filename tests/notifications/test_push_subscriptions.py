@@ -1,7 +1,5 @@
 """Tests of push subscriptions: one for each access token, with the error messages of Mastodon."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

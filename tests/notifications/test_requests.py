@@ -1,7 +1,5 @@
 """Tests of notification requests, which remain until they are accepted or dismissed (contract, behaviours section 13)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

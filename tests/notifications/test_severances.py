@@ -1,7 +1,5 @@
 """Tests of the single notification about follows ended by a block or a suspension, and of downloading the lists."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of summary mails for users who are away for a week or longer."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of the count of unread notifications, which stops at a limit (contract, behaviours section 13)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of notifications that are not mailed: those that were read, are hidden, or are for users who must not get mails."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 

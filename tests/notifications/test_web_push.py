@@ -1,7 +1,5 @@
 """Tests of Web Push: notifications are sent once, encrypted, and only if the subscription includes them."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from itertools import product
 

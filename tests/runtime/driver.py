@@ -1,7 +1,5 @@
 """A supervisor with simple child processes: `python -m tests.runtime.driver '[["a", "code"]]'`."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import signal

@@ -4,8 +4,6 @@
 to a folder of the test, the network is an isolated loopback, and all processes end with the first one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

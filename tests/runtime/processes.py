@@ -1,7 +1,5 @@
 """Helpers for tests of processes: waiting, inspecting, and ending the processes that they started."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Tests of the detection of hanging processes, which must not count the time in which the supervisor itself was stopped."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Tests of backups: each is complete or does not exist, and a restored server gives the same responses as the original."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import gzip

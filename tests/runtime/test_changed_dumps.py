@@ -1,7 +1,5 @@
 """Tests that restoring a manipulated dump executes nothing that was added to it (security row 82)."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Tests that the signature and docstring of a command's method define its arguments."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from typing import Annotated, Literal

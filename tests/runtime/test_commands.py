@@ -1,7 +1,5 @@
 """Tests of `manage.py` for operators: options, help, and the targets of the Makefile."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

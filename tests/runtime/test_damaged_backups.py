@@ -1,7 +1,5 @@
 """Tests that a damaged or changed backup is refused in one sentence, before anything changes."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import nullcontext

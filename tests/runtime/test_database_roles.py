@@ -1,7 +1,5 @@
 """Tests that the server's role in the embedded PostgreSQL has access to its own database only (security row 82)."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Iterator

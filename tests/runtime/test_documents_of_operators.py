@@ -1,7 +1,5 @@
 """Tests that everything named in docs/operating.md and docs/deploy exists: commands, settings, files, ports, paths, metrics."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

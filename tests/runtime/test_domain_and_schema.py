@@ -1,7 +1,5 @@
 """Tests that the domain cannot change, and that a start which skips the setup detects pending migrations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

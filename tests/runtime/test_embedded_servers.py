@@ -1,7 +1,5 @@
 """Tests of the embedded PostgreSQL and Valkey."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pwd

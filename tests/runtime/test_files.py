@@ -1,7 +1,5 @@
 """Tests that uploaded files are served with the right content type, and that other paths are not served (security row 6)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

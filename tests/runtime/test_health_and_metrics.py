@@ -1,7 +1,5 @@
 """Tests of the endpoints for load balancers, orchestrators and Prometheus."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

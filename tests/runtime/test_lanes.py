@@ -1,7 +1,5 @@
 """Tests of a worker's threads: jobs of local users have their own threads, however many jobs are waiting for other servers."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

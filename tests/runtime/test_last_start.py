@@ -1,7 +1,5 @@
 """Tests that every command uses the installation last started in its data directory, but refuses wrong settings first."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

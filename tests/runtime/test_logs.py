@@ -1,7 +1,5 @@
 """Tests that secrets are removed from log messages (security row 48)."""
 
-from __future__ import annotations
-
 import json
 import logging
 import subprocess

@@ -1,7 +1,5 @@
 """Tests of applying all migrations, reversing all of them, and applying them again."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Tests of reports to Sentry and traces to a collector, if configured: no secrets, no addresses of users."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys

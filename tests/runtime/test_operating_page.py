@@ -1,7 +1,5 @@
 """Tests that run every command in docs/operating.md as written, in order, except those listed here."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Tests of commands for operators: what they show, change and refuse."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests that every refusal of `manage.py` is one line that names the remedy, with a non-zero exit status."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import re

@@ -1,7 +1,5 @@
 """Tests of `manage.py run` with its real processes: starting, killing each, running two servers side by side, and stopping."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

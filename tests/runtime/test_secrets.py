@@ -2,8 +2,6 @@
 database.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Tests of commands and the supervisor that use the servers of one data directory at the same time."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import sys

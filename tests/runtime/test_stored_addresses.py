@@ -1,7 +1,5 @@
 """Tests that commands create ids with the server's stored domain, whatever their environment says."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Tests of the supervisor with simple child processes."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import os

@@ -1,7 +1,5 @@
 """Tests that the doctor, the setup and a start find tables which differ from the models, and that the remedy works."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

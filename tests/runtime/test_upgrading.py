@@ -1,7 +1,5 @@
 """Tests of upgrading the data of a previous major version of the embedded PostgreSQL: nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import shutil

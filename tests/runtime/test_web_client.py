@@ -1,7 +1,5 @@
 """Tests of `WEB_CLIENT`: the static client that the operator chooses is served at `/app/`, and no other files are."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Fixtures for the security tests: users, a remote server, and small servers to attack."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

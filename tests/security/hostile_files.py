@@ -1,7 +1,5 @@
 """Files that attack their readers; a program that follows the links in them connects to `address`."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 

@@ -1,7 +1,5 @@
 """Connects to a `small_server` through sockets, as friendly and hostile clients do."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import itertools

@@ -2,8 +2,6 @@
 /hold wait as long as a file exists whose name is FILE followed by PORT.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import logging

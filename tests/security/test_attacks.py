@@ -1,7 +1,5 @@
 """Tests of the attacks of security rows 49 to 52, 56 and 57 on the whole server: no other client has to wait."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """Tests of limits per user and per address, not only per token or socket (security rows 69 and 70)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tests that every text column in the database has a maximum length (security row 33), by inserting longer values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of errors in the server: they are logged for every path, and a full disk leaves no partial file (security row 66)."""
 
-from __future__ import annotations
-
 import errno
 import io
 import logging

@@ -1,7 +1,5 @@
 """Tests of attacks by other servers (security rows 8, 11, 13, 39, 53, 54, 59, 60, 62 and 71)."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Tests that no activity of another server causes an error in this server."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests that every part of remote documents has a maximum length (security row 33)."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import transaction
 

@@ -1,7 +1,5 @@
 """Tests that one account's filters do not delay other users (security row 67)."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import AsyncIterator
 

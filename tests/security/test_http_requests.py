@@ -1,7 +1,5 @@
 """Tests of how the web server parses requests: their order, their form, and what the application receives."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

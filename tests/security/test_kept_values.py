@@ -1,7 +1,5 @@
 """Tests that processes do not keep values that strangers send (security row 68)."""
 
-from __future__ import annotations
-
 import gc
 import http.client
 import ipaddress

@@ -2,8 +2,6 @@
 12).
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest

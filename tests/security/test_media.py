@@ -4,8 +4,6 @@
 None of them makes the server connect to an address in the file: they name a port of this machine, which gets no connection.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import time

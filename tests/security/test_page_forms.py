@@ -1,7 +1,5 @@
 """Tests that no form data sent to a page by browsers or other programs causes an error in this server."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """Tests of a server with closed timelines or limited federation, and of archives and XML that attack their readers."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -3,8 +3,6 @@
 docs/coverage.md lists the tests of the other rows.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests that input which is too long, too deeply nested or slow to process is refused quickly (security rows 32 to 34)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 The application is a small one, since its responses do not matter. `test_attacks.py` repeats the attacks on the whole server.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

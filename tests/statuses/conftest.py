@@ -1,7 +1,5 @@
 """Fixtures for the tests of the statuses app."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -2,8 +2,6 @@
 bodies of posts and accounts are cached for ten minutes, with the version of the row in the key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the command that manages the media storage."""
 
-from __future__ import annotations
-
 import io
 import os
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Tests of the operator's file scanner: files are hidden until they pass, and staff release or delete refused ones."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import sys

@@ -1,7 +1,5 @@
 """Tests of translating posts through the operator's service, from which only text is accepted."""
 
-from __future__ import annotations
-
 import html
 import threading
 from collections.abc import Iterator

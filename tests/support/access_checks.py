@@ -3,8 +3,6 @@
 The battery adds checks of objects and bodies; test modules of endpoints import `Row` and `Scene` from there.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """JSON schemas of accounts, relations and settings (contract, entities)."""
 
-from __future__ import annotations
-
 from tests.support.schema import (
     COUNT,
     DAY,

@@ -1,7 +1,5 @@
 """JSON schemas of entities for staff (contract, entities "Admin entities")."""
 
-from __future__ import annotations
-
 from tests.support.schema import COUNT, ID, URL, B, D, S, Schema, entity, exactly, many, nullable, one_of
 
 _HISTORY = many(exactly({"day": S, "accounts": S, "uses": S}))

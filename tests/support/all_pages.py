@@ -1,7 +1,5 @@
 """Every page of the site, from its URL patterns, and a server with content on each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from itertools import product

@@ -1,7 +1,5 @@
 """Helper that replaces functions of a standard library module only for the module under test, not for the whole process."""
 
-from __future__ import annotations
-
 from types import ModuleType, SimpleNamespace
 from typing import Any
 

@@ -2,8 +2,6 @@
 once for the whole run; `problems` returns the faults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Runs several calls at the same time, each in a thread with its own database connection."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

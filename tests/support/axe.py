@@ -1,7 +1,5 @@
 """Checks pages in Chromium with axe-core; the environment variable AXE_CORE names its script (docs/CONTRIBUTING.md)."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -15,8 +15,6 @@
 `every_access(urlconf)` creates the tests of access for all endpoints of a URL configuration, without rows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Helpers that import and export files of blocks in the admin."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A simple browser for tests, which only handles HTML forms."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 

@@ -1,7 +1,5 @@
 """The callers of the battery: a main user, an unrelated one, and an application."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 from accounts.models import Account, User

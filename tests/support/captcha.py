@@ -1,7 +1,5 @@
 """A captcha service on this machine, with hCaptcha's protocol."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler

@@ -4,8 +4,6 @@
 `.mo` files; it does not need GNU gettext.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

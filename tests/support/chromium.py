@@ -1,7 +1,5 @@
 """A headless Chromium, controlled by the DevTools protocol, for tests of scripts and passkeys."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

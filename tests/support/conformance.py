@@ -4,8 +4,6 @@ The recordings are not part of the repository: the folder that CONFORMANCE names
 it nothing is compared, which is not an error.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

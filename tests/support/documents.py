@@ -1,7 +1,5 @@
 """Writes the documents that are generated from the declarations of the endpoints: `make documents`."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

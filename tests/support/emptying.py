@@ -4,8 +4,6 @@ Django truncates all tables and sends a signal for migrations, which takes a thi
 tables with a few rows; deleting only these rows takes a tenth of this time.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from django.contrib.auth.models import Permission

@@ -6,8 +6,6 @@
 Both also check all ids in the body (SEED-041, SEED-042, SEED-043).
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The marker for tests that need federation; they are skipped on a server without it (`tests.federation.test_unplugged`)."""
 
-from __future__ import annotations
-
 import pytest
 from django.apps import apps
 

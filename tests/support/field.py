@@ -3,8 +3,6 @@
 The folder is not part of the repository: `FIELD` names it, and tests are skipped without it.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Helper that sets the identity of this server for tests."""
 
-from __future__ import annotations
-
 from social.kernel.identity import Identity, current_identity, forget_identity, source
 
 

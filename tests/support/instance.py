@@ -1,7 +1,5 @@
 """Runs the whole server as an operator would, `manage.py run`, on free loopback ports and with a new data directory."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -70,7 +68,7 @@ class Instance:
         self.process: subprocess.Popen[bytes] | None = None
         self.log = self.data_dir / "run.log"
 
-    def __enter__(self) -> Instance:
+    def __enter__(self) -> "Instance":
         self.start()
         return self
 

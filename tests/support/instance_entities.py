@@ -1,7 +1,5 @@
 """JSON schemas of the instance documents and of the authorization server's metadata (contract, entities)."""
 
-from __future__ import annotations
-
 from tests.support.schema import COUNT, DAY, URL, WS_URL, B, I, S, Schema, entity, exactly, many, nullable, one_of
 
 _ACCESS = one_of("public", "authenticated", "disabled")

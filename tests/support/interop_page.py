@@ -4,8 +4,6 @@ The page lists the effect of each document on this server, and how the documents
 situation.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from accounts.copies.policies import FileReason

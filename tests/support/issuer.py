@@ -3,8 +3,6 @@
 The issuer has its own keys. Helpers follow a browser's redirects to it and back.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from base64 import b64decode, urlsafe_b64encode

@@ -4,8 +4,6 @@ The cache is valid only for the same contents of all migrations. After a change,
 tables as on any server.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import os

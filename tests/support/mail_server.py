@@ -1,7 +1,5 @@
 """A mail server on this machine, which stores the mails that it gets and responds as a test says."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Sets the clocks of Python and PostgreSQL to another time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """A name server on loopback, for tests of DNS queries."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """JSON schemas of notifications and of entities in them (contract, entities)."""
 
-from __future__ import annotations
-
 from tests.support.schema import COUNT, ID, NULL, TRUE, URL, B, D, I, S, Schema, entity, exactly, many, nullable, one_of
 
 _HANDLING = one_of("accept", "filter", "drop")

@@ -4,8 +4,6 @@
 the generator.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import orjson

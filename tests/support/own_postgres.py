@@ -1,7 +1,5 @@
 """A separate PostgreSQL, which a test can stop and start."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterator

@@ -4,8 +4,6 @@
 timelines are in `tests.support.timeline_items`.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """An authenticator in software, like those of browsers and security keys (WebAuthn Level 2, sections 6 and 7)."""
 
-from __future__ import annotations
-
 import json
 import secrets
 from dataclasses import dataclass, field

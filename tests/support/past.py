@@ -1,7 +1,5 @@
 """Archives of a user's posts, built from the public descriptions of their formats."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

@@ -1,7 +1,5 @@
 """Helpers for tests that wait, whatever the speed of the machine: attempts are counted, and time limits are generous."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

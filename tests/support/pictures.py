@@ -3,8 +3,6 @@
 They are taken at the port of `make run`, which must be free, so that they show the address that a newcomer sees.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import io

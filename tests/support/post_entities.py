@@ -1,7 +1,5 @@
 """JSON schemas of posts and their files, polls, quotes, hashtags, previews and filters (contract, entities)."""
 
-from __future__ import annotations
-
 from tests.support.schema import (
     COUNT,
     FREE,

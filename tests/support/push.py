@@ -4,8 +4,6 @@ A device decrypts as RFC 8291, RFC 8188 and the draft `aesgcm` say, with its own
 library, so that it shares no code with the encryption.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

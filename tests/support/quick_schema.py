@@ -3,8 +3,6 @@
 Every response of every test is checked, and `jsonschema`, which also explains errors, takes milliseconds for one post.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import cache

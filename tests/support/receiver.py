@@ -1,7 +1,5 @@
 """A server on this machine with many addresses, which accepts every request and records its time and address."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time
@@ -80,7 +78,7 @@ class Receiver:
             server.close()
 
     @contextmanager
-    def running(self) -> Iterator[Receiver]:
+    def running(self) -> "Iterator[Receiver]":
         """Respond to requests during the block."""
         thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
         thread.start()

@@ -1,7 +1,5 @@
 """An S3 server on loopback for one test, empty at the start."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

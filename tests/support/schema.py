@@ -1,7 +1,5 @@
 """Builders of JSON schemas from the contract's type letters (entities)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Schema = dict[str, Any]

@@ -1,7 +1,5 @@
 """A web site of a third party on this machine."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

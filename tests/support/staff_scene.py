@@ -1,7 +1,5 @@
 """Helpers that create rows of every model, for tests of all pages of the admin."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Helper that ends event streams of Mastodon.py."""
 
-from __future__ import annotations
-
 from mastodon.streaming import SSEStreamHandle
 
 

@@ -1,7 +1,5 @@
 """Finds terms of a document that its @context does not define, because other servers may drop them."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 # The terms that https://www.w3.org/ns/activitystreams and https://w3id.org/security/v1 define, as far as sent documents use

@@ -1,7 +1,5 @@
 """Items of timelines, and events in them between pages; see `tests.support.paged_items`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

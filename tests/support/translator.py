@@ -1,7 +1,5 @@
 """A translation service on this machine, with the APIs of LibreTranslate and DeepL, which returns text in capitals."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler

@@ -3,8 +3,6 @@
 The records are the project's shared ones (`make conformance` finds them in the same place); without them FILES is empty.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

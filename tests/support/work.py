@@ -1,7 +1,5 @@
 """Runs the queued jobs as a worker would, but inside the test's process."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from social.api import later

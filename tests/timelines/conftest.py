@@ -1,7 +1,5 @@
 """Fixtures for the tests of the timelines app."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Helpers for the tests of the home timeline."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from social.kernel.cursors import Cursor

@@ -1,7 +1,5 @@
 """Clients of the streaming API for tests."""
 
-from __future__ import annotations
-
 import json
 import urllib.request
 from typing import Any
@@ -31,7 +29,7 @@ class Socket:
         address = f"{server.ws}{path}?{urlencode(query)}"
         self.socket: ClientConnection = connect(address, open_timeout=60, legacy=True, additional_headers=headers)
 
-    def __enter__(self) -> Socket:
+    def __enter__(self) -> "Socket":
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -92,7 +90,7 @@ class EventStream:
             request.add_header("Authorization", f"Bearer {token}")
         self.answer = urllib.request.urlopen(request, timeout=60)
 
-    def __enter__(self) -> EventStream:
+    def __enter__(self) -> "EventStream":
         return self
 
     def __exit__(self, *_error: object) -> None:

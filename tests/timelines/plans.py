@@ -1,7 +1,5 @@
 """Helpers that measure how many rows query plans read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Helpers that create posts for search to find, and that search for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accounts.models import Account

@@ -1,7 +1,5 @@
 """Runs the streaming process, as `manage.py run` does, on the test's database and Valkey."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -4,8 +4,6 @@ The surfaces are public, hashtag and link pages, streams, search, posts by id, p
 notifications, and ActivityPub, signed and unsigned; strangers get the same as HTML.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator

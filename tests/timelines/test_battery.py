@@ -1,7 +1,5 @@
 """Rows for `tests.support.battery`: timelines."""
 
-from __future__ import annotations
-
 from accounts.models import Tag, TagFollow
 from accounts.services.tags import ensure_tags
 from statuses.models import PreviewCard, StatusCard

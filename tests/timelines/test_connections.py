@@ -1,7 +1,5 @@
 """Tests of the server's side of streams, without real clients: slow connections are closed, and lost messages are repeated."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Collection

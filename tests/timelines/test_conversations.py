@@ -1,7 +1,5 @@
 """Tests of conversations (contract, behaviours section 11; clients.md, trap 33)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests that idle connections to the streaming server are closed (contract, behaviours section 16)."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import socket

@@ -1,7 +1,5 @@
 """Tests that streams close within a second after access has ended in any way, even if no worker runs (security row 24)."""
 
-from __future__ import annotations
-
 import getpass
 from collections.abc import Callable
 from typing import Any

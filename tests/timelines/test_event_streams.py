@@ -1,7 +1,5 @@
 """Tests of event streams (SSE) over real sockets (contract, behaviours section 16; clients.md, trap 43)."""
 
-from __future__ import annotations
-
 import json
 import socket
 import time

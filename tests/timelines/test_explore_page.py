@@ -1,7 +1,5 @@
 """Tests of the explore page: trends and discoverable accounts, limited to public content."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

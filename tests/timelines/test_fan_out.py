@@ -1,7 +1,5 @@
 """Tests of the fan-out: many posts take a fixed number of queries, and none is lost when Redis fails."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests that a home timeline always equals the result of SQL alone, whatever happens and whatever data Redis loses."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 from datetime import timedelta

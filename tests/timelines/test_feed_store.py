@@ -1,7 +1,5 @@
 """Tests of the feeds in Redis: complete down to their lowest item, limited, and without losses while one is built."""
 
-from __future__ import annotations
-
 import pytest
 
 from social.kernel import redis

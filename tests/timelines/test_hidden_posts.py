@@ -1,7 +1,5 @@
 """Tests of the public posts that are hidden from a viewer of streams, by the relations loaded when the stream was opened."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

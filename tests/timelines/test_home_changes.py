@@ -1,7 +1,5 @@
 """Tests of the immediate effect of changed relations and posts on a home timeline."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

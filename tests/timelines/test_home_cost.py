@@ -1,7 +1,5 @@
 """Tests of the database cost of a home timeline for a user who follows thousands of accounts and a thousand hashtags."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of the home page in the browser: the posts of the API's home timeline, with their buttons, without a script."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Tests of the rules for posts in the home timeline, one by one (contract, behaviours section 11)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

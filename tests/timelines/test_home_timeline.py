@@ -1,7 +1,5 @@
 """Tests of GET /api/v1/timelines/home: complete, in order, without duplicates, whatever happens to Redis."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from typing import Any

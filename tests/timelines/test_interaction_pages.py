@@ -1,7 +1,5 @@
 """Tests of the pages for users of other servers: follow, boost, favourite, reply, share (contract, federation section 13)."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

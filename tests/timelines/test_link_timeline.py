@@ -1,7 +1,5 @@
 """Tests of GET /api/v1/timelines/link: public posts with a trending link (contract, behaviours section 11)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of lists: settings, members and posts (contract, parameters "Lists", behaviours section 11)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

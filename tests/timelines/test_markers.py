@@ -1,7 +1,5 @@
 """Tests of markers of read positions (contract, behaviours section 11)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of the pages of members: bookmarks, favourites, lists, conversations, followed hashtags, requests, mutes, blocks."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

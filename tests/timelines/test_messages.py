@@ -1,7 +1,5 @@
 """Tests of encoding stream messages for Redis, and for each kind of connection."""
 
-from __future__ import annotations
-
 import orjson
 
 from timelines.stores.messages import Facts, Message, Withdrawn

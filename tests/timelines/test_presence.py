@@ -1,7 +1,5 @@
 """Tests of absent users: publishing a post takes no work for them, and they miss no post."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import timedelta
 from typing import Any

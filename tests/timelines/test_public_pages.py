@@ -1,7 +1,5 @@
 """Tests of the pages of hashtags and of the public timelines: public posts only."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests of explore, public timelines and hashtags for members: the API's content with buttons, marks and filters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Tests of the public and hashtag timelines: posts, viewers, and costs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

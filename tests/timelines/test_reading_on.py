@@ -1,7 +1,5 @@
 """Tests of reading page after page of posts older than those that a feed holds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of refused networks and closed public timelines in the streaming process."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import json

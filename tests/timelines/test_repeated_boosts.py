@@ -1,7 +1,5 @@
 """Tests that exactly the boosts which repeat nearby posts are left out, for any page and any source of posts."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field

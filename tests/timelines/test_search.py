@@ -1,7 +1,5 @@
 """Tests of search: results, permissions and order (contract, behaviours section 15)."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from importlib import import_module
 

@@ -1,7 +1,5 @@
 """Tests of the database cost of a page of search results, however many posts match."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of the search page: the same results as the API's, with buttons."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of clients that do not read: they take limited memory, are disconnected, and do not affect others."""
 
-from __future__ import annotations
-
 import socket
 from contextlib import ExitStack
 from pathlib import Path

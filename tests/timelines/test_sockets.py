@@ -1,7 +1,5 @@
 """Tests of opening a socket, subscribing to streams, and closing."""
 
-from __future__ import annotations
-
 import json
 import time
 from contextlib import ExitStack, suppress

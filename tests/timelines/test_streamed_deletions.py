@@ -1,7 +1,5 @@
 """Tests of the streams that announce a deleted post (contract, behaviours section 16)."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of the streaming API over real sockets (contract, behaviours section 16; clients.md, traps 43-46)."""
 
-from __future__ import annotations
-
 import json
 import time
 from datetime import timedelta

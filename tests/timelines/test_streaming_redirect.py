@@ -1,7 +1,5 @@
 """Tests of the redirect from the web server to the streaming server (SEED-127)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

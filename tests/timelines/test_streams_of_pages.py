@@ -1,7 +1,5 @@
 """Tests of streams for pages of signed-in users, who are identified by their session (adr/0038)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Tests of hashtags: viewing them, following them, and their posts in the home timeline (contract, behaviours section 11)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of trends: how they are selected, how long they last, and reviews by staff (contract, behaviours section 18)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

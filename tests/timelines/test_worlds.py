@@ -4,8 +4,6 @@ The timelines are created in every possible way: by the fan-out, by building a f
 they are read.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 The model follows the contract (behaviours section 11), with one loop per rule, and shares no code with the server.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Sequence
 from datetime import timedelta

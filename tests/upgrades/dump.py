@@ -5,8 +5,6 @@ are written to `dumps/`: the database as SQL, and the values that a client and t
 secrets of that server, which were never used elsewhere). A dump is added for the last commit before each stage of the project.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import re

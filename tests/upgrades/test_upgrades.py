@@ -1,7 +1,5 @@
 """Tests of upgrading a server of an earlier release: it starts, keeps its data, and all features work."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import os

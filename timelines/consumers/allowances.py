@@ -1,7 +1,5 @@
 """Rate limits for streams, as token buckets."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Hashable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Streaming connections of every kind: their subscriptions, a bounded queue, and the reasons to close them."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable

@@ -5,8 +5,6 @@ or closed: it logs an upgrade that is refused with an HTTP response (ASGI's "Web
 logs a traceback for every client message that is not UTF-8.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
@@ -46,7 +44,7 @@ class ConnectionRequest:
     session: str = ""
 
     @classmethod
-    def of(cls, scope: Mapping[str, Any]) -> ConnectionRequest:
+    def of(cls, scope: Mapping[str, Any]) -> "ConnectionRequest":
         """Parse the scope; the token is in the header Authorization, the query or the header Sec-WebSocket-Protocol."""
         raw = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True, errors="replace")
         query = {name: values[-1] for name, values in raw.items()}

@@ -1,7 +1,5 @@
 """Registry of the connections of this process, which decodes each message once and delivers it to all listeners."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

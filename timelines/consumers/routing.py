@@ -1,7 +1,5 @@
 """Routes connections to consumers: the streaming process serves only `/api/v1/streaming` and the paths below it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import orjson

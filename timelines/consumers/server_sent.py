@@ -1,7 +1,5 @@
 """Event streams (SSE) of the streaming API: one stream per request, named by the path."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Runs work that has to wait for PostgreSQL or Redis in threads, outside of the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

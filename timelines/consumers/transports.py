@@ -4,8 +4,6 @@ its client reads nothing. A consumer finds the functions `write` and `abort` in 
 another server the extension is absent, and the consumer does without it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from asyncio.transports import BaseTransport
 from collections.abc import Callable, Mapping, MutableMapping
@@ -57,7 +55,7 @@ class Direct:
     write: Callable[[bytes], bool] | None = None
 
     @classmethod
-    def of(cls, scope: Mapping[str, Any]) -> Direct | None:
+    def of(cls, scope: Mapping[str, Any]) -> "Direct | None":
         """Return the operations that the server offers; None under another server."""
         found = (scope.get("extensions") or {}).get(EXTENSION)
         return found if isinstance(found, cls) else None

@@ -1,7 +1,5 @@
 """Viewers of public streams in this process: their cached blocks, mutes and filters, applied outside of the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from dataclasses import dataclass, field

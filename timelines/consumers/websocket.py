@@ -1,7 +1,5 @@
 """WebSocket of the streaming API: any number of streams over one socket."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any, Final
 

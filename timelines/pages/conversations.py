@@ -1,7 +1,5 @@
 """Pages of a signed-in person's conversations and of the hashtags that they follow."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """Pages of trends and discoverable accounts, for visitors and signed-in people, who see what the API shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The home timeline of a signed-in person, at the path of the front page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse

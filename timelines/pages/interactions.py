@@ -2,8 +2,6 @@
 section 13; FEP-3b86). Remote addresses are looked up only for signed-in users, at a limited rate.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Pages of a signed-in person's lists: all lists, the posts of a list, and its settings and members."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

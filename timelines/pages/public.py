@@ -1,7 +1,5 @@
 """Pages of a hashtag and of the public timelines. Visitors may read them; signed-in people also get buttons for actions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Search page for signed-in people: finds people, posts and hashtags by words, or any object by its address."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

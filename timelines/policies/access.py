@@ -1,7 +1,5 @@
 """Access to the public and hashtag timelines (contract, behaviours section 11, "Access setting")."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -28,7 +26,7 @@ class FeedAccess:
     remote: Openness = Openness.PUBLIC
 
     @classmethod
-    def of(cls, setting: Mapping[str, Any], kind: str) -> FeedAccess:
+    def of(cls, setting: Mapping[str, Any], kind: str) -> "FeedAccess":
         """Read the stored setting `{kind: {"local": .., "remote": ..}}`; a missing or unknown value means public."""
         stored = setting.get(kind)
         stored = stored if isinstance(stored, Mapping) else {}

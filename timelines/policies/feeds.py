@@ -10,8 +10,6 @@ to other accounts must pass the list's replies policy first, then the rule of th
 are not considered. Posts that only addressed accounts may read are never in a list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Container, Sequence
 from enum import StrEnum
 from typing import Final, TypeVar

@@ -6,8 +6,6 @@ Every part must match; `-` means that it must not match, `+` has no effect. A pa
 text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -58,7 +56,7 @@ class Sides:
     wanted: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
 
-    def joined(self, value: str, *, negated: bool) -> Sides:
+    def joined(self, value: str, *, negated: bool) -> "Sides":
         """Return a copy with one more value."""
         if negated:
             return Sides(self.wanted, (*self.excluded, value))
@@ -153,7 +151,7 @@ class _Days:
     until: date | None = None
     excluded: tuple[date, ...] = ()
 
-    def narrowed(self, operator: str, day: date, *, negated: bool) -> _Days:
+    def narrowed(self, operator: str, day: date, *, negated: bool) -> "_Days":
         following = day + timedelta(days=1) if day < date.max else day
         if operator == "during":
             return replace(self, excluded=(*self.excluded, day)) if negated else self._restricted_to(day, following)
@@ -161,7 +159,7 @@ class _Days:
             return self._restricted_to(None, day if operator == "before" else following)
         return self._restricted_to(following if operator == "after" else day, None)
 
-    def _restricted_to(self, since: date | None, until: date | None) -> _Days:
+    def _restricted_to(self, since: date | None, until: date | None) -> "_Days":
         return _Days(_chosen_date(max, self.since, since), _chosen_date(min, self.until, until), self.excluded)
 
 

@@ -1,7 +1,5 @@
 """Streams: their names, who may subscribe, and which posts are left out for a viewer (contract, behaviours section 16)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final

@@ -1,7 +1,5 @@
 """Calculates the scores of trends (contract, behaviours section 18 "Trends")."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Reads what `timelines.policies.feeds` needs, for many posts and readers at once, and what open streams depend on."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace

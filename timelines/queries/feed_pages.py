@@ -1,7 +1,5 @@
 """Finds pages of a timeline without repeated boosts, in a feed or any other source of its items."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final

@@ -1,7 +1,5 @@
 """Reads home timelines, and other timelines with a feed, from SQL, when the feed is missing or incomplete."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -113,7 +111,7 @@ class FeedStatement:
     @classmethod
     def of(
         cls, *, sets: str, authors: str, followed: str, of_author: str, condition: str, of_hashtags: str = ""
-    ) -> FeedStatement:
+    ) -> "FeedStatement":
         """Build the statements. `sets` are the first parts of the WITH clause; `authors` is the name of the part with the
         possible authors, and `followed` their approximate number. `of_author` is the condition that one of these authors
         wrote a post `s`, and `condition` decides which of these posts are shown. `of_hashtags` adds posts included by

@@ -1,7 +1,5 @@
 """Reads lists, their members and their posts, conversations and markers."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Reads the public, hashtag and link timelines (one query each, ids only), and the settings of access to them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads trends: a bounded number of each kind, those with the highest score first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta

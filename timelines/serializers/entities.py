@@ -1,7 +1,5 @@
 """The entities Conversation, List, Marker, Search and Trends::Link (contract, entities), and streamed posts with filters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Parameters of timelines, lists, markers and search (contract, parameters)."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from django.utils.translation import gettext as _

@@ -1,7 +1,5 @@
 """Publishes posts, deletions and control messages to streams. A client that is not connected reads the timeline instead."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final

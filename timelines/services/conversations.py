@@ -1,7 +1,5 @@
 """Adds direct posts to the conversations of their readers (contract, behaviours section 11)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final

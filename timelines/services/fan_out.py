@@ -2,8 +2,6 @@
 are written for users who were active in the last seven days, streams for subscribers. `timelines.policies.feeds` decides.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +46,7 @@ class Recipients:
             **{feed.of_list(list_id): channels.of_list(list_id) for list_id, _owner in self.lists},
         }
 
-    def without(self, names: Collection[str]) -> Recipients:
+    def without(self, names: Collection[str]) -> "Recipients":
         """Return the recipients without these feeds."""
         return Recipients(
             [account for account in self.homes if feed.home(account) not in names],

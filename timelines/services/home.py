@@ -5,8 +5,6 @@ checked again when it is read, so that a block, a mute or a deletion takes effec
 they record which posts a stream has shown, which a mute or a block must withdraw.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Updates feeds and streams after follows, blocks and mutes, and when a token or user loses access."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from accounts import events as account_events

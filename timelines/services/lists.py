@@ -1,7 +1,5 @@
 """Creates, changes and deletes lists and their members (contract, parameters "Lists"), and exports and imports them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final

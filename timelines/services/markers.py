@@ -1,7 +1,5 @@
 """Stores the read positions of timelines (contract, behaviours section 11 "Markers")."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

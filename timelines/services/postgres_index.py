@@ -7,8 +7,6 @@ queried one after the other, so that a word in every second post costs no more t
 statement.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Records which users are active: feeds are written only for users active in the last seven days."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final

@@ -1,7 +1,5 @@
 """Updates the documents of a search engine: PostgreSQL (`timelines.services.postgres_index`), or another that is plugged in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Searches for accounts, hashtags and posts (contract, behaviours section 15)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace

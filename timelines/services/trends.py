@@ -1,7 +1,5 @@
 """Computes trends with a bounded amount of work, and stores decisions of staff about showing them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final

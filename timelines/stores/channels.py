@@ -3,8 +3,6 @@ have subscribers. The format of messages is in `timelines.stores.messages`. PUBS
 survives a FLUSHALL, but only of one Redis server: the role `streams` must not be a sharded cluster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import compress
 from typing import Final

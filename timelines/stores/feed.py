@@ -17,8 +17,6 @@ without the posts added since then. Such a copy contains no scripts, so the firs
 all feeds.
 """
 
-from __future__ import annotations
-
 import secrets
 import struct
 from collections import defaultdict

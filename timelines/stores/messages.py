@@ -5,8 +5,6 @@ only for this server's processes: the event's name, its recipients, and facts ab
 here as well (SEED-141).
 """
 
-from __future__ import annotations
-
 import struct
 from asyncio import Future
 from collections.abc import Iterable
@@ -85,7 +83,7 @@ class Message:
     # The message's post and the text that filters search, which are the same for every viewer; created on first use.
     searched: tuple[dict[str, Any], Text] | None = field(default=None, repr=False, compare=False)
     # Messages for viewers with filters, by account: see `timelines.consumers.viewers`.
-    filtered: dict[int, tuple[object, Future[Message]]] = field(default_factory=dict, repr=False, compare=False)
+    filtered: "dict[int, tuple[object, Future[Message]]]" = field(default_factory=dict, repr=False, compare=False)
 
     def encode(self) -> bytes:
         header: dict[str, Any] = {"event": self.event}
@@ -108,7 +106,7 @@ class Message:
         return head if self.payload is None else head + b"\n" + self.payload
 
     @classmethod
-    def decode(cls, data: bytes) -> Message:
+    def decode(cls, data: bytes) -> "Message":
         """Decode a message, ignoring fields that a newer release has added. Raises ValueError if the text is not a message."""
         head, separator, payload = data.partition(b"\n")
         header = orjson.loads(head)

@@ -1,7 +1,5 @@
 """Sends conversations and encrypted messages to the streams of their recipients."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import orjson

@@ -1,7 +1,5 @@
 """HTTP endpoints for search, hashtags, and trends that staff allow to be shown."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django.http import HttpResponse

@@ -1,7 +1,5 @@
 """HTTP endpoints for lists and their members, conversations and markers."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django.http import HttpResponse

@@ -1,7 +1,5 @@
 """HTTP endpoints for home, list, public, hashtag and link timelines, and the redirect from the main server to streams."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final

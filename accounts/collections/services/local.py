@@ -1,7 +1,5 @@
 """Creates, changes and deletes collections, and adds accounts to them (contract, parameters "Collections")."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 from uuid import uuid4

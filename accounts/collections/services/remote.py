@@ -4,8 +4,6 @@ The caller has already clamped the values (federation section 16). A remote acco
 been verified.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

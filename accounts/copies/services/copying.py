@@ -1,7 +1,5 @@
 """Copies remote files when a client requests them (docs/adr/0021)."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -1,7 +1,5 @@
 """Creates, changes, enables, disables and deletes hash lists, and imports their hashes, for staff."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import chain
 from typing import IO, Any, Final

@@ -1,7 +1,5 @@
 """Checks files against hash lists and with the operator's scanner, and keeps refused ones until staff decide."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Removes copies of remote files: to stay within the budget, on demand, and with their post or profile (docs/adr/0021)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from functools import partial

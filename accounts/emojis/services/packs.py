@@ -4,8 +4,6 @@ A pack is a set of pictures that are named after their shortcodes. Changes take 
 them within ten minutes.
 """
 
-from __future__ import annotations
-
 import bz2
 import lzma
 import re

@@ -1,7 +1,5 @@
 """Stores custom emojis of other servers as these servers describe them; never changes local emojis."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

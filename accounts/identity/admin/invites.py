@@ -2,8 +2,6 @@
 and end invitations.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any, ClassVar
 

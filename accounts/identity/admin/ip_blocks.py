@@ -1,7 +1,5 @@
 """IP blocks for staff, with a warning before staff lock themselves out."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Mapping
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Roles for staff: names, ranks and permissions, edited by staff who outrank them."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Final
 
 from django import forms

@@ -1,7 +1,5 @@
 """Blocks of sign-ups for staff: e-mail domains, e-mail addresses and usernames."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django import forms

@@ -1,7 +1,5 @@
 """Local users and their roles, for staff, and the actions that staff may take."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page that says why an account cannot be used, and offers the actions that its owner can take."""
 
-from __future__ import annotations
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse

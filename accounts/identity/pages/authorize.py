@@ -1,7 +1,5 @@
 """The page on which a person authorizes an application (parameters section 1; RFC 6749), and the words for the scopes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

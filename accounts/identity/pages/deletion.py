@@ -1,7 +1,5 @@
 """The page on which people delete their account, and the page after it."""
 
-from __future__ import annotations
-
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect

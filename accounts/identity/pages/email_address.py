@@ -1,7 +1,5 @@
 """Pages on which people change their e-mail address, and the page behind the link in a confirmation mail."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Forms of second factors and passkeys, with checks that allauth's own forms omit."""
 
-from __future__ import annotations
-
 import json
 import struct
 from dataclasses import dataclass

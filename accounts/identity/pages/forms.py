@@ -1,7 +1,5 @@
 """Forms for signing in and up, for passwords and for e-mail addresses."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from allauth.account.adapter import get_adapter

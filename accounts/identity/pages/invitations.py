@@ -1,7 +1,5 @@
 """The page on which people invite others."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

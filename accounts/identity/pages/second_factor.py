@@ -1,7 +1,5 @@
 """Pages of second factors and passkeys. allauth runs the ceremonies; these views add sign-outs, limits and recovery codes."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

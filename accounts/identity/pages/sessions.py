@@ -1,7 +1,5 @@
 """Pages on which people see, and end, their sessions in browsers and the access of applications to their account."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse

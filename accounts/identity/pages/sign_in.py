@@ -1,7 +1,5 @@
 """Pages for signing in (also with an operator's link), signing up, and resetting a password, based on allauth's views."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from allauth.account import app_settings

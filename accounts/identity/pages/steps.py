@@ -2,8 +2,6 @@
 reauthentication with an issuer.
 """
 
-from __future__ import annotations
-
 from functools import wraps
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit

@@ -4,8 +4,6 @@ browser has its own counter of attempts (security row 81; OWASP "Slow Down Onlin
 Cookies").
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from hashlib import sha256
 from secrets import token_urlsafe

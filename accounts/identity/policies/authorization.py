@@ -1,7 +1,5 @@
 """Rules of OAuth: scopes that people can grant, texts of errors, and redirect URIs (parameters section 1; RFC 6749)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final

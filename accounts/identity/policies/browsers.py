@@ -1,7 +1,5 @@
 """Names of browsers and their systems, from the headers of their requests."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final

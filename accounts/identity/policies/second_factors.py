@@ -2,8 +2,6 @@
 codes.
 """
 
-from __future__ import annotations
-
 import secrets
 from hashlib import sha256
 from typing import Final

@@ -1,7 +1,5 @@
 """Rules of sign-ups: usernames, required values, and the blocks that keep people from signing up (parameters section 2)."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Collection, Iterable

@@ -1,7 +1,5 @@
 """Reads browser sessions, the identities with which their pages open streams, and second factors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final

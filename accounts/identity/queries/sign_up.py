@@ -1,7 +1,5 @@
 """Reads facts that decide whether an account can be created: usernames, e-mail addresses, blocks, invitations."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from datetime import UTC, timedelta
 from typing import Final

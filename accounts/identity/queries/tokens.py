@@ -1,7 +1,5 @@
 """Reads applications, their authorizations, the holders of tokens, and whether users may use their account."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum

@@ -1,7 +1,5 @@
 """Creates invitations, and publishes the events that say that an account is active or is waiting for approval."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from datetime import timedelta

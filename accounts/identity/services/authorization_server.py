@@ -3,8 +3,6 @@ The toolkit finds these classes through `settings.OAUTH2_PROVIDER`. Each method 
 section 1, behaviours section 5). `accounts.identity.queries.tokens` finds the user of a token (docs/adr/0016).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Asks the captcha service whether somebody who signs up has solved its task."""
 
-from __future__ import annotations
-
 import logging
 from typing import Final
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Confirms e-mail addresses of new users, and new addresses of users (behaviours sections 4, 5; security rows 24, 29)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final

@@ -5,8 +5,6 @@ The handlers raise Unavailable when the mail server does not respond, and the ou
 get a mail twice.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Parts of second factors that allauth lacks: recovery codes, counters that reveal copied passkeys, and ending sessions."""
 
-from __future__ import annotations
-
 from allauth.mfa.models import Authenticator
 from django.db import transaction
 

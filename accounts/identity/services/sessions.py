@@ -1,7 +1,5 @@
 """Changes passwords, and ends browser sessions, tokens and streams (security row 24)."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

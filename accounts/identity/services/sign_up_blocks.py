@@ -1,7 +1,5 @@
 """Adds and removes sign-up blocks. Each function checks the permission of `by` and writes the audit row."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping

@@ -3,8 +3,6 @@
 A plain list with one value in each line is accepted, too, because other server programs export such lists.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Creates accounts for people who sign up."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 

@@ -2,8 +2,6 @@
 permission of `by`, writes the audit row, and takes effect immediately in every process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Registers client applications, issues and revokes tokens (contract, behaviours section 5), and finds their holders."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`manage.py createsuperuser`: names the command that creates an owner."""
 
-from __future__ import annotations
-
 from argparse import SUPPRESS, ArgumentParser
 from typing import Any
 

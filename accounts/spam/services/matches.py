@@ -1,7 +1,5 @@
 """Records which spam rules matched, and publishes the matches for higher apps."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Final

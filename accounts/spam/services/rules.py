@@ -1,7 +1,5 @@
 """Creates, changes, enables, disables and deletes spam rules, for staff."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

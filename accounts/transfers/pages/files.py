@@ -1,7 +1,5 @@
 """Pages that export lists and an archive, import lists, and show the follows that a block or a suspension ended."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """The forms of imports and aliases."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django import forms

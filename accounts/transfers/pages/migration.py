@@ -1,7 +1,5 @@
 """Pages on which people move from one account to another."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

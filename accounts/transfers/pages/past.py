@@ -1,7 +1,5 @@
 """Pages that import a person's old posts from an archive."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

@@ -5,8 +5,6 @@ to it until they are complete. The caller stores the valid size of each file; by
 has written, are cut off.
 """
 
-from __future__ import annotations
-
 import fcntl
 import gzip
 import io

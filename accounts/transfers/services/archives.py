@@ -3,8 +3,6 @@
 Each app registers its parts at start: `register(ArchivePart(...))`. Source: security row 47.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

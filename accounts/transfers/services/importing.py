@@ -5,8 +5,6 @@ service that a client would call; importing a line again changes nothing. Unknow
 lane, a few from each server at a time, so that slow servers do not delay others.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Relations of local accounts to the first record are moved to the second, unless 
 are moved unchanged; what others see or count is moved by steps that higher apps register.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Final
 

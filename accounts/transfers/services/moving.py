@@ -3,8 +3,6 @@
 Source: contract, federation sections 7 and 15, behaviours section 3. The federation app notifies other servers.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -2,8 +2,6 @@
 carries out.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from datetime import timedelta

@@ -3,8 +3,6 @@
 Each app registers its lists at start: `register(PortableList(...))`. Pages and archives offer them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

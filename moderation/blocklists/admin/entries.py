@@ -1,7 +1,5 @@
 """Admin pages of the entries of blocklists, which staff approve or dismiss, and of the exceptions from all lists."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Final
 
 from django import forms

@@ -1,7 +1,5 @@
 """Admin page of the subscriptions to blocklists: their options, their state, and dry runs of their changes."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Final
 
 from django import forms

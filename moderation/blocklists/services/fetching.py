@@ -1,7 +1,5 @@
 """Fetches blocklists by conditional requests, with limits on size and time, from addresses to which this server may connect."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Coroutine, Generator, Iterator, Sequence
 from dataclasses import dataclass

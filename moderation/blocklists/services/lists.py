@@ -1,7 +1,5 @@
 """Changes subscriptions to blocklists and exceptions. Each function requires MANAGE_FEDERATION of `by` and is logged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace

@@ -2,8 +2,6 @@
 GoToSocial (exports of domain permissions), and FIRES (https://fires.fedimod.org).
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator

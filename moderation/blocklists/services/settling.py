@@ -1,7 +1,5 @@
 """Changes rules as entries of blocklists ask, through the services for staff, in transactions of at most BATCH entries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, replace
 from typing import Final

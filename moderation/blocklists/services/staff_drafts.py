@@ -1,7 +1,5 @@
 """Drafts of rules, which staff write for others to approve: entries without a list. No list changes such a rule later."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.db import transaction

@@ -1,7 +1,5 @@
 """Stores the entries of fetched lists and the results of fetches. Rules are changed afterwards (`settling`)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection
 from typing import Final

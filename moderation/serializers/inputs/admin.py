@@ -1,7 +1,5 @@
 """Parameters of the staff API for accounts, reports and hashtags."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

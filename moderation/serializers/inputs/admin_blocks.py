@@ -1,7 +1,5 @@
 """Parameters of the staff API for blocks: of servers, e-mail domains, e-mail addresses and networks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta

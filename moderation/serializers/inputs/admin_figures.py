@@ -1,7 +1,5 @@
 """Parameters of the staff API for figures: keys, period, and subject."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, ClassVar, cast

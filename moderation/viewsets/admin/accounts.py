@@ -1,7 +1,5 @@
 """Accounts as staff see them, and the actions of staff on them, over HTTP."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django.http import HttpResponse

@@ -1,7 +1,5 @@
 """Base of all endpoints for staff: identifies the staff member, and refuses requests that the role or rank does not allow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntFlag
 from functools import wraps

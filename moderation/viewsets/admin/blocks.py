@@ -1,7 +1,5 @@
 """Domain rules and blocks of sign-ups, over HTTP: servers, e-mail domains, networks, and e-mail addresses by their digest."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

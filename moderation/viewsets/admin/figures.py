@@ -1,7 +1,5 @@
 """Figures of this server, over HTTP: measures, dimensions and retention."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

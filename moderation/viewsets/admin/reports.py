@@ -1,7 +1,5 @@
 """Reports as staff see and handle them, over HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

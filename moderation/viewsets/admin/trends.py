@@ -1,7 +1,5 @@
 """Review of trends and hashtags by staff, over HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Parameters of notifications, of their policy and of requests (contract, parameters section 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Final, Self
 

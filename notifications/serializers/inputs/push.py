@@ -1,7 +1,5 @@
 """Parameters of push subscriptions (contract, parameters section 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 

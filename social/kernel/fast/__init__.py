@@ -4,8 +4,6 @@
 `PLAIN=yes` in the environment selects the plain alternatives everywhere, `PLAIN=plans,redis` those of the named modules.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Final
 

@@ -3,8 +3,6 @@
 The plain alternative is to use the client, which takes three times as long; `social.kernel.redis` chooses between them.
 """
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The plain alternative builds and compiles the query each time; `social.kernel.pl
 converted by the ORM (models, `select_related`, `values_list`, converters).
 """
 
-from __future__ import annotations
-
 import copy
 import itertools
 import re

@@ -4,8 +4,6 @@ The plain alternative is Django's cursor around psycopg's, which takes a hundred
 as long as reading its rows. `social.kernel.statements` chooses between them. Values and rows pass through psycopg's adapters.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Sequence

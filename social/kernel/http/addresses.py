@@ -3,8 +3,6 @@
 Sources: the IANA IPv4 and IPv6 special-purpose address registries, contract, federation section 16, security row 10.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import unicodedata

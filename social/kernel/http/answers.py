@@ -1,7 +1,5 @@
 """Limits the number of bytes that another server may send in an answer in addition to its body (security row 83)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import aiohttp

@@ -3,8 +3,6 @@
 Sources: DESIGN "One way out", contract, federation sections 1, 10 and 16, security rows 4, 6, 7 and 10.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import AsyncIterator, Coroutine, Mapping

@@ -1,7 +1,5 @@
 """Reads response bodies of the requested media types, up to a size limit."""
 
-from __future__ import annotations
-
 import io
 import re
 import zlib

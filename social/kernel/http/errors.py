@@ -1,7 +1,5 @@
 """Errors of a fetch; their messages reveal nothing about the HTTP library."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from django.utils.translation import gettext_noop

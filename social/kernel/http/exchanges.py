@@ -3,8 +3,6 @@
 Sources: DESIGN "One way out", contract, federation section 10, security rows 4, 6 and 7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO

@@ -5,8 +5,6 @@ waiting for it, and a quarter for hosts that unknown callers have named. Work ou
 deadlines.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,7 +1,5 @@
 """Looks up the mail servers of a domain in the DNS (RFC 5321 section 5.1, RFC 7505)."""
 
-from __future__ import annotations
-
 import time
 
 import dns.exception

@@ -4,8 +4,6 @@ Connections belong to a loop, which threads of a web server or a Celery worker d
 all threads share one pool of connections. A forked child starts its own loop and leaves the parent's alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import contextlib

@@ -1,7 +1,5 @@
 """Resolves a name to addresses that may be connected to, and makes sockets that connect to nothing else."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

@@ -1,7 +1,5 @@
 """Encodes a picture as a short text from which a blurred preview can be drawn (woltapp/blurhash "Algorithm.md")."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import lru_cache

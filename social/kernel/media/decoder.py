@@ -4,8 +4,6 @@ A file from outside is never decoded in a process that holds secrets or a connec
 memory or an endless loop affects only the job in which it happens.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

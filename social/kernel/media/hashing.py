@@ -1,7 +1,5 @@
 """Perceptual hashes of pictures and videos, with which copies that were scaled or encoded again are recognised."""
 
-from __future__ import annotations
-
 from typing import IO, Final
 
 from social.kernel.media import images, recordings, types

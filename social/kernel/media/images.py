@@ -3,8 +3,6 @@
 The decoding itself is done in a separate process (`social.kernel.media.decoding.pictures`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -69,7 +67,7 @@ class Rendition:
         self.file.seek(0)
         return self.file.read()
 
-    def in_memory(self) -> Rendition:
+    def in_memory(self) -> "Rendition":
         """A copy in memory, which can be used after the block; for small pictures."""
         return replace(self, file=BytesIO(self.data))
 
@@ -99,7 +97,7 @@ class Drawing:
     shown: Rendition
     still: Rendition | None
 
-    def in_memory(self) -> Drawing:
+    def in_memory(self) -> "Drawing":
         """A copy in memory, which can be used after the block."""
         return Drawing(self.shown.in_memory(), self.still.in_memory() if self.still is not None else None)
 

@@ -1,7 +1,5 @@
 """Size limits of uploads and of the files stored from them (contract, parameters section 3 "Media")."""
 
-from __future__ import annotations
-
 from typing import Final
 
 PIXEL_LIMIT: Final = 33_177_600

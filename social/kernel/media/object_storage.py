@@ -1,7 +1,5 @@
 """Storage of files in an object store with the protocol of Amazon S3, for installations of more than one machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime

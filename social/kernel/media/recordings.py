@@ -3,8 +3,6 @@
 The conversion itself is done in a separate process (`social.kernel.media.decoding.recordings`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ with 0 for clean and with 1 for quarantine, as `clamdscan --no-summary -` does, 
 answer counts as a failure, and the file is not shown until a later scan succeeds.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Media types of files: by their first bytes, whatever a name or sender says (security row 1), and by their extensions."""
 
-from __future__ import annotations
-
 from typing import Final
 
 TYPES: Final = {

@@ -1,7 +1,5 @@
 """Django's database wrapper, but with connections from `pool`, and with large numbers sent as `bigint`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import psycopg

@@ -4,8 +4,6 @@ A restart of PostgreSQL closes every connection. Those in the pool are detected 
 trip: an idle connection on which there is something to read has been closed.
 """
 
-from __future__ import annotations
-
 import logging
 import select
 import threading

@@ -1,7 +1,5 @@
 """Rows of waiting work for other servers, and the state of those servers."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Source: DESIGN "One runner", "Lanes", "Claims are leases" and "Deliveries are fair".
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading
@@ -106,7 +104,7 @@ class Work(Generic[R]):
         """Call `run`, once for any number of events."""
         self.run()
 
-    def stop_claiming(self, run: Run[R], *, at_any_rate: bool) -> None:
+    def stop_claiming(self, run: "Run[R]", *, at_any_rate: bool) -> None:
         """Stop a run from claiming rows; without `at_any_rate`, only if another run of this process still claims rows."""
         with self._leaving:
             if at_any_rate or len(self.claiming) > 1:

@@ -3,8 +3,6 @@
 Sources: contract, behaviours section 8; Unicode Technical Standard 51, section 1.4.9.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import regex

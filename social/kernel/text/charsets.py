@@ -3,8 +3,6 @@
 Sources: WHATWG Encoding (labels and what they stand for), HTML, section 13.2.3 "The input byte stream".
 """
 
-from __future__ import annotations
-
 import codecs
 import itertools
 import re

@@ -1,7 +1,5 @@
 """Codes of the languages a post can be written in (ISO 639-1, and some of ISO 639-3), with their English names."""
 
-from __future__ import annotations
-
 from typing import Final
 
 _ISO_639_1: Final = (

@@ -5,8 +5,6 @@ but not in code and not in the text of a link. The library's output passes the s
 mentions, hashtags and addresses are inserted afterwards, in the form of `to_html`.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 It does not make HTML safe: `sanitize` does.
 """
 
-from __future__ import annotations
-
 import html as entities
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Brings typed text, hashtags and domains into the forms in which they are stored and displayed."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Searches for many patterns in one pass over a text (A. Aho and M. Corasick, "Efficient string matching", 1975)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 

@@ -6,8 +6,6 @@ cleans it: its output is returned only when it equals its input, so that nothing
 section 8; security rows 31 to 34.
 """
 
-from __future__ import annotations
-
 import html as entities
 import re
 from collections import Counter

@@ -6,8 +6,6 @@ Source of the rules: contract, behaviours section 8. Scanning takes time linear 
 The known top-level domains are those of IANA's list in this directory; nothing is fetched.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Texts prepared for a search for many keywords: their form for comparison, and their words."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 from functools import cached_property

@@ -3,8 +3,6 @@
 The HTML is specified in the contract, behaviours section 8; clients parse it (client trap 48).
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections import Counter

@@ -9,8 +9,6 @@ characters, as is Korean, whose particles are joined to words. The last characte
 search for a single character finds every word that begins with it.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`manage.py dev`: starts all that `run` starts, with debug pages, and restarts it after every change of the code."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """`manage.py setup`: prepares the first start, and the first start after an upgrade."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from typing import Any
 

@@ -5,8 +5,6 @@
 complete, the name of the folder ends with `.partial`, and the process that takes the backup has locked the checksums.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

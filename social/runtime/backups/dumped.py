@@ -2,8 +2,6 @@
 into tables that the migrations of this release make (`schema`).
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 import zlib

@@ -6,8 +6,6 @@ the migrations of this release make: no statement of a backup is executed (secur
 be run again, from the beginning.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Takes a backup: first the database in one snapshot, then the files, so that no row lacks its file."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import io

@@ -3,8 +3,6 @@
 The migrations run in a PostgreSQL cluster of its own, which is removed afterwards.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 Of a backup, only rows are loaded (`dumped`); a dump that this program has just made itself is executed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import os

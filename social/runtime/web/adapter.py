@@ -1,7 +1,5 @@
 """The RSGI application: it receives the body of a request, runs a WSGI application in a thread, and returns the response."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

@@ -4,8 +4,6 @@ Each is forked from a process that has loaded everything. All of them accept con
 connection waits for a process that has hung or ended.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import multiprocessing

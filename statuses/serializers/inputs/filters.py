@@ -1,7 +1,5 @@
 """Parameters of filters and of featured hashtags (contract, parameters)."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from rest_framework.fields import SkipField

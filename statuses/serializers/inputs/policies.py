@@ -1,7 +1,5 @@
 """Parameters of policies about who may favourite, reply to, boost and quote a post, as in GoToSocial (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Final

@@ -1,7 +1,5 @@
 """Parameters of posts, files and polls: publishing, deleting, listing and embedding them (contract, parameters)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime

@@ -2,8 +2,6 @@
 row 55).
 """
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of Django's admin: sign-in on the site's own page, access by role, read-only pages, and actions that call services."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

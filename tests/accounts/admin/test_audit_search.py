@@ -1,7 +1,5 @@
 """Tests of searching the audit log for whole names, with an index."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib import admin
 from django.db import connection

@@ -1,7 +1,5 @@
 """Tests that lists of the admin read few rows of large tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the layout of the admin: sidebar, search and headers."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of actions on accounts in unusual cases: blocks, deleted accounts, the user's own account, simultaneous requests."""
 
-from __future__ import annotations
-
 import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows for `tests.support.battery`: endpoints of accounts, OAuth, collections and end-to-end encryption."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accounts.collections.models import Collection, CollectionItem

@@ -1,7 +1,5 @@
 """Rows for `tests.support.battery`: lists of accounts, and the actions that change them."""
 
-from __future__ import annotations
-
 from accounts.models import AccountDomainBlock, AccountStat, Endorsement, FollowRequest
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import block, follow, mute

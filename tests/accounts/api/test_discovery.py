@@ -1,7 +1,5 @@
 """Tests of the directory and of suggestions (SEED-036; contract, behaviours section 14)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the domain blocks of a user (SEED-012; contract, behaviours section 14)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of lists of accounts, follow requests, endorsements, notes (contract, endpoints "accounts"; SEED-010 to SEED-014)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

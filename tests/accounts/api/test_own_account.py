@@ -1,7 +1,5 @@
 """Tests that the entity of a user's own account is up to date although each process caches its encoded form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

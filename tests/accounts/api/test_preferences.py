@@ -1,7 +1,5 @@
 """Tests of the preferences for posting and reading (clients.md, traps 28 and 52; contract, entities "Preferences")."""
 
-from __future__ import annotations
-
 import pytest
 
 from accounts.models import User

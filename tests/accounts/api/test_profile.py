@@ -1,7 +1,5 @@
 """Tests of changing the user's own profile, its pictures and texts, through both endpoints (contract, parameters section 2)."""
 
-from __future__ import annotations
-
 import base64
 import io
 import struct

@@ -1,7 +1,5 @@
 """Tests of following, blocking and muting, and of the entity Relationship (SEED-003, 056-062, 104, 105, 149, 150)."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 

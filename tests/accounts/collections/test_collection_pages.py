@@ -1,7 +1,5 @@
 """Tests of the pages of collections: creating, filling, finding and leaving them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

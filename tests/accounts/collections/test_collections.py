@@ -1,7 +1,5 @@
 """Tests of creating, changing, joining, leaving and showing collections (contract, parameters and entities "Collections")."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of the policy that says who may feature an account, as every endpoint with accounts shows it to each viewer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

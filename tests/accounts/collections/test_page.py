@@ -1,7 +1,5 @@
 """Tests of pages that entities link to: that of a collection, and that of an account's posts with a hashtag."""
 
-from __future__ import annotations
-
 import pytest
 from django.test import Client
 

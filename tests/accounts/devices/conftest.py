@@ -1,7 +1,5 @@
 """Fixtures: two users, whose client programs encrypt messages."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.accounts.devices.programs import (

@@ -1,7 +1,5 @@
 """A client program that encrypts messages with its own keys."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of the end-to-end encryption API (SEED-039, SEED-162 to SEED-170; contract, parameters "Crypto")."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 

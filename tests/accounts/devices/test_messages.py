@@ -1,7 +1,5 @@
 """Tests of encrypted messages between devices (SEED-168 to SEED-170; contract, parameters "Crypto")."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

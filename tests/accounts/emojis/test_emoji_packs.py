@@ -1,7 +1,5 @@
 """Tests of packs of custom emojis."""
 
-from __future__ import annotations
-
 import io
 import os
 import tarfile

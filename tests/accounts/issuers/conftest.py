@@ -1,7 +1,5 @@
 """Fixtures for signing in through an issuer: a configured issuer, and a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests that only users whom the issuer has authenticated are signed in, even under attack (security rows 27 and 28)."""
 
-from __future__ import annotations
-
 import json
 from base64 import urlsafe_b64encode
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests that identities of an issuer belong to the accounts whose users have linked them."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of signing in and signing up through an OpenID Connect issuer."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests that a form which is sent twice, by a double click or after Back, creates one row (pages of members and of staff)."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable

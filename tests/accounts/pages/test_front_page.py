@@ -1,7 +1,5 @@
 """Tests of the front page for new users: it offers apps, the profile and accounts to follow."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests that the paths of Mastodon's pages, from bookmarks, apps and links, lead to the pages of this server."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

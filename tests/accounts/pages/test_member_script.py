@@ -1,7 +1,5 @@
 """Tests of the script on pages for members: it is small, comes from this server only, and visitors do not load it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

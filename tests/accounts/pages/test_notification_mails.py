@@ -1,7 +1,5 @@
 """Tests of the page on which users choose which notifications they get by mail."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of all pages (headers, language, no scripts), and of the pages of signed-in users."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from pathlib import Path

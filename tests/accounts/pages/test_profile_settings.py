@@ -1,7 +1,5 @@
 """Tests of the pages that change the profile and the preferences for reading and posting."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

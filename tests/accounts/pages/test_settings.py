@@ -1,7 +1,5 @@
 """Tests of the navigation between the settings pages."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

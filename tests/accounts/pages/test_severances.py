@@ -1,7 +1,5 @@
 """Tests of the page that lists the follows ended by a block or a suspension, and of downloading the lists."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests that typed form values survive errors, and a sign-out before the form is sent."""
 
-from __future__ import annotations
-
 import io
 import re
 from typing import Any

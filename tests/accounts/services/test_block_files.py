@@ -1,7 +1,5 @@
 """Tests of two moderators who import block lists at the same time."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of deleting a local account: hidden and locked immediately, erased in steps, and its name never available again."""
 
-from __future__ import annotations
-
 import pytest
 from allauth.account.models import EmailAddress
 from django.apps import apps

@@ -1,7 +1,5 @@
 """Tests of follows, and of the locks that protect changes of them."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 

@@ -1,7 +1,5 @@
 """Tests that a link in a profile is verified only if its page links back (security row 3)."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fixtures for the tests of imports."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

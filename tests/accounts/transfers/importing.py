@@ -1,7 +1,5 @@
 """Helper that runs an import."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accounts.models import User

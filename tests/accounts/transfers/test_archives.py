@@ -1,7 +1,5 @@
 """Tests of a user's archive: written in resumable steps, once a week, and deleted after a week."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

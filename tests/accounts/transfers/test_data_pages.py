@@ -1,7 +1,5 @@
 """Tests of the pages for imports, exports, moves and invitations."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Tests of imports as background jobs: steps may be interrupted, and each line is imported once, until the import ends."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Any

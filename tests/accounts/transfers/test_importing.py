@@ -1,7 +1,5 @@
 """Tests of reading the lists of an import, with clear errors, and of the effect of each kind of line."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from typing import Any
 

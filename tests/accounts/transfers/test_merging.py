@@ -1,7 +1,5 @@
 """Tests of merging two rows of the same remote account; everything that local users did with the first row is kept."""
 
-from __future__ import annotations
-
 import io
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of moving to another account: conditions, immediate effects, and relations of local users that move with it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fixtures and helpers for the tests of importing old posts."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from pathlib import Path

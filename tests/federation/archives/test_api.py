@@ -1,7 +1,5 @@
 """Tests of importing old posts over the API."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client

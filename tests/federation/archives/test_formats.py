@@ -1,7 +1,5 @@
 """Tests of archives of several kinds, each built from the public description of its format."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests that malicious archives are refused, or do no harm."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Tests that old posts are imported with their dates, and that nobody is notified."""
 
-from __future__ import annotations
-
 import io
 from datetime import UTC, datetime, timedelta
 from typing import Any

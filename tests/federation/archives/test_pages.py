@@ -1,7 +1,5 @@
 """Tests of the pages and the command that import old posts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

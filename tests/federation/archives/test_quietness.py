@@ -1,7 +1,5 @@
 """Tests that imported posts appear on their author's profile, but not in timelines, trends or automatic deletion."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests that an import which was stopped at any point continues there, and imports nothing twice."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

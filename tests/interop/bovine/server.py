@@ -1,7 +1,5 @@
 """A server for one user, which verifies and signs requests with bovine's library."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

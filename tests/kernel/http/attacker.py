@@ -1,7 +1,5 @@
 """A hostile web server: each path is a different attack, and every request is recorded."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import gzip

@@ -1,7 +1,5 @@
 """Fixtures: a hostile server, and a client that may connect to it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

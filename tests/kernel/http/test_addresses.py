@@ -1,7 +1,5 @@
 """Tests that this server only connects to permitted addresses, in whatever notation they are written."""
 
-from __future__ import annotations
-
 import ipaddress
 
 import pytest

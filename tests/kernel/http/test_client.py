@@ -1,7 +1,5 @@
 """Tests of requests to servers whose responses are slow, endless, broken or false (security rows 4 and 6)."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

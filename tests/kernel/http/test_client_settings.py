@@ -1,7 +1,5 @@
 """Tests of the settings for requests to other servers, and of the user agent."""
 
-from __future__ import annotations
-
 import socket
 from ipaddress import ip_address, ip_network
 

@@ -1,7 +1,5 @@
 """Tests that slow remote servers do not block web requests (DESIGN "One way out")."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

@@ -1,7 +1,5 @@
 """Tests that host names which do not resolve block no other lookup (security row 72)."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import threading

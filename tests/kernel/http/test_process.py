@@ -1,7 +1,5 @@
 """Tests of the client with threads, forks and ending processes, and of certificates."""
 
-from __future__ import annotations
-
 import asyncio
 import datetime
 import os

@@ -1,7 +1,5 @@
 """Tests that nobody can make this server connect to addresses of its own network (security rows 7 and 10)."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from ipaddress import ip_network

@@ -1,7 +1,5 @@
 """A decoding process in which every conversion crashes: `python -m tests.kernel.media.crashing_decoding NUMBER`."""
 
-from __future__ import annotations
-
 from social.kernel.media.decoding import jobs, server
 from tests.kernel.media.hostile_jobs import crash
 

@@ -1,7 +1,5 @@
 """A decoding process with hostile jobs: `python -m tests.kernel.media.hostile_decoding NUMBER`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from social.kernel.media.decoding import jobs, server

@@ -1,7 +1,5 @@
 """Jobs that imitate a decoder which a hostile file has taken over."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import socket

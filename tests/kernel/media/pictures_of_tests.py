@@ -1,7 +1,5 @@
 """Helpers for the tests of pictures."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zlib

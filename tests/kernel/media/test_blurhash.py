@@ -1,7 +1,5 @@
 """Tests of blurhashes: clients must be able to decode them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Tests of the colours of uploaded pictures: modes, kinds of PNG and colour profiles."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zlib

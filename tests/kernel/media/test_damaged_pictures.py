@@ -1,7 +1,5 @@
 """Tests of truncated pictures, as after an interrupted upload or copy."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the decoding process: no file can affect other files or processes (security rows 1, 41, 56)."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

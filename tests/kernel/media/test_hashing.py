@@ -1,7 +1,5 @@
 """Tests of perceptual hashes: they equal those of other programs, match those of copies, and differ for different pictures."""
 
-from __future__ import annotations
-
 import io
 import random
 

@@ -1,7 +1,5 @@
 """Tests of uploaded pictures: they are encoded again, or refused (security rows 1, 41)."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of uploaded animations: they stay animated, and those that are too large are refused."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

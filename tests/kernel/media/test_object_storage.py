@@ -1,7 +1,5 @@
 """Tests that files in object storage behave like files in a folder."""
 
-from __future__ import annotations
-
 import io
 import urllib.request
 from collections.abc import Iterator

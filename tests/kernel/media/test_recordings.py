@@ -1,7 +1,5 @@
 """Tests of videos and sounds: the result plays in every browser and contains no metadata about its origin."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Tests of detecting media types by the first bytes."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

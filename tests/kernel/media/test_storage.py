@@ -1,7 +1,5 @@
 """Tests of stored files."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

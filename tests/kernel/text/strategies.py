@@ -1,7 +1,5 @@
 """Strategies for property tests: texts and tag soup, made of difficult pieces and arbitrary characters."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from social.kernel.text.names import clean_input

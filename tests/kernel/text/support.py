@@ -1,7 +1,5 @@
 """Helpers that parse HTML with a parser other than the server's, and measure processor time."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """Tests of the character set in which pages are read, from any source that declares it (WHATWG Encoding and HTML)."""
 
-from __future__ import annotations
-
 import codecs
 import random
 import time

@@ -4,8 +4,6 @@ The limits are processor times, and a few times as long as the work takes on a s
 a factor of a hundred. Only the sanitiser's 50 ms are a requirement.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from social.kernel.text.characters import counted_length, graphemes

@@ -1,7 +1,5 @@
 """Tests of counting characters as users see them, with special rules for links and domains (contract, behaviours section 8)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of Markdown: it becomes the HTML that clients support, without active content."""
 
-from __future__ import annotations
-
 import pytest
 
 from social.kernel.text.markdown import read

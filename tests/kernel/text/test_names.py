@@ -1,7 +1,5 @@
 """Tests of the normalised forms of typed text, hashtags and domains (contract, behaviours sections 1 and 8)."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Tests of the plain text of HTML, as a reader sees it, and of detecting hidden text (security row 74)."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 

@@ -1,7 +1,5 @@
 """Tests of sanitising remote HTML to the tags and addresses of contract, behaviours section 8."""
 
-from __future__ import annotations
-
 import re
 
 import nh3

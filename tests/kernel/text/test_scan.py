@@ -1,7 +1,5 @@
 """Tests of finding links, mentions, hashtags and emoji in texts (contract, behaviours section 8)."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

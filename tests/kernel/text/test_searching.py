@@ -1,7 +1,5 @@
 """Tests of comparing texts as users see them, in time proportional to their length (security rows 67 and 74)."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

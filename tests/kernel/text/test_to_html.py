@@ -1,7 +1,5 @@
 """Tests of converting a text to the HTML that clients parse (contract, behaviours section 8; clients.md trap 48)."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """Fixtures for the tests of the doctor: a healthy installation, and a function that examines it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of `manage.py doctor`: it names faults with their remedies, and exits with 1 if there are any."""
 
-from __future__ import annotations
-
 import errno
 import io
 import ipaddress

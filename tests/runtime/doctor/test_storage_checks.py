@@ -1,7 +1,5 @@
 """Tests of the doctor's checks of folders, disks and the object storage."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

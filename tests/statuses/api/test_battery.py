@@ -1,7 +1,5 @@
 """Rows for `tests.support.battery`: posts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rows for `tests.support.battery`: hashtags on profiles."""
 
-from __future__ import annotations
-
 from accounts.models import FeaturedTag
 from accounts.services.tags import ensure_tags
 from tests.factories.accounts import make_account, make_user

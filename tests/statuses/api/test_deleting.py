@@ -1,7 +1,5 @@
 """Tests of deleting posts over HTTP."""
 
-from __future__ import annotations
-
 import pytest
 
 from accounts.models import Account

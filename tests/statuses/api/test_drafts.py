@@ -1,7 +1,5 @@
 """Tests of drafts: only their author sees them, in any state, until they are published or deleted."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

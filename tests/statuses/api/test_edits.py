@@ -1,7 +1,5 @@
 """Tests of edits: their effects, the stored versions, and who can read these versions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of embedding posts in other sites: oEmbed, frames, and metadata of pages."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of hashtags on profiles, and of their usage numbers (SEED-034, SEED-079, SEED-080; contract, entities "Tag")."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

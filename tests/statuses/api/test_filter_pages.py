@@ -1,7 +1,5 @@
 """Tests of the pages for filters, which have every option that applications offer."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of filters over HTTP: managing them, and their effect on posts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of interaction policies over the client API (docs/adr/0044)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode

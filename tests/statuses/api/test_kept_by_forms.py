@@ -1,7 +1,5 @@
 """Tests that submitting an unchanged form changes nothing, whatever values applications have set."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any

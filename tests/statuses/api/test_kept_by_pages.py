@@ -1,7 +1,5 @@
 """Tests that editing only the text of a post on a page keeps all other properties that an application has set."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

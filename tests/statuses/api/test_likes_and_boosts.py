@@ -1,7 +1,5 @@
 """Tests of favourites and boosts over the API, and of the lists of accounts that have favourited or boosted a post."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of collections linked in posts, shown to permitted viewers (contract, entities "Status": `tagged_collections`)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import orjson

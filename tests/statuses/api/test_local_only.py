@@ -1,7 +1,5 @@
 """Tests of local-only posts over the client API (docs/adr/0042)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of posts in Markdown: shown as HTML, with the source stored."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of bookmarks, favourites, pins and muted conversations over HTTP."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of media files over HTTP."""
 
-from __future__ import annotations
-
 import base64
 import io
 import time

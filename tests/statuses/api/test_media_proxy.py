@@ -1,7 +1,5 @@
 """Tests of the proxy for remote files (contract, behaviours section 10)."""
 
-from __future__ import annotations
-
 import io
 import tempfile
 from collections.abc import Iterator

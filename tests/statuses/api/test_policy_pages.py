@@ -1,7 +1,5 @@
 """Tests of the pages for interaction policies and for requests (docs/adr/0044)."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

@@ -1,7 +1,5 @@
 """Tests of polls over HTTP: their limits, voting, and results."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of a role's quotas: every way of creating files and posts counts, and the quotas are shown."""
 
-from __future__ import annotations
-
 import io
 from base64 import b64encode
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Tests of quote policies, and of changing them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

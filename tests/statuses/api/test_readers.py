@@ -4,8 +4,6 @@ Six readers try every visibility and every route: without permission the respons
 does not exist. With random data, every endpoint that returns posts or quoted posts agrees with `statuses.policies.visibility`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of scheduled posts: they are published once, at their time, and only their author can change or delete them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

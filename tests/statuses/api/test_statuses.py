@@ -1,7 +1,5 @@
 """Tests of posts over HTTP: entities, and errors for wrong requests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

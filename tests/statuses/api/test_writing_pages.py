@@ -1,7 +1,5 @@
 """Tests of the pages for writing, editing and redrafting posts, with files and polls; no typed text is lost."""
 
-from __future__ import annotations
-
 import io
 import re
 from datetime import timedelta

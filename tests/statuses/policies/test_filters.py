@@ -1,7 +1,5 @@
 """Tests of matching the keywords of filters in texts."""
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Tests of reading a page's metadata for cards, even from invalid HTML (behaviours section 9 "Cards")."""
 
-from __future__ import annotations
-
 import pytest
 
 from statuses.policies.embeds import read_embed

@@ -1,7 +1,5 @@
 """Tests of the rule for who can read a post: the Python function and its SQL agree."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import count
 

@@ -1,7 +1,5 @@
 """Tests of the posts of one account (contract, behaviours section 11 "Account statuses")."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of loading a page of posts with all data for its entities, in a fixed number of queries."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

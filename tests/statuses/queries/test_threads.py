@@ -1,7 +1,5 @@
 """Tests of threads (contract, behaviours section 7 "Context"; clients.md, trap 41)."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

@@ -1,7 +1,5 @@
 """Helpers that create posts with links, and fetch the cards."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models.functions import Now

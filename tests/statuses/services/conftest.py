@@ -1,7 +1,5 @@
 """Fixtures for the tests of cards."""
 
-from __future__ import annotations
-
 import pytest
 
 from accounts.models import Account

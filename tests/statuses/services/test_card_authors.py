@@ -1,7 +1,5 @@
 """Tests of the author shown for a linked page (security row 37)."""
 
-from __future__ import annotations
-
 import idna
 import pytest
 

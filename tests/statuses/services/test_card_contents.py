@@ -1,7 +1,5 @@
 """Tests of the content of cards: pictures, and data of the page's provider (security rows 1, 2, 33)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

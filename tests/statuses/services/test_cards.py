@@ -1,7 +1,5 @@
 """Tests of previews of linked pages: fetched in the background, once for all posts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta

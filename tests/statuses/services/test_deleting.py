@@ -1,7 +1,5 @@
 """Tests of deleting a post."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

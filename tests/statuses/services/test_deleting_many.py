@@ -1,7 +1,5 @@
 """Tests of deleting many posts of one account, as when it is erased: all counters stay correct."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

@@ -1,7 +1,5 @@
 """Tests of repeated requests with the same idempotency key, which return the first post."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

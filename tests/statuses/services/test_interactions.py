@@ -1,7 +1,5 @@
 """Tests of favourites and boosts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

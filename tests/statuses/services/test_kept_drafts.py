@@ -1,7 +1,5 @@
 """Tests of reading drafts of posts that another release has stored."""
 
-from __future__ import annotations
-
 from statuses.services.composing import Draft
 from statuses.services.kept_drafts import read_draft
 

@@ -1,7 +1,5 @@
 """Tests of files that are not attached yet."""
 
-from __future__ import annotations
-
 import io
 from datetime import timedelta
 from pathlib import Path

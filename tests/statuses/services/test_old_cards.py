@@ -1,7 +1,5 @@
 """Tests of removing cards without posts, and the pictures of old cards."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests of processing videos and sounds."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

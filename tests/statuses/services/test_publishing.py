@@ -1,7 +1,5 @@
 """Tests of the service that publishes posts: the resulting post, and refusals."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of simultaneous actions, with real threads and transactions."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

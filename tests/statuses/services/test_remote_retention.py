@@ -1,7 +1,5 @@
 """Tests of removing old remote posts without a relation to local accounts, after the period in the settings."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection
 from datetime import timedelta

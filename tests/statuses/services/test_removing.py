@@ -1,7 +1,5 @@
 """Tests of the command that removes remote posts and recounts counters; posts that concern local accounts stay."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from io import StringIO
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of the automatic deletion of old posts: with the user's exceptions, in limited steps, until none is left."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of removing all favourites of an account in batches, with correct counters."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

@@ -1,7 +1,5 @@
 """Tests of scheduled deletions; running one twice has the same effect as once."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

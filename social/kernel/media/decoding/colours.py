@@ -1,7 +1,5 @@
 """Colours for a media player, taken from a cover: the background, the text on it, and an accent."""
 
-from __future__ import annotations
-
 import colorsys
 from typing import Final, cast
 

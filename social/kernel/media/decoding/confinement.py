@@ -4,8 +4,6 @@ After `confine` the process can read, write and map what it has open already, us
 file, connect, start a program or another process: such calls fail with EPERM (security row 1).
 """
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import os

@@ -3,8 +3,6 @@
 Runs in the process of `social.kernel.media.decoder` only.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from fractions import Fraction

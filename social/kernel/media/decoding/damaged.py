@@ -2,8 +2,6 @@
 checksums of chunks that hold no pixels. Runs in the process of `social.kernel.media.decoding` only.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from functools import wraps

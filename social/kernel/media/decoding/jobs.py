@@ -1,7 +1,5 @@
 """Messages between the two processes: jobs and their results."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from social.kernel.media.decoding.confinement import Limits

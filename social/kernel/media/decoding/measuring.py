@@ -4,8 +4,6 @@ Limits: contract, parameters section 3 "Media" and behaviours section 10. Runs i
 `social.kernel.media.decoder` only.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any, Final, cast
 

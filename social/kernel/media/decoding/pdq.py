@@ -4,8 +4,6 @@ Source: "PDQ & TMK + PDQF" (Meta, ThreatExchange, 2019), whose constants these a
 described there, which changes few of the 256 bits (docs/adr/0045).
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence

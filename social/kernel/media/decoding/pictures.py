@@ -5,8 +5,6 @@ row 1). Limits: contract, parameters section 3 "Media" and behaviours section 10
 `social.kernel.media.decoding` only.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io

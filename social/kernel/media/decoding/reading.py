@@ -4,8 +4,6 @@ The format is the one that the first bytes of the file show; no other is tried, 
 (security row 1). Runs in the process of `social.kernel.media.decoder` only.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import pkgutil

@@ -3,8 +3,6 @@
 Limits: contract, behaviours section 10. Runs in the process of `social.kernel.media.decoder` only.
 """
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ the source and the outputs. The process ends when the other end of the socket is
 while; forks that still run end with it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

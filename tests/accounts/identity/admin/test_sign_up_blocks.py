@@ -1,7 +1,5 @@
 """Tests of the admin pages that block sign-ups: creating with clear errors, searching and deleting."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from io import StringIO

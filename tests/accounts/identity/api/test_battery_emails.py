@@ -1,7 +1,5 @@
 """Rows for `tests.support.battery`: the confirmation of e-mail addresses."""
 
-from __future__ import annotations
-
 from accounts.models import User
 from tests.factories.accounts import make_application, make_token, make_user
 from tests.support.battery import Row, Scene, battery

@@ -1,7 +1,5 @@
 """Tests of client requests to resend a confirmation mail (contract, parameters section 2 "Acting on accounts", SEED-040)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 Contract, parameters section 2 "POST /api/v1/accounts", `ERR_UNREACHABLE`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

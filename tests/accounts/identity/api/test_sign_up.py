@@ -1,7 +1,5 @@
 """Tests of signing up through a client program (contract, parameters section 2; SEED-055, SEED-098, SEED-148)."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 

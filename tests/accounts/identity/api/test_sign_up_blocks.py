@@ -1,7 +1,5 @@
 """Tests of sign-up blocks: refusal, approval, invitation required (contract, parameters section 2, behaviours section 6)."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any

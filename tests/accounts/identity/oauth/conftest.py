@@ -1,7 +1,5 @@
 """Fixtures for the tests of OAuth: an application, a user, and a browser in which the user is signed in."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 

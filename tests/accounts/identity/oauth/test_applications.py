@@ -1,7 +1,5 @@
 """Tests of registering an application (contract, parameters section 1; clients.md traps 1 to 4; SEED-092)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Tests of `/oauth/authorize` (contract, parameters section 1; clients.md traps 3 to 5; security rows 30, 45, 46)."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of the endpoints that describe the user of a token and the server (contract, entities "Applications and tokens")."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

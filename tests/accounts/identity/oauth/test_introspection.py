@@ -1,7 +1,5 @@
 """Tests of token introspection (RFC 7662; contract, endpoints "oauth/introspect" and "oauth/token/info")."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

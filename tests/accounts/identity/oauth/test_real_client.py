@@ -1,7 +1,5 @@
 """Tests that Mastodon.py registers, authorizes and signs in, with a browser that only handles HTML forms."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

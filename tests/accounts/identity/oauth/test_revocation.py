@@ -2,8 +2,6 @@
 24).
 """
 
-from __future__ import annotations
-
 import base64
 from datetime import timedelta
 from typing import Any

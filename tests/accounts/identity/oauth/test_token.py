@@ -1,7 +1,5 @@
 """Tests of `/oauth/token` (contract, parameters section 1 and behaviours section 5; clients.md trap 1; security row 45)."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Tests of the captcha that the link in a confirmation mail leads to, if the operator has configured a service."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the page on which users delete their accounts."""
 
-from __future__ import annotations
-
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value, yield_hotp_counters_from_time

@@ -1,7 +1,5 @@
 """Tests of changing the e-mail address: the new one is confirmed first, and the old one gets a mail (security rows 24, 29)."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from typing import Any

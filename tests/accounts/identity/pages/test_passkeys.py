@@ -1,7 +1,5 @@
 """Tests of passkeys, as a second factor or without a password (WebAuthn Level 2, section 7; security rows 20, 24-26)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

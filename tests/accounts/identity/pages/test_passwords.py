@@ -1,7 +1,5 @@
 """Tests of the pages for forgotten passwords and for changing a password."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of second factors: authenticator apps, recovery codes, and sessions ended by changes (security rows 24, 26)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

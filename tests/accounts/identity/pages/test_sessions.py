@@ -1,7 +1,5 @@
 """Tests of the list of a user's sessions, and of ending them (security rows 20, 24)."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from typing import Any

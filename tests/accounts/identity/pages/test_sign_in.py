@@ -1,7 +1,5 @@
 """Tests of signing in and out (contract, behaviours section 4; security rows 24, 25, 26, 30)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the pages for signing up, confirming an address and a forgotten password (contract, behaviours sections 4 and 6)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from urllib.parse import quote

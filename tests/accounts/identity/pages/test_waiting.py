@@ -1,7 +1,5 @@
 """Tests of the pages for users waiting for approval: they can only read that they are waiting, or withdraw the request."""
 
-from __future__ import annotations
-
 import pytest
 from django.urls import reverse
 

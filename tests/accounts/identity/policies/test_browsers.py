@@ -1,7 +1,5 @@
 """Tests of the names of browsers and systems, as derived from user agents for the list of sessions."""
 
-from __future__ import annotations
-
 import pytest
 
 from accounts.identity.policies.browsers import Browser, browser_of

@@ -1,7 +1,5 @@
 """Tests of the rules for redirect URIs of applications (contract, parameters section 1; security row 46)."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qs, urlsplit
 

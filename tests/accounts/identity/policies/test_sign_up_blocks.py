@@ -1,7 +1,5 @@
 """Tests of how values match sign-up blocks, and of the computation of a user's age."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

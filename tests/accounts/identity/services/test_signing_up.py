@@ -1,7 +1,5 @@
 """Tests of the service that signs users up: the rows that it writes, and its number of queries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of services for staff: permissions are checked in one place, and each action writes a row to the audit log."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests that accounts that are never confirmed are deleted after seven days (contract, behaviours section 6)."""
 
-from __future__ import annotations
-
 import io
 from datetime import timedelta
 from typing import Any
