@@ -53,8 +53,8 @@ class Manifest:
         """Raise ValueError for a value that no backup has, because values are printed, used in addresses and compared."""
         for name, kind in self.__annotations__.items():
             value = getattr(self, name)
-            texts = value if kind == "list[str]" else [value]
-            if kind == "int":
+            texts = value if kind == list[str] else [value]
+            if kind is int:
                 fine = type(value) is int and 0 <= value < 2**63
             else:
                 fine = isinstance(texts, list) and all(isinstance(text, str) and text.isprintable() for text in texts)
