@@ -47,8 +47,9 @@ def find_accounts_named(addresses: Sequence[str]) -> list[Account]:
 #: Arguments of commands: local users by username, and accounts of any server by address.
 LocalUser = Annotated[User, find_user_named, ("metavar", "USERNAME")]
 LocalUsers = Annotated[Sequence[User], find_users_named, ("metavar", "USERNAME")]
-AnyAccount = Annotated[Account, find_account_named, ("metavar", "ADDRESS")]
-AnyAccounts = Annotated[Sequence[Account], find_accounts_named, ("metavar", "ADDRESS")]
+_HELP = ("help", "ada, or ada@there.example")
+AnyAccount = Annotated[Account, find_account_named, ("metavar", "ADDRESS"), _HELP]
+AnyAccounts = Annotated[Sequence[Account], find_accounts_named, ("metavar", "ADDRESS"), _HELP]
 
 
 _Row = TypeVar("_Row", bound=Model)

@@ -40,7 +40,7 @@ class OperatorCommand(BaseCommand):
     argparse and its value, where `flag` is the name of the option. An underscore at the end of a name is left out.
 
     The docstring of the class is the help of the command, that of a method the help of the subcommand. Lines
-    `name: text` at their end are the help of the arguments.
+    `name: text` at their end are the help of the arguments, unless a pair `help` gives it.
     """
 
     #: Options of which only one may be given.
@@ -74,8 +74,8 @@ class OperatorCommand(BaseCommand):
         for parameter, hint in _parameters(method):
             name = parameter.name.rstrip("_")
             flags, settings = _for_argparse(parameter, hint)
-            text = texts.get(name, _COMMON.get(name, ""))
-            (group if name in self.exclusive else parser).add_argument(*flags, help=text, **settings)
+            settings["help"] = texts.get(name) or settings.get("help") or _COMMON.get(name, "")
+            (group if name in self.exclusive else parser).add_argument(*flags, **settings)
 
     def handle(self, *args: Any, **options: Any) -> None:
         method = self._methods[options.get("subcommand", "run")]

@@ -31,7 +31,8 @@ class _Feeding(OperatorCommand):
 
     def run(
         self, animals: Annotated[Sequence[str], ("metavar", "ANIMAL")] = (), *, food: Literal["hay", "oats"] = "hay",
-        days: Days = 2, keeper: Annotated[str | None, _doubled] = None, all_: bool, quickly: bool, slowly: bool,
+        days: Days = 2, keeper: Annotated[str | None, _doubled, ("help", "who feeds them")] = None, all_: bool,
+        quickly: bool, slowly: bool,
         bowl: Annotated[Sequence[str], ("flag", "--in"), ("action", "append")] = (), dry_run: bool,
     ) -> None:  # fmt: skip
         self.stdout.write(f"{[*animals]} {food} {days} {keeper} {all_} {quickly} {[*bowl]} {dry_run}")
@@ -90,6 +91,7 @@ def test_the_docstring_is_the_help() -> None:
     text = _Feeding().create_parser("manage.py", "feed").format_help()
     assert "Feed animals. Nobody goes hungry." in text
     assert "who is fed" in text
+    assert "who feeds them" in text
     assert "what they get, in the morning" in " ".join(text.split())
     assert "show what would be done, and change nothing" in " ".join(text.split())
 

@@ -17,8 +17,6 @@ class Command(OperatorCommand):
     """Delete accounts with everything they have written, for good: they are hidden immediately, and the worker removes
     their data. The username of a local account cannot be used again; an account of another server is stored again when
     that server sends an activity of it, or somebody here looks it up.
-
-    accounts: ada, or ada@there.example
     """
 
     def run(self, accounts: AnyAccounts, *, yes: bool, dry_run: bool) -> None:

@@ -11,7 +11,6 @@ from social.management.base import OperatorCommand
 class Command(OperatorCommand):
     """Keep all data of accounts, even after they are deleted or suspended, until the hold is released.
 
-    accounts: ada, or ada@there.example
     reason: who asks for it and why; needed for a hold, and written to the audit log
     release: end the hold; the data that was waiting for removal is then removed
     """

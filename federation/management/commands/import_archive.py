@@ -1,5 +1,6 @@
 import time
 from pathlib import Path
+from typing import Annotated
 
 from accounts.management.names import LocalUser
 from accounts.models import User
@@ -12,6 +13,7 @@ from social.management.base import OperatorCommand
 
 _BUSY = (PastState.READING, PastState.RUNNING, PastState.UNDOING)
 _REPORT_SECONDS = 5.0
+_Owner = Annotated[LocalUser, ("help", "the owner of the import")]
 
 
 class Command(OperatorCommand):
@@ -40,10 +42,9 @@ class Command(OperatorCommand):
         self._run_to_end(past)
         self._describe(past)
 
-    def undo(self, user: LocalUser, *, dry_run: bool) -> None:
+    def undo(self, user: _Owner, *, dry_run: bool) -> None:
         """Remove all posts of a user's last import, up to 30 days after it.
 
-        user: the owner of the import
         dry_run: only say which import would be undone
         """
         past = self._last_import(user)
@@ -54,11 +55,8 @@ class Command(OperatorCommand):
         self._run_to_end(past)
         self.stdout.write(f"import {past.pk}: {past.state}")
 
-    def show(self, user: LocalUser) -> None:
-        """Show the last import of a user.
-
-        user: the owner of the import
-        """
+    def show(self, user: _Owner) -> None:
+        """Show the last import of a user."""
         self._describe(self._last_import(user))
 
     def _last_import(self, user: User) -> PastImport:

@@ -16,7 +16,6 @@ class Command(OperatorCommand):
     court or an authority, with the SHA-256 of each part. Posts that nobody has reported are included only while the account
     is held. Only the owner of the file can read it, and the export is written to the audit log.
 
-    account: ada, or ada@there.example
     reason: who asks for it and why
     output: a new zip archive
     """

@@ -23,6 +23,11 @@ from social.kernel.crypto import encrypt
 from social.kernel.errors import Invalid, NotFound
 from social.management.base import OperatorCommand, undone_if, would
 
+_Name = Annotated[str, ("help", "the list")]
+_PasswordFile = Annotated[
+    str, ("metavar", "FILE"), ("help", "the file in whose first line the password is; - reads standard input")
+]
+
 
 class Command(OperatorCommand):
     """Subscribe to the blocklists of others. The changes of a list in draft mode (the default) wait until a person approves
@@ -52,7 +57,7 @@ class Command(OperatorCommand):
         self, name: str, url: str, *, mode: ListMode = ListMode.DRAFT, suspend_as: TakenAs = TakenAs.SUSPEND,
         silence_as: TakenAs = TakenAs.SILENCE, noop_as: TakenAs = TakenAs.IGNORE, take_rejections: bool,
         follows_limit: Annotated[int, range(1_000_001)] = 0, username: str = "",
-        password_file: Annotated[str, ("metavar", "FILE")] = "", dry_run: bool,
+        password_file: _PasswordFile = "", dry_run: bool,
     ) -> None:  # fmt: skip
         """Subscribe to a list. The worker fetches it soon, and every six hours.
 
@@ -65,7 +70,6 @@ class Command(OperatorCommand):
         take_rejections: reject files and reports as the list says
         follows_limit: automatic mode: the number of follows that an update may end without approval
         username: for a list behind basic authentication
-        password_file: the file in whose first line the password is; - reads standard input
         """
         draft = BlocklistDraft(
             name, url, mode, suspend_as, silence_as, noop_as, take_rejections, follows_limit, username,
@@ -76,13 +80,12 @@ class Command(OperatorCommand):
         self.stdout.write(f"{name}: {mode}, {would(dry_run)}added.")
 
     def try_(
-        self, url: str, *, username: str = "", password_file: Annotated[str, ("metavar", "FILE")] = ""
+        self, url: str, *, username: str = "", password_file: _PasswordFile = ""
     ) -> None:  # fmt: skip
         """Fetch a list and show the changes that it would make if all were approved; nothing is changed.
 
         url: the address of the list, or the name of a subscription
         username: for a list behind basic authentication to which there is no subscription
-        password_file: the file in whose first line the password is; - reads standard input
         """
         try:
             blocklist = find_blocklist(url)
@@ -93,11 +96,8 @@ class Command(OperatorCommand):
             blocklist = Blocklist(name=url, url=url, username=username, password=encrypt(password) if password else "")
         self._try(blocklist, self._fetch(blocklist))
 
-    def fetch(self, name: str, *, dry_run: bool) -> None:
-        """Fetch a list now, and make the changes that need no approval.
-
-        name: the list
-        """
+    def fetch(self, name: _Name, *, dry_run: bool) -> None:
+        """Fetch a list now, and make the changes that need no approval."""
         blocklist = find_blocklist(name)
         fetched = self._fetch(blocklist)
         if dry_run:
@@ -115,60 +115,48 @@ class Command(OperatorCommand):
             f"{counted.entries_count} named, {counts.in_force} in force, {counts.waiting} wait for approval."
         )
 
-    def drafts(self, name: str) -> None:
-        """Show the changes that are waiting for approval, and their effects.
-
-        name: the list
-        """
+    def drafts(self, name: _Name) -> None:
+        """Show the changes that are waiting for approval, and their effects."""
         blocklist = find_blocklist(name)
         self._show(try_entries(blocklist, list(list_waiting().filter(blocklist=blocklist).order_by("id"))))
 
-    def approve(self, name: str, domains: Sequence[str] = (), *, dry_run: bool) -> None:
+    def approve(self, name: _Name, domains: Sequence[str] = (), *, dry_run: bool) -> None:
         """Make the changes that are waiting for approval.
 
-        name: the list
         domains: only these servers, including dismissed ones; by default all that are waiting
         """
         rows = self._entries(name, domains)
         count = rows.count() if dry_run else approve_entries(by=OPERATOR, entries=rows)
         self.stdout.write(f"{count} entries {would(dry_run)}approved.")
 
-    def dismiss(self, name: str, domains: Sequence[str] = (), *, dry_run: bool) -> None:
+    def dismiss(self, name: _Name, domains: Sequence[str] = (), *, dry_run: bool) -> None:
         """Refuse the changes that are waiting for approval.
 
-        name: the list
         domains: only these servers; by default all that are waiting
         """
         rows = self._entries(name, domains).filter(state=EntryState.WAITING)
         count = rows.count() if dry_run else dismiss_entries(by=OPERATOR, entries=rows)
         self.stdout.write(f"{count} entries {would(dry_run)}dismissed.")
 
-    def switch(self, name: str, *, off: bool, dry_run: bool) -> None:
+    def switch(self, name: _Name, *, off: bool, dry_run: bool) -> None:
         """Enable or disable a list; its rules stay.
 
-        name: the list
         off: disable it
         """
         with undone_if(dry_run):
             lists.switch_list(by=OPERATOR, blocklist=find_blocklist(name), enabled=not off)
         self.stdout.write(f"{name}: {would(dry_run)}{'off' if off else 'on'}.")
 
-    def withdraw(self, name: str, *, dry_run: bool, yes: bool) -> None:
-        """Disable a list, and remove the rules that came from it alone and that nobody has changed since.
-
-        name: the list
-        """
+    def withdraw(self, name: _Name, *, dry_run: bool, yes: bool) -> None:
+        """Disable a list, and remove the rules that came from it alone and that nobody has changed since."""
         blocklist = find_blocklist(name)
         self.confirm(_("The rules that came only from this list end."), yes=yes, dry_run=dry_run)
         with undone_if(dry_run):
             lists.withdraw_list(by=OPERATOR, blocklist=blocklist)
         self.stdout.write(f"{name}: {would(dry_run)}withdrawn.")
 
-    def remove(self, name: str, *, dry_run: bool) -> None:
-        """Remove a subscription; its rules stay, as if staff had written them.
-
-        name: the list
-        """
+    def remove(self, name: _Name, *, dry_run: bool) -> None:
+        """Remove a subscription; its rules stay, as if staff had written them."""
         with undone_if(dry_run):
             lists.unsubscribe(by=OPERATOR, blocklist=find_blocklist(name))
         self.stdout.write(f"{name}: {would(dry_run)}removed.")

@@ -26,7 +26,7 @@ def _hashes(hash_list: HashList) -> str:
     return "1 hash" if hash_list.size == 1 else f"{hash_list.size} hashes"
 
 
-_List = Annotated[HashList, _find_list, ("metavar", "LIST")]
+_List = Annotated[HashList, _find_list, ("metavar", "LIST"), ("help", "name or id of the list")]
 
 
 class Command(OperatorCommand):
@@ -62,7 +62,6 @@ class Command(OperatorCommand):
     def import_(self, hash_list: _List, file: Path, *, replace: bool, dry_run: bool) -> None:
         """Add the hashes of a text or CSV file to a list: 64 hexadecimal digits at the beginning of each line.
 
-        hash_list: name or id of the list
         file: the file of hashes
         replace: replace the hashes of the list with those of the file
         """
@@ -72,7 +71,6 @@ class Command(OperatorCommand):
     def export(self, hash_list: _List, file: Path) -> None:
         """Write the hashes of a list to a file.
 
-        hash_list: name or id of the list
         file: the file to write
         """
         with file.open("w", encoding="ascii") as opened:
@@ -80,17 +78,11 @@ class Command(OperatorCommand):
         self.stdout.write(f"{_hashes(hash_list)} in {file}")
 
     def enable(self, hash_list: _List, *, dry_run: bool) -> None:
-        """Enable a list: from now on files are checked against it.
-
-        hash_list: name or id of the list
-        """
+        """Enable a list: from now on files are checked against it."""
         self._switch(hash_list, True, dry_run)
 
     def disable(self, hash_list: _List, *, dry_run: bool) -> None:
-        """Disable a list; files that it put into quarantine stay there.
-
-        hash_list: name or id of the list
-        """
+        """Disable a list; files that it put into quarantine stay there."""
         self._switch(hash_list, False, dry_run)
 
     def _switch(self, hash_list: HashList, enabled: bool, dry_run: bool) -> None:
@@ -99,10 +91,7 @@ class Command(OperatorCommand):
         self.stdout.write(f"{hash_list.name}: {_hashes(hash_list)}, {would(dry_run)}{'on' if enabled else 'off'}.")
 
     def remove(self, hash_list: _List, *, dry_run: bool) -> None:
-        """Remove a list with its hashes; files that it put into quarantine stay there.
-
-        hash_list: name or id of the list
-        """
+        """Remove a list with its hashes; files that it put into quarantine stay there."""
         with undone_if(dry_run):
             delete_list(by=OPERATOR, hash_list=hash_list)
         self.stdout.write(f"{hash_list.name}: {_hashes(hash_list)}, {would(dry_run)}removed.")

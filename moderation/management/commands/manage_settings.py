@@ -32,7 +32,7 @@ def _setting_name(name: str) -> str:
     return name
 
 
-_Name = Annotated[str, _setting_name, ("metavar", "NAME")]
+_Name = Annotated[str, _setting_name, ("metavar", "NAME"), ("help", "as `show` lists it")]
 
 
 class Command(OperatorCommand):
@@ -74,16 +74,12 @@ class Command(OperatorCommand):
     def set(self, name: _Name, value: Annotated[str, ("metavar", "VALUE")], *, dry_run: bool) -> None:
         """Change a setting: yes or no for switches, several languages or accounts separated by commas.
 
-        name: as `show` lists it
         value: the new value; @FILE reads it from a file
         """
         self._change(name, self._read(name, value), dry_run)
 
     def unset(self, name: _Name, *, dry_run: bool) -> None:
-        """Go back to the default.
-
-        name: as `show` lists it
-        """
+        """Go back to the default."""
         self._change(name, _default_of(name), dry_run)
 
     def _change(self, name: str, value: Any, dry_run: bool) -> None:
