@@ -36,13 +36,13 @@ from benchmarks.client import Client
 from benchmarks.measuring import attach, wait_until_idle
 from benchmarks.processes import Tree
 from benchmarks.seeding import in_threads
+from tests.support import past
 from tests.support.instance import Instance
 from tests.support.receiver import Manner, Receiver
 
 CONNECTIONS: Final = 8
 LONGEST_SECONDS: Final = 120.0
 GROWTH: Final = 1.1
-_PUBLIC: Final = "https://www.w3.org/ns/activitystreams#Public"
 _CONTEXT: Final = [
     "https://www.w3.org/ns/activitystreams",
     {
@@ -80,37 +80,23 @@ def create(actor: str, number: int) -> dict[str, Any]:
     content = (
         f'<p>Number {number}: {words} <a href="https://a.example/tags/garden" class="mention hashtag">#garden</a></p>'
     )
-    audience = {"to": [_PUBLIC], "cc": [f"{actor}/followers"]}
-    note = {
-        "id": uri,
-        "type": "Note",
-        "summary": None,
-        "inReplyTo": None,
-        "published": published,
-        "url": f"{actor.replace('users/', '@')}/{number}",
-        "attributedTo": actor,
-        **audience,
-        "sensitive": False,
-        "atomUri": uri,
-        "inReplyToAtomUri": None,
-        "conversation": f"tag:sender.example,2026-01-01:objectId={number}:objectType=Conversation",
-        "content": content,
-        "contentMap": {"en": content},
-        "attachment": [],
-        "tag": [{"type": "Hashtag", "href": "https://sender.example/tags/garden", "name": "#garden"}],
-        "replies": {"id": f"{uri}/replies", "type": "Collection"},
-        "likes": {"id": f"{uri}/likes", "type": "Collection", "totalItems": 0},
-        "shares": {"id": f"{uri}/shares", "type": "Collection", "totalItems": 0},
-    }
-    return {
-        "@context": _CONTEXT,
-        "id": f"{uri}/activity",
-        "type": "Create",
-        "actor": actor,
-        "published": published,
-        **audience,
-        "object": note,
-    }
+    note = past.note(
+        number,
+        content,
+        id=uri,
+        published=published,
+        url=f"{actor.replace('users/', '@')}/{number}",
+        attributedTo=actor,
+        cc=[f"{actor}/followers"],
+        atomUri=uri,
+        inReplyToAtomUri=None,
+        conversation=f"tag:sender.example,2026-01-01:objectId={number}:objectType=Conversation",
+        tag=[{"type": "Hashtag", "href": "https://sender.example/tags/garden", "name": "#garden"}],
+        replies={"id": f"{uri}/replies", "type": "Collection"},
+        likes={"id": f"{uri}/likes", "type": "Collection", "totalItems": 0},
+        shares={"id": f"{uri}/shares", "type": "Collection", "totalItems": 0},
+    )
+    return {"@context": _CONTEXT} | past.create(note) | {"actor": actor}
 
 
 def sign(actors: Sequence[Any], count: int, inbox: str) -> list[Sending]:

@@ -3,10 +3,13 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
 
 from benchmarks.processes import Tree
+
+IDLE_SECONDS: Final = 0.5
 
 
 def attach(server: Any) -> None:
@@ -53,11 +56,21 @@ class Repeated(threading.Thread):
         )
 
 
+@contextmanager
+def meanwhile(name: str, *requests: Repeated) -> Iterator[None]:
+    """Print how long the block takes, then stop the requests that were repeated meanwhile."""
+    began = time.monotonic()
+    yield
+    print(f"{name}: {time.monotonic() - began:.0f} s")
+    for each in requests:
+        each.stop()
+
+
 def wait_until_idle(tree: Tree) -> float:
-    """Wait until the server has been idle for half a second; return the CPU seconds that it has used."""
+    """Wait until the server has been idle for IDLE_SECONDS; return the CPU seconds that it has used."""
     while True:
         before = tree.cpu()
-        time.sleep(0.5)
+        time.sleep(IDLE_SECONDS)
         if tree.cpu() - before < 0.04:
             return before
 

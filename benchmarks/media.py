@@ -9,6 +9,7 @@ import io
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -30,28 +31,12 @@ def samples() -> Iterator[tuple[str, bytes]]:
     first, *others = (drawn(320, 240, number) for number in range(30))
     yield "WebP, 30 frames", saved(first, "WEBP", save_all=True, append_images=others, duration=100)
     yield "AVIF", sample("image/avif")
-    yield (
-        "MP4, H.264 and AAC, turned",
-        recording("mp4", "libx264", "aac", width=640, height=360, frames=90, rate=30, seconds=3, rotation=90),
-    )
-    yield (
-        "MOV, HEVC",
-        recording(
-            "mov",
-            "libx265",
-            "aac",
-            width=640,
-            height=360,
-            frames=30,
-            rate=30,
-            options=(("x265-params", "log-level=none"),),
-        ),
-    )
-    yield (
-        "WebM, VP9 and Opus",
-        recording("webm", "libvpx-vp9", "libopus", width=640, height=360, frames=60, rate=30, seconds=2),
-    )
-    yield "MP4 without sound", recording("mp4", "libx264", width=640, height=360, frames=60, rate=30)
+    small = partial(recording, width=640, height=360, rate=30)
+    yield "MP4, H.264 and AAC, turned", small("mp4", "libx264", "aac", frames=90, seconds=3, rotation=90)
+    quiet = (("x265-params", "log-level=none"),)
+    yield "MOV, HEVC", small("mov", "libx265", "aac", frames=30, options=quiet)
+    yield "WebM, VP9 and Opus", small("webm", "libvpx-vp9", "libopus", frames=60, seconds=2)
+    yield "MP4 without sound", small("mp4", "libx264", frames=60)
     yield "MP3", recording("mp3", None, "libmp3lame", seconds=10)
     yield "Opus", recording("ogg", None, "libopus", seconds=10)
     yield "WAV", recording("wav", None, "pcm_s16le", seconds=10)

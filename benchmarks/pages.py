@@ -76,9 +76,7 @@ def statements(paths: list[str], username: str) -> list[tuple[int, int]]:
     found = []
     for path in paths:
         browser.get(path)
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
+        with CaptureQueriesContext(connection) as captured:
             answer = browser.get(path)
         found.append((answer.status_code, len(captured)))
     return found

@@ -24,7 +24,7 @@ import requests
 from PIL import Image
 
 from benchmarks.client import Client
-from benchmarks.measuring import Repeated
+from benchmarks.measuring import Repeated, meanwhile
 from benchmarks.seeding import WORDS, seed
 from tests.support.instance import ROOT, Instance
 from tests.support.past import create, mastodon, note
@@ -105,18 +105,11 @@ def main() -> None:
                 time.sleep(1)
 
         def watched(name: str, act: Any, *states: str) -> dict[str, Any]:
-            home = reader(server, seeded.tokens[1])
-            began = time.monotonic()
-            path = act()
-            found = wait(path, *states)
-            print(f"{name}: {time.monotonic() - began:.0f} s")
-            home.stop()
-            return found
+            with meanwhile(name, reader(server, seeded.tokens[1])):
+                return wait(act(), *states)
 
-        quiet = reader(server, seeded.tokens[1])
-        time.sleep(20)
-        print("before")
-        quiet.stop()
+        with meanwhile("before", reader(server, seeded.tokens[1])):
+            time.sleep(20)
 
         def hand_over() -> str:
             if place.stat().st_size > MOST_UPLOADED:

@@ -2,18 +2,21 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 import statistics
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from typing import Final
 
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.client import Client
 from benchmarks.seeding import Seeded
+
+POSTS: Final = 20
+SOCKETS: Final = 200  # a multiple of the twenty that are opened at the same time
 
 
 @dataclass(frozen=True)
@@ -30,12 +33,12 @@ class Latencies:
         return cls(statistics.median(ordered) * 1000, ordered[int((len(ordered) - 1) * 0.99)] * 1000, lost)
 
 
-def fan_out(seeded: Seeded, times: int = 20) -> Latencies:
+def fan_out(seeded: Seeded) -> Latencies:
     """W2: return how long it takes until a follower, alternately the first and the last one, sees a new post of user 0."""
     author = Client(seeded.base, seeded.tokens[0])
     followers = [Client(seeded.base, token) for token in (seeded.tokens[1], seeded.tokens[-1])]
     found = []
-    for number in range(times):
+    for number in range(POSTS):
         reader = followers[number % 2]
         reader.raw("GET", "/api/v1/timelines/home?limit=5")
         time.sleep(0.3)
@@ -47,17 +50,16 @@ def fan_out(seeded: Seeded, times: int = 20) -> Latencies:
     return Latencies.of(found)
 
 
-async def _open(url: str, tokens: Sequence[str], count: int) -> list[ClientConnection]:
+async def _open(url: str, tokens: Sequence[str]) -> list[ClientConnection]:
     sockets: list[ClientConnection] = []
-    for start in range(0, count, 20):
-        wanted = [
-            f"{url}?stream=public&access_token={tokens[n % len(tokens)]}" for n in range(start, min(start + 20, count))
-        ]
-        sockets += await asyncio.gather(*(connect(address, compression=None) for address in wanted))
+    chosen = itertools.cycle(tokens)
+    while len(sockets) < SOCKETS:
+        urls = [url + token for token in itertools.islice(chosen, 20)]
+        sockets += await asyncio.gather(*(connect(address, compression=None) for address in urls))
     return sockets
 
 
-async def _listen(url: str, seeded: Seeded, sockets: int, posts: int, gap: float) -> Latencies:
+async def _listen(url: str, seeded: Seeded) -> Latencies:
     sent: dict[str, float] = {}
     received: list[tuple[str, float]] = []
 
@@ -69,25 +71,23 @@ async def _listen(url: str, seeded: Seeded, sockets: int, posts: int, gap: float
                 if event["event"] == "update":
                     received.append((json.loads(event["payload"])["id"], arrived))
 
-    opened = await _open(url, seeded.tokens, sockets)
+    opened = await _open(url, seeded.tokens)
     listeners = [asyncio.create_task(listen(socket)) for socket in opened]
     author = Client(seeded.base, seeded.tokens[0])
-    loop = asyncio.get_running_loop()
-    with ThreadPoolExecutor(1) as pool:
-        for number in range(posts):
-            form = {"status": f"Stream probe {number}"}
-            began = time.perf_counter()
-            post = await loop.run_in_executor(pool, partial(author.call, "POST", "/api/v1/statuses", form))
-            sent[post["id"]] = began
-            await asyncio.sleep(gap)
+    for number in range(POSTS):
+        form = {"status": f"Stream probe {number}"}
+        began = time.perf_counter()
+        post = await asyncio.to_thread(author.call, "POST", "/api/v1/statuses", form)
+        sent[post["id"]] = began
+        await asyncio.sleep(0.5)
     await asyncio.sleep(2)
     for task in listeners:
         task.cancel()
     await asyncio.gather(*(socket.close() for socket in opened))
     took = [arrived - sent[post] for post, arrived in received if post in sent]
-    return Latencies.of(took, lost=sockets * posts - len(took))
+    return Latencies.of(took, lost=SOCKETS * POSTS - len(took))
 
 
-def stream(seeded: Seeded, streaming_url: str, *, sockets: int = 200, posts: int = 20, gap: float = 0.5) -> Latencies:
+def stream(seeded: Seeded, streaming_url: str) -> Latencies:
     """S1: return the time from the request that publishes a post until each socket on the public stream has received it."""
-    return asyncio.run(_listen(f"{streaming_url}/api/v1/streaming", seeded, sockets, posts, gap))
+    return asyncio.run(_listen(f"{streaming_url}/api/v1/streaming?stream=public&access_token=", seeded))

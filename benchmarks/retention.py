@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from benchmarks.client import Client
-from benchmarks.measuring import Repeated, attach
+from benchmarks.measuring import Repeated, attach, meanwhile
 from tests.support.instance import ROOT, Instance
 
 TABLES = "statuses_status, statuses_statusstat, statuses_mention, statuses_statustag, statuses_mediaattachment"
@@ -33,20 +33,15 @@ def watched(server: Instance, token: str, arguments: list[str]) -> None:
     """Run a command on the server, or wait 20 seconds without one, while one client publishes posts and another reads."""
     writer, reader = Client(server.base_url, token), Client(server.base_url, token)
     form = {"status": "A post of this server", "visibility": "public"}
-    requests = [
-        Repeated("publishing", lambda: writer.call("POST", "/api/v1/statuses", form), server),
-        Repeated("home", lambda: reader.raw("GET", "/api/v1/timelines/home?limit=20"), server),
-    ]
-    began = time.monotonic()
-    if arguments:
-        command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=server.environment, capture_output=True, text=True, check=True)
-        print(done.stdout.splitlines()[-1])
-    else:
-        time.sleep(20)
-    print(f"{' '.join(arguments) or 'before'}: {time.monotonic() - began:.0f} s")
-    for each in requests:
-        each.stop()
+    publishing = Repeated("publishing", lambda: writer.call("POST", "/api/v1/statuses", form), server)
+    home = Repeated("home", lambda: reader.raw("GET", "/api/v1/timelines/home?limit=20"), server)
+    with meanwhile(" ".join(arguments) or "before", publishing, home):
+        if arguments:
+            command = [sys.executable, "manage.py", *arguments]
+            done = subprocess.run(command, cwd=ROOT, env=server.environment, capture_output=True, text=True, check=True)
+            print(done.stdout.splitlines()[-1])
+        else:
+            time.sleep(20)
 
 
 def main() -> None:

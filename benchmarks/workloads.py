@@ -12,6 +12,7 @@ from typing import Any
 from PIL import Image
 
 from benchmarks.client import Client
+from benchmarks.measuring import IDLE_SECONDS, wait_until_idle
 from benchmarks.processes import Tree
 from benchmarks.seeding import WORDS, Seeded, in_threads
 
@@ -26,7 +27,6 @@ class Figures:
     p50: float
     p95: float
     cpu: float
-    drained: float
 
 
 def _get(path: str, ids: str | None = None) -> Request:
@@ -125,7 +125,10 @@ def run(name: str, seeded: Seeded, tree: Tree, *, concurrency: int, seconds: flo
 
     in_threads(concurrency, work)
     wall = time.monotonic() - began
-    drained = _drain(tree) if name.startswith("W") else 0.0
+    drained = 0.0
+    if name.startswith("W"):
+        wait_until_idle(tree)
+        drained = max(0.0, time.monotonic() - began - wall - IDLE_SECONDS)
     cpu = (tree.cpu() - began_cpu) * 1000 / (len(took) * calls)
     ordered = sorted(took)
     return Figures(
@@ -133,19 +136,7 @@ def run(name: str, seeded: Seeded, tree: Tree, *, concurrency: int, seconds: flo
         p50=statistics.median(ordered),
         p95=ordered[int(len(ordered) * 0.95)],
         cpu=cpu,
-        drained=drained,
     )
-
-
-def _drain(tree: Tree, longest: float = 120.0) -> float:
-    """Wait until the server has been idle for half a second, and return how many seconds that took without this half second."""
-    began = time.monotonic()
-    while time.monotonic() - began < longest:
-        before = tree.cpu()
-        time.sleep(0.5)
-        if tree.cpu() - before < 0.05:
-            break
-    return max(0.0, time.monotonic() - began - 0.5)
 
 
 def describe(value: Any) -> str:
