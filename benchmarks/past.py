@@ -87,7 +87,7 @@ def reader(server: Instance, token: str) -> Repeated:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--posts", type=int, default=100_000)
-    parser.add_argument("--pictures", type=int, default=50, help="a picture at every so many posts")
+    parser.add_argument("--pictures", type=int, default=50, help="one picture for this number of posts")
     parser.add_argument("--side", type=int, default=1024, help="pixels of the longer side of a picture")
     arguments = parser.parse_args()
     with Instance() as server, tempfile.TemporaryDirectory() as folder:

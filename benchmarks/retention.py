@@ -2,8 +2,8 @@
 
 It uses a copy of a folder that `benchmarks.scale` has filled. While old remote posts are removed, one client publishes posts
 and another reads the home timeline. It prints the number of posts and the size of the database before and after the removal and
-after `VACUUM FULL`, and the response times before and during the removal. The longest one of "publishing" is the longest delay
-of a write.
+after `VACUUM FULL`, and the response times before and during the removal. The longest time under "publishing" is the longest
+delay of a write.
 """
 
 import argparse

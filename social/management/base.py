@@ -25,7 +25,7 @@ _COMMON: Final = {
 }
 #: Width at which values in a table are cut.
 _WIDEST: Final = 60
-#: Numbers of days and of rows that options take.
+#: Numbers of days and of rows that options accept.
 Days = Annotated[int, range(36_501)]
 Limit = Annotated[int, range(1, 1_000_001)]
 
@@ -106,7 +106,7 @@ class OperatorCommand(BaseCommand):
         self.stderr.write(text)
 
     def print_rows(self, rows: Sequence[Mapping[str, Any]], *, as_json: bool, empty: str) -> None:
-        """Print rows with the same columns as JSON or as a table, or the sentence `empty` if there are none."""
+        """Print rows, which have the same columns, as JSON or as a table; print the sentence `empty` if there are none."""
         if as_json:
             self.stdout.write(json.dumps(rows, indent=1, default=int))
         elif rows:
@@ -116,7 +116,7 @@ class OperatorCommand(BaseCommand):
 
 
 def table(output: OutputWrapper, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows with the same columns below their names: the first line of each value, shortened except in the last column."""
+    """Print rows with the same columns as a table of their values' first lines, shortened except in the last column."""
     lines = [tuple(rows[0])]
     for row in rows:
         *most, last = map(_line, row.values())
@@ -198,7 +198,7 @@ def _for_argparse(parameter: inspect.Parameter, hint: Any) -> tuple[list[str], d
 
 
 def _value(name: str, hint: Any, given: Any) -> Any:
-    """Return the value of a parameter for what argparse has read. Raises CommandError if it is refused."""
+    """Return a parameter's value, made from what argparse has read. Raises CommandError if that is refused."""
     kind, extras = _unwrapped(hint)
     if given is None:
         return None

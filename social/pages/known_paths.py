@@ -78,7 +78,7 @@ def _redirect(expression: str, page: str) -> URLPattern:
     return re_path(f"^(?:{expression})/?$", view)
 
 
-#: Patterns to be put before the administration, which answers every path below its own.
+#: Patterns that come before the admin, which answers every path below its own.
 staff_urlpatterns: Final = [
     _redirect(f"admin/(?:{expression})", f"admin:{name}") for expression, name in _PAGES_OF_STAFF.items()
 ]

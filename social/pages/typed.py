@@ -61,7 +61,7 @@ class StoredForm:
 
 
 def name_reader(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Set a cookie that identifies the reader of a page until the browser is closed: they may type text into its forms."""
+    """Set a cookie that identifies the reader until the browser is closed, for the text that they type into forms."""
     # Requests for ActivityPub paths, such as that of an embedded post, have no session and no user.
     user = getattr(request, "user", None)
     if user is not None and user.is_authenticated and _reader(request) != user.pk:
@@ -84,7 +84,8 @@ def _reader(request: HttpRequest) -> Any:
 def store_form(request: HttpRequest) -> str:
     """Store the form of a request for an hour and return its key; empty if nothing is stored.
 
-    Forms without typed text, forms that are too long, those of unknown persons, and too many of the same person are not stored.
+    Not stored are forms without typed text, forms that are too long, and forms of unknown people or of a person who has too
+    many of them.
     """
     values = {name: found for name, found in request.POST.lists() if name not in SECRETS | _FORM_FIELDS}
     page = request.headers.get("Referer", "").removeprefix(f"{request.scheme}://{request.get_host()}")

@@ -25,7 +25,7 @@ DJANGO_OPTIONS: Final = {"pool", "server_side_binding", "assume_role", "isolatio
 
 
 def parameters(url: str) -> dict[str, Any]:
-    """Return the parameters of libpq's connection to the database of a URL."""
+    """Return libpq's connection parameters for a database URL."""
     config = env.database(url)
     options = {key: value for key, value in config.get("OPTIONS", {}).items() if key not in DJANGO_OPTIONS}
     names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
@@ -122,8 +122,7 @@ def check_domain(cursor: Cursor, domain: str) -> bool:
 def _check_port(name: str, domain: str) -> None:
     """Raise OperatorError for a domain with a port, unless only this machine can reach it.
 
-    The port would be part of ids and addresses for ever. Other servers leave out `:443`, so that these would be different ids
-    for them.
+    The port would be part of ids and addresses for ever. Other servers leave out `:443`, and would see different ids.
     """
     host, colon, _port = domain.rpartition(":")
     if colon and not domain.endswith("]") and not env.is_loopback(domain):

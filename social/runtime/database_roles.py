@@ -19,7 +19,7 @@ _STATE: Final[LiteralString] = """
 SELECT (SELECT rolname FROM pg_roles WHERE rolname = 'social'), (SELECT rolname FROM pg_roles WHERE rolname = 'social_renamer'),
        (SELECT datdba::regrole::text FROM pg_database WHERE datname = 'social')
 """
-# One statement, so that no role exists without its right. Migrations set the time after which an autovacuum releases a table.
+# One statement, so that the role never exists without its right to set deadlock_timeout, as migrations do.
 _CREATE_ROLE: Final[LiteralString] = """
 DO $$ BEGIN
   CREATE ROLE social LOGIN NOSUPERUSER;

@@ -78,8 +78,8 @@ def _remedy(data_dir: Path, names: list[str]) -> str:
 
 
 def store_fingerprints(cursor: Cursor, secrets: Secrets) -> None:
-    """Store the fingerprints of these secrets in place of all stored ones. Raises OperatorError for a wrong pair of VAPID
-    keys.
+    """Store the fingerprints of these secrets in place of all stored ones. Raises OperatorError if the VAPID
+    keys do not match.
     """
     check_pair(secrets)
     cursor.execute(

@@ -181,7 +181,7 @@ class Supervisor:
                 child.process.send_signal(child.spec.reload_signal)
 
     def turn(self, seconds: float, *, reap: bool = True) -> None:
-        """Wait at most `seconds` for events (output, ended children, signals) and handle them; `reap` ended children, too."""
+        """Wait at most `seconds` for output and signals, and handle them; with `reap`, restart children that end or hang."""
         now = time.monotonic()
         children = self.children.values()
         due = [child.due - now for child in children if child.due is not None]

@@ -30,7 +30,7 @@ SOURCE_URL = "https://github.com/social/social"
 WEB_THREADS = 8
 # Uploads have separate threads, so that pictures that are slow to decode delay only other uploads.
 UPLOAD_THREADS = 2
-# Pictures that one process draws at the same time: all web processes together draw as many as there are cores.
+# Number of pictures that one process decodes at the same time: all web processes together decode one per core.
 IMAGE_WORKERS = max(1, (os.cpu_count() or 1) // env.WEB_WORKERS)
 # The maximum age of cached answers that are the same for everybody (the instance documents).
 RECENT_SECONDS = 10

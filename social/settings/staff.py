@@ -35,7 +35,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_ICON": "social.api.staff_navigation.icon",
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "social.api.staff_navigation.icon"}],
     "STYLES": [lambda request: static("staff.css")],
-    # With it, the theme's pages can be used with keyboards and screen readers.
+    # Makes the theme's pages usable with keyboards and screen readers.
     "SCRIPTS": [lambda request: static("staff.js")],
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "moderation.admin.home.dashboard",

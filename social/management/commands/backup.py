@@ -24,7 +24,7 @@ class Command(OperatorCommand):
     settings in the environment. Copy the folder to another machine.
 
     output: a new folder (DATA_DIR/backups/DOMAIN-TIME)
-    into: a folder of backups; its name there is DOMAIN-TIME
+    into: a folder of backups, in which the new one is named DOMAIN-TIME
     keep: keep only the N newest backups of this server in that folder; also removes the remains of interrupted backups.
         Needs --into
     with_media: copy the files of an object storage, too

@@ -50,7 +50,7 @@ class Manifest:
     migrations: list[str]
 
     def check(self) -> None:
-        """Raise ValueError for a value that no backup has, because values are printed, used in addresses and compared."""
+        """Raise ValueError for a value that no backup can have: values are printed, compared, and used in URLs."""
         for name, kind in self.__annotations__.items():
             value = getattr(self, name)
             texts = value if kind == list[str] else [value]
@@ -119,7 +119,7 @@ def find_older(parent: Path, domain: str, *, keep: int) -> list[Path]:
 
 
 def entries(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield path and digest of each file that a backup lists. Raises OperatorError for a damaged list."""
+    """Yield the path and the digest of each file that a backup lists. Raises OperatorError for a damaged list."""
     with (folder / CHECKSUMS).open() as lines:
         for line in lines:
             digest, _, path = line.rstrip("\n").partition("  ")

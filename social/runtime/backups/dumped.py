@@ -1,5 +1,5 @@
-"""Reads a dump without executing it (security row 82). Of a backup, only rows and the positions of sequences are loaded,
-into tables that the migrations of this release make (`schema`).
+"""Reads a dump without executing it (security row 82). A restore loads only its rows and the positions of its sequences,
+into tables that the migrations of this release create (`schema`).
 """
 
 import gzip
@@ -14,7 +14,7 @@ from social.runtime.backups.archive import CHUNK, Advance
 from social.runtime.failures import OperatorError
 
 _NAME: Final = rb'(?:[a-z_][a-z0-9_]*|"\w+")'
-#: The start of the rows of a table. Statements that match this or POSITION can be executed, whoever wrote them.
+#: The start of the rows of a table. A statement that matches this or POSITION is safe to execute, whoever wrote it.
 ROWS: Final = re.compile(rb"COPY public\.(%b) \((%b(?:, %b)*)\) FROM stdin;\n" % (_NAME, _NAME, _NAME))
 POSITION: Final = re.compile(rb"SELECT pg_catalog\.setval\('public\.(%b)', -?\d+, (?:true|false)\);\n" % _NAME)
 # Commands of `psql` at both ends of dumps since August 2025.

@@ -1,8 +1,8 @@
 """Restores a backup into an empty server, or in place of an existing one, completely or not at all.
 
 The data directory is marked before anything is changed, and the server does not start in a marked one. Files have unique
-names, so that adding them replaces no other file. The database is emptied and loaded in one transaction, with tables that
-the migrations of this release make: no statement of a backup is executed (security row 82). A restore that was killed must
+names, so adding them replaces no other file. The database is emptied and loaded in one transaction, with tables that the
+migrations of this release create: no statement of a backup is executed (security row 82). A restore that was killed must
 be run again, from the beginning.
 """
 
@@ -121,10 +121,10 @@ def _refuse_newer(manifest: Manifest, migrations: set[str]) -> None:
 
 
 def make_tables(folder: Path, manifest: Manifest, report: Report, *, ours_only: bool) -> Schema:
-    """Return the schema for the rows of a backup, as the migrations make it. Nothing of the dump is executed.
+    """Return the schema that the migrations create, for the rows of a backup. Nothing in the dump is executed.
 
-    Raises OperatorError for a dump that holds anything that the migrations do not make, such as functions or further tables
-    (security row 82), unless `ours_only` leaves it out.
+    Raises OperatorError for a dump with anything that the migrations do not create, such as functions or additional tables
+    (security row 82). With `ours_only`, these are left out instead.
     """
     path = folder / archive.DATABASE
     with report("Reading", path.stat().st_size) as advance:

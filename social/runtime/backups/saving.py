@@ -153,7 +153,7 @@ def _fill(folder: Path, lines: IO[str], found: Plan, report: Report) -> Manifest
 
 
 def _secrets() -> dict[str, str]:
-    """Return the secrets in use, which may come from the environment, as `secrets.json` holds them."""
+    """Return the secrets in use, even those from the environment, in the format of `secrets.json`."""
     secrets = settings.SECRETS
     values = {
         "SECRET_KEY": secrets.secret_key,
@@ -181,7 +181,7 @@ def _private_files() -> Iterator[Path]:
 
 
 def _sources(with_media: bool) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield every file, open, with its name in the backup; files that were deleted meanwhile are left out."""
+    """Yield the name of each file in the backup, and the opened file; files that were deleted meanwhile are left out."""
     for path, _size in _media_files(with_media):
         with contextlib.suppress(FileNotFoundError), storage.open_stored(path) as source:
             yield f"media/{path}", source

@@ -1,4 +1,4 @@
-"""Tables, functions and triggers as the migrations of this release make them, for the rows of a backup (security row 82).
+"""Tables, functions and triggers as the migrations of this release create them, for the rows of a backup (security row 82).
 
 The migrations run in a PostgreSQL cluster of its own, which is removed afterwards.
 """
@@ -27,7 +27,7 @@ _NAMED: Final = re.compile(rb'public\.([a-z_][a-z0-9_]*|"\w+")')
 
 @dataclass(frozen=True)
 class Schema:
-    """Statements that create the tables, and those that create indexes, constraints and triggers of filled tables."""
+    """SQL of a schema: `tables` creates the tables, and `rest`, once they are filled, the indexes, constraints and triggers."""
 
     tables: bytes
     rest: bytes
@@ -37,7 +37,7 @@ class Schema:
         return set(_NAMED.findall(self.tables))
 
     def find_unknown(self, dump: Contents) -> list[str]:
-        """Return what is in the dump, but is not made by the migrations: the first lines of statements, and names."""
+        """Return the first lines of statements, and the names, that are in the dump but are not created by the migrations."""
         ours = set(statements(iter((self.tables + self.rest).splitlines(keepends=True))))
         return sorted(
             found.decode(errors="replace").strip() for found in dump.statements - ours | dump.names - self.names
@@ -58,7 +58,7 @@ def schema_of(url: str) -> Schema:
 
 @contextmanager
 def _scratch_server() -> Iterator[Embedded]:
-    """Return a running PostgreSQL with an empty database. Its files are removed, also those of a run that was killed."""
+    """Return a running PostgreSQL with an empty database. Its files, and those that a killed run has left, are removed."""
     folder = env.DATA_DIR / "run" / "schema"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with wait_for_lock(folder.with_suffix(".lock")):
@@ -83,7 +83,7 @@ def _remove(server: Embedded) -> None:
 
 @contextmanager
 def _as_default_database(url: str) -> Iterator[None]:
-    """Use another database wherever this process uses its own: migrations use the default database."""
+    """Make another database the default one, because migrations use the default database."""
     former = connections["default"]
     connections["default"] = ConnectionHandler({"default": env.database(url)})["default"]
     try:

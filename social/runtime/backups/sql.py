@@ -1,6 +1,6 @@
 """A database as compressed SQL: written by pg_dump in one snapshot, loaded in one transaction.
 
-Of a backup, only rows are loaded (`dumped`); a dump that this program has just made itself is executed.
+Only the rows of a backup are loaded (`dumped`); a dump that this program has just made itself is executed.
 """
 
 import contextlib
@@ -55,9 +55,8 @@ class Undecided(OperatorError):
 
 
 def _pg_dump(url: str) -> str:
-    """Return the path of a pg_dump that is not older than the server. For the embedded server it is the embedded
-    PostgreSQL's; for another, one in PATH is preferred, because the embedded PostgreSQL's has no TLS. Raises OperatorError
-    if there is none.
+    """Return the path of a pg_dump that is not older than the server: for the embedded server, the one in the wheel; for
+    another, preferably one in PATH, because the one in the wheel has no TLS. Raises OperatorError if there is none.
     """
     with database.connect(url) as connection:
         oldest = connection.info.server_version // 10000
@@ -78,7 +77,7 @@ def _pg_dump(url: str) -> str:
 
 @contextlib.contextmanager
 def dump(url: str, *, without: Sequence[str] = ()) -> Iterator[IO[bytes]]:
-    """Return a stream from which a database is read, except the rows of the tables `without`. Raises OperatorError, with
+    """Return a stream with the dump of a database, without the rows of the tables `without`. Raises OperatorError, with
     the last message of pg_dump, at the end of the block if the dump is not complete.
     """
     parameters = database.parameters(url)
@@ -161,7 +160,7 @@ def _fill(
 
 
 def _send(connection: psycopg.Connection[Any], lines: Iterator[bytes], moved: Callable[[], None]) -> None:
-    """Execute the lines of a dump of our own: statements, and rows of tables. `psql` is not on every machine."""
+    """Execute the lines of a dump of our own: statements, and rows of tables."""
     waiting: list[bytes] = []
     for line in lines:
         if _ROWS.fullmatch(line):

@@ -88,7 +88,7 @@ class _Answer(NamedTuple):
 
 
 class _Refused(Exception):
-    """A request that the application never receives: status, text, and the seconds of Retry-After."""
+    """Refusal of a request before the application receives it: status, text, and the seconds of Retry-After."""
 
     def __init__(self, status: int, text: str, retry_after: int | None = None) -> None:
         super().__init__(text)
@@ -262,7 +262,7 @@ class Adapter:
         finally:
             if address is not None:
                 self._bodies[address, is_upload] -= 1
-                self._bodies += Counter()  # removes the counts of zero
+                self._bodies += Counter()  # removes counts of zero
 
     async def _receive(self, environ: dict[str, Any], protocol: Any, file: IO[bytes], limit: int) -> int:
         """Write the body into the file and return its size. Raises _Refused if it is too large, too slow or malformed."""

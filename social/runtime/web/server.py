@@ -42,7 +42,7 @@ _COMMAND: Final = (sys.executable, "-m", "social.runtime.serve", "web")
 
 
 def listen(address: str, port: int, read_seconds: float) -> socket.socket:
-    """Return the listening socket, which all processes share. A connection ends when its client has accepted nothing for
+    """Return the listening socket, which all processes share. A connection ends when its client has accepted no data for
     `read_seconds`.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
