@@ -27,7 +27,7 @@ def answer(response: Any) -> tuple[int, Any]:
     return response.status_code, response.json().get("error")
 
 
-def test_a_public_endpoint_answers_whatever_token_is_sent(callers: Tokens, get: Any) -> None:
+def test_a_public_endpoint_answers_with_any_token(callers: Tokens, get: Any) -> None:
     assert get("/api/v1/access/public").status_code == 200
     for token in ("wrong", callers.user_token("push", suspended=True)):
         assert get("/api/v1/access/public", token=token).status_code == 200
@@ -78,7 +78,7 @@ def test_a_user_who_may_not_act_gets_the_reason(callers: Tokens, get: Any, state
     assert answer(get("/api/v1/access/person", token=callers.user_token(**state))) == (403, message)
 
 
-def test_the_suspended_are_refused_wherever_a_token_counts_and_the_disabled_where_a_user_is_needed(
+def test_suspended_users_are_refused_with_any_token_and_disabled_users_where_a_user_is_needed(
     callers: Tokens, get: Any
 ) -> None:
     for name in ("optional", "anybody", "person", "moderator"):
@@ -90,25 +90,25 @@ def test_the_suspended_are_refused_wherever_a_token_counts_and_the_disabled_wher
         assert get(f"/api/v1/access/{name}", token=callers.user_token(disabled=True)).json()["user"] is None, name
 
 
-def test_the_unconfirmed_may_use_public_endpoints(callers: Tokens, get: Any) -> None:
+def test_unconfirmed_and_unapproved_users_may_use_public_endpoints(callers: Tokens, get: Any) -> None:
     for state in ({"confirmed": False}, {"approved": False}):
         assert get("/api/v1/access/optional", token=callers.user_token(**state)).status_code == 200
 
 
-def test_any_token_is_enough_to_look_at_its_application(callers: Tokens, get: Any) -> None:
+def test_any_token_may_read_its_application(callers: Tokens, get: Any) -> None:
     assert get("/api/v1/access/anybody").status_code == 401
     assert get("/api/v1/access/anybody", token=callers.app_token("push")).status_code == 200
     assert get("/api/v1/access/anybody", token=callers.user_token("push")).status_code == 200
 
 
-def test_sign_up_is_for_applications_only(callers: Tokens, get: Any) -> None:
+def test_sign_up_needs_the_token_of_an_application(callers: Tokens, get: Any) -> None:
     assert get("/api/v1/access/application", token=callers.app_token("write")).status_code == 200
     refused = (403, "This method requires an client credentials authentication")
     assert answer(get("/api/v1/access/application", token=callers.user_token("write"))) == refused
     assert answer(get("/api/v1/access/application", token=callers.app_token("read"))) == (403, SCOPE)
 
 
-def test_moderators_endpoints_answer_403_to_whoever_has_no_business_there(callers: Tokens, get: Any) -> None:
+def test_endpoints_for_moderators_answer_403_to_everybody_else(callers: Tokens, get: Any) -> None:
     path = "/api/v1/access/moderator"
     assert answer(get(path)) == (403, "This action is not allowed")
     assert answer(get(path, token="wrong")) == (403, "This action is not allowed")
@@ -135,14 +135,14 @@ def test_moderators_endpoints_answer_403_to_whoever_has_no_business_there(caller
         ("moderator", ("admin:write",), False),
     ],
 )
-def test_parents_open_what_their_children_open(
+def test_a_parent_scope_gives_the_access_of_its_children(
     callers: Tokens, get: Any, name: str, scopes: tuple[str, ...], opens: bool
 ) -> None:
     status = get(f"/api/v1/access/{name}", token=callers.user_token(*scopes)).status_code
     assert status == (200 if opens else 403)
 
 
-def test_tokens_come_by_header_query_and_form(callers: Tokens) -> None:
+def test_a_token_can_be_sent_in_the_header_the_query_or_the_body(callers: Tokens) -> None:
     """Contract, behaviours section 5: Authorization, `access_token`, `bearer_token`."""
     token = callers.user_token()
     client, path = Client(), "/api/v1/access/person"
@@ -161,7 +161,7 @@ def test_the_header_wins_over_parameters(callers: Tokens) -> None:
     assert Client().get("/api/v1/access/person", {"access_token": "wrong"}, headers=headers).status_code == 200
 
 
-def test_a_token_in_a_large_body_is_not_looked_for(callers: Tokens) -> None:
+def test_a_large_body_is_not_searched_for_a_token(callers: Tokens) -> None:
     """The server must not read 8 MB before it knows the caller."""
     body = f"access_token={callers.user_token()}&x={'a' * 1_100_000}"
     response = Client().put("/api/v1/echo/big", body, "application/x-www-form-urlencoded")
@@ -178,7 +178,7 @@ def test_an_action_without_access_cannot_be_routed() -> None:
         Forgetful.as_view({"get": "list"})
 
 
-def test_an_unknown_scope_is_a_mistake_of_the_programmer() -> None:
+def test_declaring_an_unknown_scope_raises_an_error() -> None:
     with pytest.raises(ValueError, match="read:everything"):
         access.user("read:everything")
 
@@ -210,7 +210,7 @@ def classes_of_tags(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 @pytest.mark.django_db
-def test_a_permission_class_that_answers_false_is_a_403(callers: Tokens, get: Any, classes_of_tags: Any) -> None:
+def test_a_permission_class_that_returns_false_causes_a_403(callers: Tokens, get: Any, classes_of_tags: Any) -> None:
     assert get("/api/v1/tags").status_code == 200
     classes_of_tags(permission_classes=[NoModerator])
     for token in (None, callers.user_token()):
@@ -219,7 +219,7 @@ def test_a_permission_class_that_answers_false_is_a_403(callers: Tokens, get: An
 
 
 @pytest.mark.django_db
-def test_a_permission_class_does_not_take_the_place_of_the_declared_access(
+def test_a_permission_class_does_not_replace_the_declared_access(
     callers: Tokens, get: Any, classes_of_tags: Any
 ) -> None:
     classes_of_tags(permission_classes=[])
@@ -247,12 +247,12 @@ def test_a_permission_class_may_refuse_single_objects(
 
 
 @pytest.mark.django_db
-def test_a_throttle_class_that_answers_false_is_a_429(callers: Tokens, get: Any, classes_of_tags: Any) -> None:
+def test_a_throttle_class_that_returns_false_causes_a_429(callers: Tokens, get: Any, classes_of_tags: Any) -> None:
     classes_of_tags(throttle_classes=[UsedUp])
     assert get("/api/v1/tags").status_code == 429
 
 
-def test_an_endpoint_of_staff_whose_viewset_does_not_know_roles_opens_to_nobody(callers: Tokens) -> None:
+def test_an_endpoint_for_staff_whose_viewset_cannot_check_roles_admits_nobody(callers: Tokens) -> None:
     class Careless(ApiViewSet):
         endpoints = {"list": Endpoint(access.staff("admin:read:reports", Duty.READ), "Sample")}
 
@@ -274,7 +274,7 @@ def test_attributes_that_the_declaration_replaces_are_refused_when_the_class_is_
         type("Careless", (ApiViewSet,), {name: value})
 
 
-def test_an_action_of_drf_is_refused_when_the_class_is_made() -> None:
+def test_a_decorated_action_of_drf_is_refused_when_the_class_is_made() -> None:
     with pytest.raises(ImproperlyConfigured, match=r"Careless\.extra: @action has no effect"):
 
         class Careless(ApiViewSet):

@@ -149,7 +149,7 @@ def test_an_endpoint_without_its_access_check_is_caught(callers: Tokens, monkeyp
 
 
 @pytest.mark.django_db
-def test_an_object_of_somebody_else_that_is_shown_is_caught(callers: Tokens) -> None:
+def test_an_endpoint_that_shows_another_users_object_is_caught(callers: Tokens) -> None:
     def leaking(callers: Any, size: int) -> Scene:
         scene = some_tags(callers, size)
         return replace(scene, foreign={"id": scene.ids["id"]})
@@ -158,7 +158,9 @@ def test_an_object_of_somebody_else_that_is_shown_is_caught(callers: Tokens) -> 
 
 
 @pytest.mark.django_db
-def test_an_id_that_is_found_though_it_is_none_is_caught(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_that_finds_a_row_for_an_invalid_id_is_caught(
+    callers: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(TagsViewSet, "retrieve", lambda self, request, id: {"id": "1", "name": "x"})
     broken(promises.an_unknown_id_is_not_found, Row("GET api/v1/tags/<id>", some_tags), callers)
     monkeypatch.setattr("social.api.viewsets.is_id", lambda name: False)

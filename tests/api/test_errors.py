@@ -92,7 +92,7 @@ def test_an_unforeseen_error_is_500_with_the_request_id_and_a_traceback_in_the_l
     assert records[0].exc_info is not None
 
 
-def test_errors_nobody_foresaw_reach_error_trackers_and_tests() -> None:
+def test_unforeseen_errors_reach_error_trackers_and_tests() -> None:
     with pytest.raises(RuntimeError, match="shown to the test"):
         fail(RuntimeError("shown to the test"))
 
@@ -117,14 +117,14 @@ def test_a_method_that_does_not_exist_is_404_before_anything_is_asked(callers: T
     assert callers.asked == []
 
 
-def test_people_get_a_page_in_their_language() -> None:
+def test_people_get_an_error_page_in_their_language() -> None:
     response = Client().get("/nothing/here", headers={"Accept-Language": "ar"})
     assert response.status_code == 404
     assert response.headers["Content-Type"].startswith("text/html")
     assert '<html lang="ar" dir="rtl">' in response.content.decode()
 
 
-def test_an_error_page_shows_its_number_and_nothing_else() -> None:
+def test_an_error_page_shows_only_the_request_id() -> None:
     response = Client(raise_request_exception=False).get("/pages/broken")
     text = response.content.decode()
     assert response.status_code == 500
@@ -142,7 +142,7 @@ def test_a_row_deleted_during_a_request_is_404_on_pages_as_in_the_api() -> None:
     assert page.headers["Content-Type"].startswith("text/html")
 
 
-def test_a_form_without_its_token_gets_a_page_that_helps() -> None:
+def test_a_form_without_its_csrf_token_gets_a_page_that_says_what_to_do() -> None:
     response = Client(enforce_csrf_checks=True).post("/pages/form")
     assert response.status_code == 403
     assert "Go back, reload, and try again" in response.content.decode()

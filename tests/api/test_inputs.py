@@ -30,7 +30,7 @@ def refused(**values: Any) -> str:
 
 
 @pytest.mark.parametrize("value", ["false", "0", "f", "F", "FALSE", "off", "OFF", "False", False, 0])
-def test_words_for_false_are_read_as_false(value: Any) -> None:
+def test_all_spellings_of_false_are_false(value: Any) -> None:
     assert read(sensitive=value).sensitive is False
 
 
@@ -102,7 +102,7 @@ def test_lists_of_ids_are_read_in_every_notation(value: Any, ids: tuple[int, ...
     assert read(tag_ids=value).tag_ids == ids
 
 
-def test_too_long_a_list_is_refused() -> None:
+def test_a_list_that_is_too_long_is_refused() -> None:
     assert refused(tag_ids=list("123456")) == "Validation failed: Tag ids is too long (maximum is 5)"
 
 
@@ -225,7 +225,7 @@ def test_files_come_as_parts_or_as_data_urls() -> None:
 
 
 @pytest.mark.parametrize("value", ["https://example.com/a.png", "data:image/png", "data:image/png;base64,@", 5])
-def test_another_string_for_a_file_is_400(value: Any) -> None:
+def test_any_other_string_for_a_file_is_400(value: Any) -> None:
     response = Client().post("/api/v1/echo/draft", json.dumps({"name": "x", "picture": value}), "application/json")
     assert response.status_code == 400
 
@@ -254,7 +254,7 @@ def test_the_types_of_a_form_say_how_its_values_are_read() -> None:
 
 
 @pytest.mark.parametrize("name", [None, "", "  ", [], {"a": "b"}])
-def test_a_required_value_that_reads_as_nothing_is_missing(name: Any) -> None:
+def test_a_required_value_that_is_empty_after_reading_counts_as_missing(name: Any) -> None:
     with pytest.raises(errors.BadRequest):
         SampleForm.read_mapping({"name": name})
 

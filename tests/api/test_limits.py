@@ -56,7 +56,7 @@ def test_the_reset_is_iso_with_microseconds(callers: Tokens, get: Any) -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", value)
 
 
-def test_the_table_is_the_contracts() -> None:
+def test_the_limits_are_those_of_the_contract() -> None:
     def shape(rules: tuple[Rule, ...]) -> list[tuple[int, int, str]]:
         return [(rule.limit, rule.period, rule.per) for rule in rules]
 
@@ -85,7 +85,7 @@ def test_a_request_above_the_limit_is_429_with_a_body_and_headers(callers: Token
     assert "no-store" in response.headers["Cache-Control"]
 
 
-def test_the_next_window_starts_afresh(callers: Tokens, get: Any, small: None) -> None:
+def test_the_next_window_starts_at_zero(callers: Tokens, get: Any, small: None) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         for _ in range(4):
             last = get("/api/v1/access/public")
@@ -113,13 +113,15 @@ def test_an_applications_token_counts_for_the_address_too(callers: Tokens, get: 
     assert statuses == [200, 200, 200, 429]
 
 
-def test_wrong_tokens_are_no_way_around_the_limit(callers: Tokens, get: Any, small: None) -> None:
+def test_requests_with_wrong_tokens_are_limited_too(callers: Tokens, get: Any, small: None) -> None:
     statuses = [get("/api/v1/access/person", token=f"wrong-{number}").status_code for number in range(5)]
     assert statuses == [401, 401, 401, 429, 429]
 
 
 @pytest.mark.parametrize("parameter", ["page", "min_id", "max_id", "since_id"])
-def test_paging_is_counted_apart(callers: Tokens, get: Any, small: None, parameter: str) -> None:
+def test_requests_for_further_pages_have_their_own_limit(
+    callers: Tokens, get: Any, small: None, parameter: str
+) -> None:
     token = callers.user_token()
     statuses = [get("/api/v1/access/person", token=token, **{parameter: "5"}).status_code for _ in range(3)]
     assert statuses == [200, 200, 429]
@@ -130,7 +132,7 @@ def test_paging_is_counted_apart(callers: Tokens, get: Any, small: None, paramet
     "variant",
     ["/api/v1/access/public/", "/api/v1/access/public?x=1", "/api/v1/%61ccess/public"],
 )
-def test_another_spelling_of_the_path_is_the_same_path(callers: Tokens, small: None, variant: str) -> None:
+def test_another_spelling_of_a_path_counts_for_the_same_limit(callers: Tokens, small: None, variant: str) -> None:
     statuses = [Client().get(variant).status_code for _ in range(4)]
     assert statuses == [200, 200, 200, 429]
 
@@ -153,7 +155,7 @@ def test_behind_a_trusted_proxy_each_client_is_counted(callers: Tokens, small: N
     assert statuses == [200, 200, 200, 429]
 
 
-def test_an_ipv6_customer_is_one_whatever_the_address_in_the_64(callers: Tokens, small: None) -> None:
+def test_all_addresses_of_an_ipv6_64_share_one_counter(callers: Tokens, small: None) -> None:
     statuses = [
         Client().get("/api/v1/access/public", REMOTE_ADDR=f"2001:db8:1:2::{number:x}").status_code
         for number in range(1, 5)
@@ -163,7 +165,9 @@ def test_an_ipv6_customer_is_one_whatever_the_address_in_the_64(callers: Tokens,
 
 
 @pytest.mark.django_db
-def test_a_family_shows_in_the_headers_when_it_is_the_lower(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_headers_show_the_counter_of_a_family_when_it_has_fewer_requests_left(
+    callers: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rule = Rule("statuses", 2, 10800, "account", family=True)
     limit_to(monkeypatch, "create", rule)
     headers = {"Authorization": f"Bearer {callers.user_token()}"}
@@ -183,7 +187,9 @@ def test_a_family_shows_in_the_headers_when_it_is_the_lower(callers: Tokens, mon
 
 
 @pytest.mark.django_db
-def test_a_family_never_hides_who_may_not_act(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exceeded_family_limit_does_not_hide_that_access_is_refused(
+    callers: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rule = Rule("statuses", 0, 10800, "account", family=True)
     limit_to(monkeypatch, "create", rule)
     headers = {"Authorization": f"Bearer {callers.user_token('read')}"}
@@ -191,14 +197,14 @@ def test_a_family_never_hides_who_may_not_act(callers: Tokens, monkeypatch: pyte
 
 
 @pytest.mark.django_db
-def test_an_own_limit_counts_attempts(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_of_an_action_counts_refused_requests_too(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     limit_to(monkeypatch, "destroy", Rule("deletions", 2, 1800, "user"))
     headers = {"Authorization": f"Bearer {callers.user_token()}"}
     statuses = [Client().delete("/api/v1/tags/1", headers=headers).status_code for _ in range(3)]
     assert statuses == [404, 404, 429]
 
 
-def test_switched_off_nothing_is_counted_and_no_header_sent(
+def test_without_rate_limits_nothing_is_counted_and_no_header_is_sent(
     callers: Tokens, get: Any, small: None, settings: Any
 ) -> None:
     settings.RATE_LIMITS = False
@@ -245,7 +251,7 @@ def test_requests_to_unknown_api_paths_are_counted(callers: Tokens, small: None,
     assert (known.status_code, remaining(known)) == (404, ("4", "3"))
 
 
-def test_the_tightest_is_the_one_with_least_left() -> None:
+def test_the_tightest_counter_is_the_one_with_the_fewest_requests_left() -> None:
     wide, narrow = Count(Rule("a", 100, 60, "user"), 50, 0), Count(Rule("b", 10, 60, "user"), 9, 0)
     assert tightest([wide, narrow]) is narrow
     assert tightest([]) is None

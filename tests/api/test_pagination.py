@@ -95,9 +95,7 @@ def test_links_are_absolute_quoted_and_next_comes_first(ids: list[int], settings
     )
 
 
-def test_links_keep_the_parameters_of_the_endpoint_but_the_position_and_nothing_else(
-    ids: list[int], callers: Tokens
-) -> None:
+def test_links_repeat_only_declared_parameters_and_replace_the_position(ids: list[int], callers: Tokens) -> None:
     token = callers.user_token()
     query = f"words[]=a&words%5B%5D=b&name=x+y%26z&max_id=9223372036854775807&kind=&limit=2&access_token={token}"
     _found, response = page(f"/api/v1/tags?{query}&utm_source=elsewhere&_=1700000000&other[]=1")
@@ -106,7 +104,7 @@ def test_links_keep_the_parameters_of_the_endpoint_but_the_position_and_nothing_
         assert parse_qsl(urlsplit(links(response)[rel]).query, keep_blank_values=True) == [*kept, position]
 
 
-def test_links_leave_out_single_values_where_lists_belong(ids: list[int]) -> None:
+def test_links_leave_out_single_values_of_list_parameters(ids: list[int]) -> None:
     _found, response = page("/api/v1/tags?words=one&tag_ids=1&name=x&limit=2")
     kept = [("tag_ids", "1"), ("name", "x"), ("limit", "2")]
     assert parse_qsl(urlsplit(links(response)["next"]).query) == [*kept, ("max_id", str(ids[1]))]
@@ -116,7 +114,7 @@ def test_a_link_from_a_path_with_a_slash_is_the_plain_path(ids: list[int]) -> No
     assert urlsplit(links(page("/api/v1/tags/?limit=2")[1])["next"]).path == "/api/v1/tags"
 
 
-def test_timelines_lead_on_whenever_there_is_something(ids: list[int]) -> None:
+def test_timelines_link_to_the_next_page_from_every_page_that_is_not_empty(ids: list[int]) -> None:
     found, response = page(f"/api/v1/tags?max_id={ids[47]}")
     assert len(found) == 2
     assert list(links(response)) == ["next", "prev"]
@@ -125,7 +123,7 @@ def test_timelines_lead_on_whenever_there_is_something(ids: list[int]) -> None:
     assert "Link" not in response.headers
 
 
-def test_other_lists_lead_on_only_from_a_full_page(ids: list[int], callers: Tokens) -> None:
+def test_other_lists_link_to_the_next_page_only_from_a_full_page(ids: list[int], callers: Tokens) -> None:
     token = callers.user_token()
     full = page("/api/v1/tags/index?limit=25", token)[1]
     assert list(links(full)) == ["next", "prev"]
@@ -133,7 +131,7 @@ def test_other_lists_lead_on_only_from_a_full_page(ids: list[int], callers: Toke
     assert list(links(last)) == ["prev"]
 
 
-def test_lists_of_accounts_lead_back_by_since_id_and_know_no_min_id(ids: list[int], callers: Tokens) -> None:
+def test_lists_of_accounts_link_back_by_since_id_and_ignore_min_id(ids: list[int], callers: Tokens) -> None:
     found, response = page(f"/api/v1/tags/index?limit=3&min_id={ids[20]}", callers.user_token())
     assert found == ids[:3]
     assert dict(parse_qsl(urlsplit(links(response)["prev"]).query)) == {"limit": "3", "since_id": str(ids[0])}

@@ -77,7 +77,7 @@ def test_names_in_brackets_describe_structures(query: str, expected: dict[str, A
     assert echo("POST", query, FORM) == expected
 
 
-def test_raw_utf8_in_a_query_is_read_as_it_was_meant() -> None:
+def test_unescaped_utf8_in_a_query_is_decoded() -> None:
     response = Client().get(ECHO, QUERY_STRING="q=\u65e5\u672c".encode().decode("latin-1"))
     assert response.json() == {"q": "\u65e5\u672c"}
 
@@ -147,7 +147,7 @@ def test_json_is_recognised_however_its_type_is_written(content_type: str) -> No
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/vnd.api+json", "application/activity+json"])
-def test_a_body_of_another_type_counts_as_no_parameters(content_type: str) -> None:
+def test_a_body_of_an_unsupported_type_has_no_parameters(content_type: str) -> None:
     assert echo("POST", {"a": 1}, content_type) == {}
 
 
@@ -162,7 +162,7 @@ def test_malformed_json_is_400(body: Any) -> None:
     ("body", "text"),
     [(rb'{"a": "cut \ud83d"}', "cut \ufffd"), (rb'{"a": "\\ud83d"}', "\\ud83d"), (b'\xef\xbb\xbf{"a": "b"}', "b")],
 )
-def test_half_a_surrogate_pair_and_a_byte_order_mark_cost_nothing_else(body: bytes, text: str) -> None:
+def test_an_unpaired_surrogate_and_a_byte_order_mark_change_nothing_else(body: bytes, text: str) -> None:
     """Neither a text column nor a response can hold half a surrogate pair."""
     assert echo("POST", body, JSON) == {"a": text}
 
@@ -172,7 +172,7 @@ def test_an_empty_body_is_no_parameters() -> None:
     assert echo("POST", b" ", JSON) == {}
 
 
-def test_a_body_without_a_known_type_is_ignored_and_without_any_read_as_a_form() -> None:
+def test_a_body_of_an_unknown_type_is_ignored_and_one_without_a_type_is_read_as_a_form() -> None:
     assert echo("POST", "a=1", "text/plain") == {}
     response = Client().generic("POST", ECHO, "a=1", content_type="")
     assert response.json() == {"a": "1"}
@@ -202,7 +202,7 @@ def nested_json(depth: int) -> str:
         ("a[][]=1", FORM),
     ],
 )
-def test_bombs_are_400_and_cheap(body: str, content_type: str) -> None:
+def test_bodies_made_to_exhaust_the_server_are_refused_with_400(body: str, content_type: str) -> None:
     assert Client().post(ECHO, body, content_type).status_code == 400
 
 
@@ -211,7 +211,7 @@ def test_parameters_at_the_limits_of_depth_and_number_are_read() -> None:
     assert len(echo("POST", "&".join(f"a{number}=1" for number in range(1990)), FORM)) == 1990
 
 
-def test_a_body_of_more_than_a_mebibyte_is_413_unless_the_action_takes_more() -> None:
+def test_a_body_above_one_mebibyte_is_413_unless_the_action_accepts_more() -> None:
     body = json.dumps({"a": "x" * 1_100_000})
     response = Client().post(ECHO, body, JSON)
     assert response.status_code == 413
@@ -235,7 +235,7 @@ def in_chunks(body: bytes, content_type: str) -> Any:
     return Client().generic("POST", ECHO, **environ)
 
 
-def test_a_body_sent_in_chunks_is_read_as_far_as_the_limit() -> None:
+def test_a_body_sent_in_chunks_is_read_up_to_the_limit() -> None:
     assert in_chunks(b'{"a": 1}', JSON).json() == {"a": 1}
     assert in_chunks(b"a=1", FORM).status_code == 411, (
         "the end of such a form cannot be distinguished from a broken connection"
@@ -270,7 +270,7 @@ def test_unknown_parameters_are_ignored(callers: Tokens) -> None:
 
 
 @pytest.mark.parametrize("kind", [FORM, "application/json", "multipart/form-data; boundary=mark"])
-def test_half_a_body_is_refused_and_not_carried_out(kind: str) -> None:
+def test_an_incomplete_body_is_refused_and_nothing_is_done(kind: str) -> None:
     body = {
         FORM: b"status=hello&visib",
         "application/json": b'{"status": "hello"}',
@@ -282,7 +282,7 @@ def test_half_a_body_is_refused_and_not_carried_out(kind: str) -> None:
     assert Client().generic("POST", ECHO, **environ).status_code == 400
 
 
-def test_a_multipart_body_without_its_end_is_refused() -> None:
+def test_a_multipart_body_without_its_last_boundary_is_refused() -> None:
     body = b'--mark\r\nContent-Disposition: form-data; name="status"\r\n\r\nhello\r\n'
     kind = "multipart/form-data; boundary=mark"
     assert Client(raise_request_exception=False).generic("POST", ECHO, body, kind).status_code == 400

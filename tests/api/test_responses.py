@@ -27,7 +27,7 @@ AccessLog = Callable[[], list[dict[str, Any]]]
 @pytest.mark.usefixtures("callers")
 @pytest.mark.parametrize("accept", ["*/*", "text/html", "application/activity+json", "image/png;q=1", "nonsense"])
 @pytest.mark.parametrize("suffix", ["", "/"])
-def test_the_answer_is_json_whatever_is_accepted(accept: str, suffix: str) -> None:
+def test_the_answer_is_json_whatever_the_client_accepts(accept: str, suffix: str) -> None:
     """clients.md, trap 15; such requests are not redirected either."""
     response = Client().get(PUBLIC + suffix, headers={"Accept": accept})
     assert response.status_code == 200
@@ -35,7 +35,7 @@ def test_the_answer_is_json_whatever_is_accepted(accept: str, suffix: str) -> No
     assert Client().post(PUBLIC + suffix, headers={"Accept": accept}).status_code == 200
 
 
-def test_answers_to_a_token_are_cached_by_nobody(callers: Tokens, get: Any) -> None:
+def test_answers_to_requests_with_a_token_are_never_cached(callers: Tokens, get: Any) -> None:
     assert get(PUBLIC, token=callers.user_token()).headers["Cache-Control"] == "private, no-store"
     assert get(PUBLIC, token="wrong").headers["Cache-Control"] == "private, no-store"
     assert get(PUBLIC, access_token=callers.user_token()).headers["Cache-Control"] == "private, no-store"
@@ -50,7 +50,7 @@ def test_public_answers_may_be_cached_briefly(callers: Tokens, get: Any) -> None
     assert get("/api/v1/failures/created").headers["Cache-Control"] == "public, max-age=5"
 
 
-def test_errors_and_answers_to_writes_are_cached_by_nobody(callers: Tokens, get: Any) -> None:
+def test_errors_and_answers_to_writes_are_never_cached(callers: Tokens, get: Any) -> None:
     for response in (get("/api/v1/access/person"), get("/api/v1/nothing"), Client().post(PUBLIC)):
         assert response.headers["Cache-Control"] == "private, no-store"
 
@@ -93,12 +93,12 @@ def test_preflights_are_answered_without_authentication(callers: Tokens, path: s
     assert callers.asked == []
 
 
-def test_pages_are_not_for_other_sites() -> None:
+def test_other_sites_cannot_read_pages() -> None:
     response = Client().get("/pages/form", headers={"Origin": "https://elk.zone"})
     assert "Access-Control-Allow-Origin" not in response.headers
 
 
-def test_head_needs_no_code_of_its_own_and_options_is_for_preflights_alone(callers: Tokens) -> None:
+def test_head_works_for_every_get_and_options_only_for_preflights(callers: Tokens) -> None:
     assert Client().head(PUBLIC).status_code == 200
     assert Client().head(PUBLIC).content == b""
     assert Client().head("/api/v1/access/person").status_code == 401
@@ -113,7 +113,7 @@ def test_answers_have_a_content_length(callers: Tokens) -> None:
     assert Client().head(PUBLIC).headers["Content-Length"] == body.headers["Content-Length"]
 
 
-def test_drfs_own_response_class_works_too(callers: Tokens, get: Any) -> None:
+def test_an_action_may_return_the_response_class_of_drf(callers: Tokens, get: Any) -> None:
     response = get("/api/v1/failures/drf")
     assert (response.status_code, response.json()) == (202, {"ok": True})
     assert response.headers["Content-Type"] == "application/json; charset=utf-8"
@@ -125,7 +125,7 @@ def test_statuses_and_headers_of_the_action_are_kept(callers: Tokens, get: Any) 
 
 
 @pytest.mark.parametrize("sent", ["abcdef-12345", "0" * 64])
-def test_a_harmless_request_id_is_taken_over(callers: Tokens, get: Any, sent: str) -> None:
+def test_a_harmless_request_id_is_adopted(callers: Tokens, get: Any, sent: str) -> None:
     assert Client().get(PUBLIC, headers={"X-Request-Id": sent}).headers["X-Request-Id"] == sent
 
 
@@ -213,7 +213,7 @@ def test_the_access_log_names_the_request_and_no_secret(access_log: AccessLog, c
     assert "c" * 40 not in everything
 
 
-def test_a_path_cannot_write_to_the_terminal_of_who_reads_the_log(access_log: AccessLog) -> None:
+def test_a_path_cannot_send_control_characters_to_the_terminal_in_which_the_log_is_read(access_log: AccessLog) -> None:
     for path in ("/api/v1/%1b[2J", "/api/v1/x%0a2026 forged", "/api/v1/%00", "/api/v1/caf%C3%A9"):
         Client().get(path)
     paths = [line["path"] for line in access_log()]
@@ -257,7 +257,7 @@ def test_only_trusted_proxies_set_the_clients_address(
     assert addresses.find({"REMOTE_ADDR": remote, "HTTP_X_FORWARDED_FOR": forwarded}) == expected
 
 
-def test_an_address_is_counted_as_itself_or_as_its_64() -> None:
+def test_an_ipv4_address_is_counted_by_itself_and_an_ipv6_address_by_its_64() -> None:
     assert addresses.rate_key("203.0.113.5") == "203.0.113.5"
     assert addresses.rate_key("2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::/64"
     assert addresses.rate_key("::ffff:203.0.113.5") == "203.0.113.5"

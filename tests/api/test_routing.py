@@ -23,7 +23,7 @@ def test_fixed_segments_win_over_parameters() -> None:
 
 
 @pytest.mark.parametrize("ending", ["api/v1/access/public", "api/v1/access/public//", "api//v1/access/public/"])
-def test_slashes_at_the_end_and_several_in_place_of_one_are_the_same_path(callers: Tokens, ending: str) -> None:
+def test_a_slash_at_the_end_and_repeated_slashes_do_not_change_the_path(callers: Tokens, ending: str) -> None:
     response = Client().get(f"/{ending}")
     assert (response.status_code, response.wsgi_request.resolver_match.route) == (200, "api/v1/access/public")
 
@@ -35,18 +35,18 @@ def test_other_spellings_are_other_paths(path: str) -> None:
     assert resolve(path).func is unknown_path
 
 
-def test_pages_are_reached_behind_the_endpoints() -> None:
+def test_pages_are_matched_after_the_endpoints() -> None:
     assert resolve("/pages/form").func.__name__ == "_form_page"
     with pytest.raises(Resolver404):
         resolve("/pages/unknown")
 
 
-def test_endpoints_can_be_walked_over() -> None:
+def test_all_endpoints_can_be_listed() -> None:
     found = {pattern.path for pattern in endpoints(get_resolver().url_patterns)}
     assert {"api/v1/tags", "api/v1/tags/<id>", "api/v1/access/person"} <= found
 
 
-def test_whatever_takes_put_takes_patch_as_well() -> None:
+def test_every_endpoint_that_accepts_put_accepts_patch() -> None:
     """Clients use both methods for a change (contract, parameters section 0)."""
     changes = [pattern for pattern in endpoints(project_urls) if "put" in pattern.actions or "patch" in pattern.actions]
     assert {"api/v1/lists/<id>", "api/v1/statuses/<id>", "api/v1/profile"} <= {pattern.path for pattern in changes}
@@ -71,7 +71,7 @@ def test_a_path_is_declared_once(module: ModuleType) -> None:
         api_urls(module.__name__)
 
 
-def test_a_fixed_segment_that_leads_nowhere_is_tried_as_a_parameter(module: ModuleType) -> None:
+def test_a_path_whose_fixed_segment_matches_no_endpoint_is_matched_with_a_parameter(module: ModuleType) -> None:
     module.urlpatterns = [  # type: ignore[attr-defined]  # made above
         endpoint("api/v1/a/<name>/c", FailuresViewSet, {"get": "raise_it"}),
         endpoint("api/v1/a/b", TagsViewSet, {"get": "list"}),

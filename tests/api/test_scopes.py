@@ -20,7 +20,7 @@ def test_sufficient_scopes_are_the_scope_and_its_parents() -> None:
         assert scopes.sufficient_scopes(alone) == {alone}
 
 
-def test_the_old_scope_follow_opens_what_names_it_and_nothing_else() -> None:
+def test_the_old_scope_follow_gives_access_only_to_endpoints_that_name_it() -> None:
     assert "follow" in scopes.sufficient_for_any(("read:follows", "follow"))
     assert scopes.sufficient_for_any(("read:follows",)) == {"read:follows", "read"}
 

@@ -39,13 +39,13 @@ def another_process() -> None:
     forget_identities()
 
 
-def test_an_identity_survives_being_written_down() -> None:
+def test_a_decoded_identity_equals_the_encoded_one() -> None:
     full = Identity(7, 8, frozenset({"read", "push"}), 9, 10, False, False, True, True, True, "de")
     for identity in (full, Identity(7, None, frozenset())):
         assert identities.decode(identities.encode(identity)) == identity
 
 
-def test_the_database_is_asked_once_a_minute(callers: Tokens, get: Any, either_way: None) -> None:
+def test_a_token_is_looked_up_in_the_database_once_a_minute(callers: Tokens, get: Any, either_way: None) -> None:
     token = callers.user_token()
     for _ in range(3):
         assert get(PERSON, token=token).status_code == 200
@@ -86,7 +86,7 @@ def test_a_revoked_token_is_refused_in_every_process_within_a_second(
     assert get(PERSON, token=token).status_code == 401
 
 
-def test_a_revoked_token_changes_nothing_any_more_in_any_process(callers: Tokens, either_way: None) -> None:
+def test_a_revoked_token_cannot_change_anything_in_any_process(callers: Tokens, either_way: None) -> None:
     token = callers.user_token()
 
     def act() -> int:
@@ -117,7 +117,9 @@ def test_a_change_of_the_users_state_is_seen_within_a_second(callers: Tokens, ge
     assert get(PERSON, token=token).status_code == 200
 
 
-def test_a_forgotten_token_is_counted_all_the_same(callers: Tokens, get: Any, limits: None) -> None:
+def test_requests_with_a_token_dropped_from_the_cache_are_still_counted(
+    callers: Tokens, get: Any, limits: None
+) -> None:
     token = callers.user_token()
     left = [get(PERSON, token=token).headers["X-RateLimit-Remaining"]]
     callers.change(token, locale="de")
@@ -125,7 +127,7 @@ def test_a_forgotten_token_is_counted_all_the_same(callers: Tokens, get: Any, li
     assert left == ["299", "298"]
 
 
-def test_a_second_of_memory_is_the_most_when_nothing_is_counted(
+def test_without_rate_limits_a_process_caches_a_token_for_at_most_a_second(
     callers: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     began = time.monotonic()
@@ -140,7 +142,7 @@ def test_a_second_of_memory_is_the_most_when_nothing_is_counted(
     assert callers.asked == [token, token]
 
 
-def test_flushing_redis_forgets_nobody(callers: Tokens, get: Any, either_way: None) -> None:
+def test_flushing_redis_signs_nobody_out(callers: Tokens, get: Any, either_way: None) -> None:
     token = callers.user_token()
     get(PERSON, token=token)
     redis.client("cache").flushall()
@@ -193,7 +195,7 @@ def test_forgetting_returns_true_when_redis_has_dropped_the_token(callers: Token
     assert forget_tokens([checksum_of("x")]) is True
 
 
-def test_no_token_is_ever_kept_in_clear(callers: Tokens, get: Any, limits: None) -> None:
+def test_no_token_is_stored_in_plain_text(callers: Tokens, get: Any, limits: None) -> None:
     token = callers.user_token()
     get(PERSON, token=token)
     get(PERSON, token="a-wrong-token")

@@ -210,7 +210,7 @@ class TestValues:
             (rb'{"\ud83d":1,"a":"b"}', "b"),
         ],
     )
-    def test_half_a_surrogate_pair_and_a_byte_order_mark_cost_nothing_else(self, sent: bytes, text: str) -> None:
+    def test_an_unpaired_surrogate_and_a_byte_order_mark_change_nothing_else(self, sent: bytes, text: str) -> None:
         assert parse(sent)["a"] == text
         assert loads(sent)["a"] == text
 

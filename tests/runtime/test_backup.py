@@ -284,7 +284,7 @@ else:
 @pytest.mark.verify
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("when", "name"), POINTS)
-def test_a_restore_that_was_killed_is_refused_until_it_is_done_again(
+def test_after_a_killed_restore_every_command_is_refused_until_the_restore_is_repeated(
     saved: tuple[Server, Path, dict[str, Any]], empty: Path, tmp_path: Path, when: str, name: str
 ) -> None:
     server, backup, seen = saved
@@ -341,7 +341,7 @@ def test_older_backups_of_the_same_domain_are_found_and_nothing_else(tmp_path: P
     assert archive.find_older(tmp_path, DOMAIN, keep=3) == []
 
 
-def test_what_interrupted_backups_left_is_removed_and_not_what_is_being_taken(settings: Any, tmp_path: Path) -> None:
+def test_remains_of_interrupted_backups_are_removed_and_a_running_backup_is_not(settings: Any, tmp_path: Path) -> None:
     settings.DATA_DIR, settings.LOCAL_DOMAIN = tmp_path / "data", DOMAIN
     (tmp_path / "data" / "run").mkdir(parents=True)
     killed, taken, earlier = (tmp_path / f"{DOMAIN}-2026010{day}T000000Z{archive.PARTIAL}" for day in (1, 2, 3))

@@ -159,7 +159,7 @@ def test_a_dump_that_was_changed_runs_no_program_and_loads_nothing(dumped: Dumpe
         ("<> 'evil'::text", "<> public.evil()"),
     ],
 )
-def test_what_a_dump_says_of_our_own_tables_is_not_what_they_become(
+def test_a_dump_cannot_change_the_definitions_of_our_own_tables(
     dumped: Dumped, tmp_path: Path, place: str, changed: str
 ) -> None:
     assert place in dumped.text
@@ -169,7 +169,7 @@ def test_what_a_dump_says_of_our_own_tables_is_not_what_they_become(
     assert (dumped.objects(), dumped.words()) == (before, (500, 4008))
 
 
-def test_a_dump_is_restored_whole_and_what_an_operator_has_added_only_when_asked(
+def test_a_dump_is_restored_with_all_its_rows_and_without_the_tables_of_an_operator(
     dumped: Dumped, tmp_path: Path
 ) -> None:
     added = "CREATE TABLE public.mine (\n    id int\n);\nCOPY public.mine (id) FROM stdin;\n1\n\\.\n"
@@ -188,7 +188,7 @@ def test_a_dump_is_restored_whole_and_what_an_operator_has_added_only_when_asked
 
 
 @pytest.mark.parametrize("harm", ["evil", "1\tevil\tevil\tevil", "evil\tword"])
-def test_rows_that_do_not_fit_change_nothing(dumped: Dumped, tmp_path: Path, harm: str) -> None:
+def test_rows_that_do_not_fit_the_tables_change_nothing(dumped: Dumped, tmp_path: Path, harm: str) -> None:
     before = dumped.words()
     start = "COPY public.kept (id, word) FROM stdin;\n"
     assert start in dumped.text

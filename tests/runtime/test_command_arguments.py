@@ -82,7 +82,7 @@ def test_arguments_reach_the_method_as_its_types_say(arguments: tuple[str, ...],
         (("--quickly", "--slowly"), "not allowed with"),
     ],
 )
-def test_what_does_not_fit_its_type_is_refused(arguments: tuple[str, ...], reason: str) -> None:
+def test_an_argument_that_does_not_fit_its_type_is_refused(arguments: tuple[str, ...], reason: str) -> None:
     with pytest.raises(CommandError, match=reason):
         said(_Feeding, *arguments)
 

@@ -104,7 +104,7 @@ def begin(data_dir: Path) -> None:
     servers.stop()
 
 
-def test_a_command_without_running_servers_has_its_own_and_leaves_none(data_dir: Path) -> None:
+def test_a_command_without_running_servers_starts_its_own_and_stops_them_at_its_end(data_dir: Path) -> None:
     begin(data_dir)
     environment = clean_environment(DATA_DIR=str(data_dir))
     code = "from django.db import connection as c; k = c.cursor(); k.execute('SELECT 6 * 7'); print(k.fetchone()[0])"
@@ -114,7 +114,7 @@ def test_a_command_without_running_servers_has_its_own_and_leaves_none(data_dir:
     assert not list((data_dir / "postgres" / "run").glob("*"))
 
 
-def test_a_command_with_a_database_of_its_own_starts_no_other(data_dir: Path) -> None:
+def test_a_command_with_a_configured_database_starts_no_embedded_one(data_dir: Path) -> None:
     url = os.environ["DATABASE_URL"].rpartition("/")[0] + "/postgres"
     generate_secrets(data_dir)
     environment = clean_environment(DATA_DIR=str(data_dir), DATABASE_URL=url)
@@ -161,14 +161,14 @@ def test_an_old_python_is_named(tmp_path: Path) -> None:
     assert "Python 3.9.2" in done.stderr.splitlines()[0]
 
 
-def test_make_help_lists_what_a_newcomer_types() -> None:
+def test_make_help_lists_the_commands_for_newcomers() -> None:
     listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     commands = [line.split()[0] for line in listed.splitlines()]
     assert {"run", "help", "test", "dev", "shell", "lint", "verify", "bench"} <= set(commands)
     assert all(len(line.split()) > 3 for line in listed.splitlines())
 
 
-def test_the_settings_of_make_dev_hold(data_dir: Path) -> None:
+def test_the_settings_of_make_dev_take_effect(data_dir: Path) -> None:
     environment = clean_environment(DATA_DIR=str(data_dir), DJANGO_SETTINGS_MODULE="social.settings.dev")
     checked = manage("check", environment=environment)
     assert checked.returncode == 0, checked.stderr

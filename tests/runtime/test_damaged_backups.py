@@ -45,7 +45,7 @@ def _sealed(folder: Path, lines: list[str]) -> Path:
     return folder
 
 
-def test_a_whole_backup_is_accepted_also_of_a_release_that_notes_more(backup: Path) -> None:
+def test_a_complete_backup_is_accepted_even_if_its_release_writes_more_fields(backup: Path) -> None:
     assert archive.verify(backup, silent).domain == DOMAIN
     noted = json.loads((backup / archive.MANIFEST).read_text())
     (backup / archive.MANIFEST).write_text(json.dumps(noted | {"added": 1}))
@@ -93,7 +93,9 @@ def _linked(place: Path) -> None:
     place.symlink_to(elsewhere)
 
 
-def test_a_backup_that_was_changed_whole_is_known_by_its_digest(backup: Path) -> None:  # security row 82
+def test_a_backup_whose_files_and_checksums_were_changed_is_detected_by_its_digest(
+    backup: Path,
+) -> None:  # security row 82
     digest = archive.digest_of(backup)
     archive.check_digest(backup, f"{digest.upper()}\n")
     (backup / "media/a.png").write_text("another")
@@ -164,7 +166,7 @@ def test_a_manifest_with_odd_values_is_refused_in_one_sentence(backup: Path, nam
 @pytest.mark.parametrize(
     "text", [_DEEP, '{"format": 1}', '{"format": 1, "domain": 9' + "9" * 5000 + "}", "\xff", "null"]
 )
-def test_a_manifest_that_is_none_is_refused_in_one_sentence(backup: Path, text: str) -> None:
+def test_a_file_that_is_not_a_manifest_is_refused_in_one_sentence(backup: Path, text: str) -> None:
     (backup / archive.MANIFEST).write_text(text, encoding="latin-1")
     with pytest.raises(OperatorError, match=r"manifest\.json is damaged"):
         archive.verify(backup, silent)

@@ -109,7 +109,7 @@ def is_changed_over(server: Embedded) -> bool:
     return roles == [("social", False), (ADMIN, True)] and owners == [("social",)]
 
 
-def test_a_cluster_of_an_earlier_release_is_changed_over_at_its_start(data_dir: Path) -> None:
+def test_a_cluster_of_an_earlier_release_is_converted_when_it_starts(data_dir: Path) -> None:
     for _time in range(2):
         with postgres(data_dir) as server:
             assert is_changed_over(server)
@@ -117,7 +117,7 @@ def test_a_cluster_of_an_earlier_release_is_changed_over_at_its_start(data_dir: 
                 connection.execute("ALTER TABLE kept DROP COLUMN more; DROP TABLE another")
 
 
-def test_a_change_that_was_killed_after_any_statement_goes_on(
+def test_a_conversion_of_the_cluster_that_was_killed_after_any_statement_can_be_completed(
     data_dir: Path, earlier: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     execute, allowed = psycopg.Connection.execute, 0
@@ -150,14 +150,14 @@ def test_a_change_that_was_killed_after_any_statement_goes_on(
     assert allowed >= 5
 
 
-def test_a_former_release_can_still_use_a_changed_cluster(data_dir: Path) -> None:
+def test_a_former_release_can_still_use_a_converted_cluster(data_dir: Path) -> None:
     # The earlier release connects to `postgres` as `social`, and looks for the database.
     with postgres(data_dir) as server, psycopg.connect(server.postgres.conninfo("postgres")) as connection:
         assert connection.execute("SELECT 1 FROM pg_database WHERE datname = 'social'").fetchone() == (1,)
 
 
 @pytest.mark.parametrize("made", ["new", "changed over"])
-def test_the_role_of_the_server_reaches_nothing_beyond_its_database(data_dir: Path, made: str) -> None:
+def test_the_database_role_of_the_server_cannot_reach_anything_outside_its_database(data_dir: Path, made: str) -> None:
     if made == "new":
         subprocess.run(["rm", "-r", str(data_dir / "postgres")], check=True)
     with postgres(data_dir) as server, psycopg.connect(server.postgres.conninfo(), autocommit=True) as connection:

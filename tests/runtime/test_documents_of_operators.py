@@ -118,7 +118,7 @@ def test_alerts_and_dashboard_ask_for_metrics_that_are_shown() -> None:
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="needs prometheus")
-def test_prometheus_takes_its_files_and_what_the_dashboard_asks(tmp_path: Path) -> None:
+def test_prometheus_accepts_its_files_and_the_queries_of_the_dashboard(tmp_path: Path) -> None:
     panels = json.loads(read("grafana-dashboard.json"))["panels"]
     asked = [target["expr"].replace("$__rate_interval", "5m") for panel in panels for target in panel["targets"]]
     rules = [{"record": f"panel:{number}", "expr": expression} for number, expression in enumerate(asked)]
@@ -129,7 +129,7 @@ def test_prometheus_takes_its_files_and_what_the_dashboard_asks(tmp_path: Path) 
 
 
 @pytest.mark.skipif(shutil.which("caddy") is None, reason="needs caddy")
-def test_caddy_takes_its_file(tmp_path: Path) -> None:
+def test_caddy_accepts_the_deployed_caddyfile(tmp_path: Path) -> None:
     command = ["caddy", "validate", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30)
@@ -137,7 +137,7 @@ def test_caddy_takes_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("nginx") is None, reason="needs nginx")
-def test_nginx_takes_its_file(tmp_path: Path) -> None:
+def test_nginx_accepts_the_deployed_configuration(tmp_path: Path) -> None:
     without_tls = re.sub(r"(?m)^\s*ssl_certificate(_key)? .*$", "", read("nginx.conf")).replace(
         " ssl http2;", " http2;"
     )

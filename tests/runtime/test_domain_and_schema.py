@@ -22,7 +22,7 @@ def cursor() -> Iterator[Any]:
         yield found
 
 
-def test_the_first_domain_stays(cursor: Any) -> None:
+def test_the_first_stored_domain_is_never_replaced(cursor: Any) -> None:
     assert database.check_domain(cursor, "first.example") is False
     database.store_domain(cursor, "first.example")
     database.store_domain(cursor, "first.example")
@@ -34,7 +34,7 @@ def test_the_first_domain_stays(cursor: Any) -> None:
     assert Installation.objects.get().local_domain == "first.example"
 
 
-def test_a_second_installation_row_is_refused() -> None:
+def test_a_second_row_of_the_installation_is_refused() -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         Installation.objects.create(id=2, local_domain="x")
 
@@ -56,14 +56,14 @@ def test_a_schema_is_current_only_for_the_same_code_and_the_same_applied_migrati
     assert not database.is_schema_current(cursor, tmp_path, apps)
 
 
-def test_a_process_on_its_own_is_refused_while_a_migration_of_its_release_is_not_applied(cursor: Any) -> None:
+def test_a_separate_process_does_not_start_while_a_migration_of_its_release_is_not_applied(cursor: Any) -> None:
     database.refuse_older_tables(cursor, settings.INSTALLED_APPS)
     cursor.execute("DELETE FROM django_migrations WHERE app = 'mfa' AND name LIKE '0002%%'")
     with pytest.raises(OperatorError, match=r"mfa\.0002_\w+ is not applied\. Run .*setup"):
         database.refuse_older_tables(cursor, settings.INSTALLED_APPS)
 
 
-def test_a_damaged_note_only_means_looking_again(cursor: Any, tmp_path: Path) -> None:
+def test_a_damaged_schema_digest_counts_as_not_current(cursor: Any, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "schema.json").write_text("{")
     assert not database.is_schema_current(cursor, tmp_path, settings.INSTALLED_APPS)
@@ -80,7 +80,7 @@ def test_every_migration_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert all(database.code_mark(apps) != mark for apps, mark in zip(names, marks, strict=True))
 
 
-def test_setup_can_be_repeated_and_notes_what_a_quick_start_asks(
+def test_setup_can_be_repeated_and_stores_the_digest_for_quick_starts(
     cursor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("django.conf.settings.DATA_DIR", tmp_path)
@@ -108,12 +108,12 @@ def test_a_domain_with_a_port_is_refused_at_the_first_start(
     "domain",
     ["localhost:8000", "social.localhost:3000", "127.0.0.1:8000", "[::1]:8000", "social.example", "[2001:db8::1]"],
 )
-def test_a_domain_without_a_port_and_a_trial_on_this_machine_can_start(cursor: Any, domain: str) -> None:
+def test_a_domain_without_a_port_and_a_loopback_domain_with_one_can_start(cursor: Any, domain: str) -> None:
     database.store_domain(cursor, domain)
     assert database.stored_domain(cursor) == domain
 
 
-def test_a_server_that_was_made_with_a_port_still_starts(cursor: Any) -> None:
+def test_a_server_that_was_set_up_with_a_port_still_starts(cursor: Any) -> None:
     cursor.execute(
         "INSERT INTO social_installation (id, local_domain, fingerprints, created_at) "
         "VALUES (1, 'social.example:8443', '{}', now())"

@@ -128,7 +128,7 @@ def test_a_killed_starter_leaves_no_server_and_the_next_start_works(with_cluster
         eventually(lambda: not any(map(is_alive, below)))
 
 
-def test_an_interrupted_first_start_is_done_again(data_dir: Path) -> None:
+def test_an_interrupted_first_start_is_repeated(data_dir: Path) -> None:
     # A kill in the middle of initdb leaves this file, because PG_VERSION is written early.
     unfinished = Embedded(data_dir).postgres.folder / "data.new"
     unfinished.mkdir(parents=True)
@@ -165,7 +165,7 @@ def test_a_long_path_gets_sockets_elsewhere(data_dir: Path) -> None:
 
 
 @as_root
-def test_a_socket_folder_of_somebody_else_is_not_taken(data_dir: Path) -> None:
+def test_a_socket_folder_of_another_user_is_not_used(data_dir: Path) -> None:
     postgres = Postgres(data_dir / ("x" * 60) / ("y" * 60))
     victim = data_dir / "victim"
     victim.mkdir()
@@ -201,7 +201,7 @@ def test_root_behind_a_closed_home_gets_its_cluster_where_its_user_can_reach_it(
 
 
 @as_root
-def test_an_ordinary_user_runs_them_as_himself(data_dir: Path, tmp_path: Path) -> None:
+def test_an_ordinary_user_runs_the_servers_as_that_user(data_dir: Path, tmp_path: Path) -> None:
     somebody = pwd.getpwnam("nobody")
     if not _may_execute(somebody.pw_uid):
         pytest.skip("the virtual environment is closed to other users")

@@ -51,7 +51,7 @@ def test_paths_that_are_no_stored_files_are_404(root: Path, path: str) -> None:
         ("pages=1-2", 200, b"\x89PNG", None),
     ],
 )
-def test_a_part_of_a_file_can_be_asked_for(
+def test_a_range_of_a_file_can_be_requested(
     root: Path, asked: str, status: int, body: bytes, range_: str | None
 ) -> None:
     answer = Api().get("/system/ab/picture.png", headers={"Range": asked})
@@ -59,7 +59,7 @@ def test_a_part_of_a_file_can_be_asked_for(
     assert (answer.headers.get("Content-Range"), answer["Content-Length"]) == (range_, str(len(body)))
 
 
-def test_what_a_client_has_is_not_sent_again_nor_continued_with_another_file(root: Path) -> None:
+def test_an_unchanged_file_is_not_sent_again_and_a_changed_one_is_sent_whole(root: Path) -> None:
     tag = Api().get("/system/ab/picture.png")["ETag"]
     assert Api().get("/system/ab/picture.png", headers={"If-None-Match": tag}).status_code == 304
     headers = {"Range": "bytes=1-2", "If-Range": '"other"'}

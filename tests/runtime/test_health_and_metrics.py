@@ -125,7 +125,7 @@ def samples(web: Client) -> dict[str, float]:
         ({"Forwarded": "for=203.0.113.9"}, "127.0.0.1"),
     ],
 )
-def test_metrics_are_not_there_for_callers_from_elsewhere(web: Client, headers: dict[str, str], address: str) -> None:
+def test_metrics_are_404_for_callers_from_other_machines(web: Client, headers: dict[str, str], address: str) -> None:
     assert web.get("/metrics", headers=headers, REMOTE_ADDR=address).status_code == 404
 
 
@@ -169,7 +169,7 @@ def test_requests_are_counted_by_route_and_method(web: Client) -> None:
     assert values['social_request_seconds_count{method="OTHER",route="a/route/of/this/test/<id>"}'] == 1
 
 
-def test_inventive_clients_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_series_of_metrics_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics, "_SERIES_LIMIT", len(metrics._series) + 5)
     for number in range(50):
         measured(f"route-{number}", "GET")
@@ -239,7 +239,7 @@ def test_measuring_a_request_takes_less_than_making_one(tmp_path: Path) -> None:
     assert float(shared(tmp_path, code)) < 1
 
 
-def test_a_full_disk_costs_figures_and_not_the_process(tmp_path: Path) -> None:
+def test_with_a_full_disk_metrics_are_lost_and_the_process_survives(tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)], capture_output=True).returncode:

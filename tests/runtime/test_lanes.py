@@ -33,7 +33,7 @@ def submit(pool: LanePool, queue: str, work: Any) -> None:
 
 
 @pytest.mark.parametrize("stuck", list(QUEUES))
-def test_a_queue_whose_tasks_all_wait_holds_up_no_other_queue(pool: LanePool, stuck: str) -> None:
+def test_a_queue_whose_threads_are_all_busy_delays_no_other_queue(pool: LanePool, stuck: str) -> None:
     released = threading.Event()
     try:
         for _ in range(50):
@@ -46,7 +46,7 @@ def test_a_queue_whose_tasks_all_wait_holds_up_no_other_queue(pool: LanePool, st
         released.set()
 
 
-def test_a_queue_takes_no_more_threads_than_it_was_given(pool: LanePool) -> None:
+def test_a_queue_uses_no_more_threads_than_declared(pool: LanePool) -> None:
     released, running = threading.Event(), threading.Semaphore(0)
 
     def work() -> None:
@@ -63,7 +63,7 @@ def test_a_queue_takes_no_more_threads_than_it_was_given(pool: LanePool) -> None
         released.set()
 
 
-def test_threads_are_read_on_while_a_call_waits_for_its_last_answers(pool: LanePool) -> None:
+def test_a_queue_starts_the_next_call_while_another_waits_for_its_last_answers(pool: LanePool) -> None:
     """A call whose time for claiming is over only waits for slow servers, while the next call claims rows."""
     released, done = threading.Event(), threading.Event()
     submit(pool, "threads", released.wait)
@@ -74,7 +74,7 @@ def test_threads_are_read_on_while_a_call_waits_for_its_last_answers(pool: LaneP
         released.set()
 
 
-def test_a_message_from_a_queue_nobody_knows_is_worked_off(pool: LanePool) -> None:
+def test_a_message_from_an_unknown_queue_is_processed(pool: LanePool) -> None:
     done = threading.Event()
     submit(pool, "of another release", done.set)
     assert done.wait(10)
@@ -100,9 +100,7 @@ def test_a_wake_up_reaches_its_other_queues_when_all_threads_of_one_wait(
 
 
 @pytest.mark.parametrize("age", [60, -60])
-def test_a_message_that_came_before_there_was_a_worker_is_dropped_without_a_word(
-    age: int, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_expired_message_is_dropped_without_a_log_line(age: int, caplog: pytest.LogCaptureFixture) -> None:
     headers = {"id": "1", "task": "social.tasks.sweep", "expires": clock.iso(clock.now() - timedelta(seconds=age))}
     message = Mock(headers=headers, properties={}, delivery_info={}, errors=None)
     celery: Any = app
@@ -112,7 +110,7 @@ def test_a_message_that_came_before_there_was_a_worker_is_dropped_without_a_word
     assert not caplog.records
 
 
-def test_a_drain_that_fails_is_logged_and_its_thread_goes_on(
+def test_a_failed_drain_is_logged_and_its_thread_continues(
     pool: LanePool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     done = threading.Event()

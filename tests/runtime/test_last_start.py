@@ -12,7 +12,7 @@ from social.runtime.options import load_domain, load_start, store_start
 from tests.support.instance import ROOT
 
 
-def test_what_was_started_is_remembered_and_the_environment_wins(
+def test_the_options_of_the_last_start_are_stored_and_the_environment_takes_precedence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "run").mkdir()
@@ -50,7 +50,7 @@ def test_the_domain_of_the_first_start_stays_whatever_the_port(
     assert (os.environ["LOCAL_DOMAIN"], os.environ.get("WEB_DOMAIN")) == (stored, web_domain)
 
 
-def test_a_domain_that_is_given_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_given_domain_is_not_replaced_by_the_stored_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "last.json").write_text(json.dumps({"LOCAL_DOMAIN": "localhost:8000"}))
     monkeypatch.setenv("LOCAL_DOMAIN", "social.example")
@@ -59,7 +59,9 @@ def test_a_domain_that_is_given_is_not_replaced(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("content", ["", "[]", "nonsense", json.dumps({"PORT": 7})])
-def test_a_broken_note_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str) -> None:
+def test_a_damaged_file_of_the_last_start_is_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "last.json").write_text(content)
     monkeypatch.delenv("PORT", raising=False)

@@ -42,7 +42,7 @@ def state(environment: dict[str, str]) -> tuple[list[str], int]:
     return [name for (name,) in names], roles[0]
 
 
-def test_every_migration_can_be_undone_and_made_again(environment: dict[str, str]) -> None:
+def test_every_migration_can_be_unapplied_and_applied_again(environment: dict[str, str]) -> None:
     def migrate(*arguments: str) -> None:
         done = manage("migrate", *arguments, "--verbosity", "0", environment=environment, seconds=400)
         assert done.returncode == 0, done.stderr

@@ -86,7 +86,7 @@ def test_errors_and_traces_are_reported_without_secrets(tmp_path: Path) -> None:
             assert secret not in body, (secret, body)
 
 
-def test_tasks_and_what_they_ask_elsewhere_are_traced_without_secrets(tmp_path: Path) -> None:
+def test_tasks_and_their_requests_to_other_servers_are_traced_without_secrets(tmp_path: Path) -> None:
     generate_secrets(tmp_path)
     with Receiver().running() as receiver:
         environment = clean_environment(

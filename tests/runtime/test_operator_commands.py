@@ -115,7 +115,7 @@ def test_everything_that_is_scheduled_is_shown_and_runs() -> None:
         run("cleanup", "run", "nothing")
 
 
-def test_what_does_not_fit_is_found_and_mended() -> None:
+def test_maintain_finds_and_corrects_inconsistencies() -> None:
     author = make_account()
     make_status(author)
     rows = AccountStat.objects.filter(account=author)
@@ -129,7 +129,7 @@ def test_what_does_not_fit_is_found_and_mended() -> None:
         run("maintain", "all")
 
 
-def test_the_search_is_rebuilt() -> None:
+def test_the_command_rebuilds_the_search_index() -> None:
     posts = [make_status(make_account(), text=f"a post {number}") for number in range(3)]
     SearchDocument.objects.all().delete()
     assert run("rebuild_search", "--dry-run") == "3 posts"
@@ -141,7 +141,7 @@ def test_the_search_is_rebuilt() -> None:
         run("rebuild_search", "--before", "0")
 
 
-def test_feeds_are_built_and_forgotten() -> None:
+def test_the_command_builds_and_clears_feeds() -> None:
     reader, author = make_user("reader"), make_account("author")
     follow(reader.account, author)
     post = make_status(author)
@@ -204,7 +204,9 @@ def test_a_rotated_secret_key_leaves_sessions_and_links_valid(stored: dict[str, 
         run("rotate_secrets", "secret-key", "--forget-old")
 
 
-def test_what_is_encrypted_is_read_with_the_new_key_alone(stored: dict[str, str], settings: Any) -> None:
+def test_after_a_rotation_encrypted_data_is_readable_with_the_new_key_alone(
+    stored: dict[str, str], settings: Any
+) -> None:
     settings.FIELD_ENCRYPTION_KEYS = (stored["FIELD_ENCRYPTION_KEYS"],)
     user = make_user("ada")
     private = crypto.decrypt(keys_of(account=user.account).private_key)
@@ -223,7 +225,7 @@ def test_what_is_encrypted_is_read_with_the_new_key_alone(stored: dict[str, str]
     assert crypto.decrypt(KeyPair.objects.get(account=user.account).private_key) == private
 
 
-def test_web_push_keys_are_replaced_only_when_that_is_said(stored: dict[str, str]) -> None:
+def test_web_push_keys_are_replaced_only_after_a_confirmation(stored: dict[str, str]) -> None:
     with pytest.raises(CommandError, match="Every subscription to Web Push would end"):
         run("rotate_secrets", "web-push")
     assert kept() == stored
@@ -233,13 +235,13 @@ def test_web_push_keys_are_replaced_only_when_that_is_said(stored: dict[str, str
         run("rotate_secrets", "web-push", "--forget-old")
 
 
-def test_secrets_of_the_environment_are_not_rotated(stored: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_in_the_environment_are_not_rotated(stored: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_KEY", "x" * 50)
     with pytest.raises(CommandError, match="SECRET_KEY is in the environment"):
         run("rotate_secrets", "secret-key")
 
 
-def test_an_archive_is_built_for_somebody() -> None:
+def test_the_archive_command_builds_an_archive_for_a_user() -> None:
     make_user("ada")
     assert run("archive_account", "ada", "--dry-run") == "yes"
     assert "is being built" in run("archive_account", "ada")
@@ -248,7 +250,7 @@ def test_an_archive_is_built_for_somebody() -> None:
             run("archive_account", wrong)
 
 
-def test_a_bar_is_shown_after_a_second_and_only_the_label_where_nobody_looks(
+def test_a_progress_bar_appears_in_a_terminal_after_a_second_and_other_outputs_get_only_the_label(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     moment = 0.0

@@ -217,7 +217,7 @@ def test_damaged_secrets_are_refused_with_the_remedy(data_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["run", "check"])
-def test_secrets_that_are_there_and_cannot_be_opened_are_not_called_lost(data_dir: Path, command: str) -> None:
+def test_secrets_that_exist_but_cannot_be_read_are_not_reported_as_lost(data_dir: Path, command: str) -> None:
     (data_dir / "secrets.json").mkdir()
     environment = clean_environment(DATA_DIR=str(data_dir), DATABASE_URL="postgres://x/x", REDIS_URL="redis://x")
     line = refusal(manage(command, environment=environment | free_ports()))
@@ -243,7 +243,7 @@ def test_a_misspelt_setting_is_refused_before_anything_is_made(data_dir: Path, w
     assert not list(data_dir.iterdir())
 
 
-def test_variables_of_others_are_left_alone(data_dir: Path) -> None:
+def test_environment_variables_of_other_programs_are_ignored(data_dir: Path) -> None:
     others = [
         *("PORT0", "HOSTNAME", "HOME", "XDG_DATA_DIRS", "REDIS_HOST", "REDIS_PORT", "DATABASE_HOST", "POSTGRES_URL"),
         *("TEST_DATABASE_URL", "TEST_REDIS_URL", "LANGUAGE", "MAIL", "LOGNAME", "CELERY_BROKER_URL", "SECRET_KEY_BASE"),
@@ -308,7 +308,7 @@ def test_run_refuses_an_unknown_option(data_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["doctor", "show_outbox", "shell", "help", "version"])
-def test_a_mistyped_data_directory_is_left_alone(data_dir: Path, command: str) -> None:
+def test_a_command_creates_nothing_in_a_mistyped_data_directory(data_dir: Path, command: str) -> None:
     wrong = data_dir / "wrong"
     done = manage(command, environment=clean_environment(DATA_DIR=str(wrong)))
     if command not in ("help", "version"):
@@ -316,7 +316,7 @@ def test_a_mistyped_data_directory_is_left_alone(data_dir: Path, command: str) -
     assert not wrong.exists()
 
 
-def test_made_secrets_are_for_their_owner_and_stay(data_dir: Path) -> None:
+def test_generated_secrets_are_readable_by_their_owner_alone_and_are_not_replaced(data_dir: Path) -> None:
     assert generate_secrets(data_dir)
     path = data_dir / "secrets.json"
     first = path.read_text()

@@ -120,7 +120,7 @@ def test_a_signal_during_the_start_stops_everything_too(installation: dict[str, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_killed_process_comes_back_and_the_others_go_on(
+def test_a_killed_process_is_restarted_and_the_others_continue(
     installation: dict[str, str], tmp_path: Path, kind: str
 ) -> None:
     with up(installation, tmp_path / "log") as process:
@@ -204,7 +204,7 @@ def test_a_command_finds_the_running_servers(installation: dict[str, str], tmp_p
         assert "[X]  social.0001_initial" in done.stdout
 
 
-def test_another_port_leaves_the_domain_of_the_first_start_as_it_is(tmp_path: Path) -> None:
+def test_another_port_does_not_change_the_domain_of_the_first_start(tmp_path: Path) -> None:
     folder = fresh_folder()
     try:
         environment = clean_environment(DATA_DIR=str(folder), **free_ports())
@@ -232,7 +232,7 @@ def test_another_port_leaves_the_domain_of_the_first_start_as_it_is(tmp_path: Pa
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-def test_a_disk_that_fills_up_stops_nothing_else_and_all_is_well_when_there_is_room(tmp_path: Path) -> None:
+def test_a_full_disk_stops_nothing_else_and_writes_succeed_again_when_there_is_space(tmp_path: Path) -> None:
     folder = fresh_folder()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400m,mode=755", "tmpfs", str(folder)]).returncode:
         pytest.skip("cannot mount a small disk here")

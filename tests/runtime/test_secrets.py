@@ -49,7 +49,7 @@ def secrets() -> Secrets:
     return found
 
 
-def test_secrets_are_known_from_the_first_start_on(cursor: Any, secrets: Secrets) -> None:
+def test_secrets_are_recognised_once_their_fingerprints_are_stored(cursor: Any, secrets: Secrets) -> None:
     assert check_secrets(cursor, secrets, FOLDER) is False
     store_fingerprints(cursor, secrets)
     assert check_secrets(cursor, secrets, FOLDER) is True
@@ -64,7 +64,7 @@ def test_secrets_are_known_from_the_first_start_on(cursor: Any, secrets: Secrets
         ("FIELD_ENCRYPTION_KEYS", {"field_encryption_keys": ("x",)}),
     ],
 )
-def test_another_secret_is_refused_by_name_with_the_remedy(
+def test_a_changed_secret_is_refused_with_its_name_and_the_remedy(
     cursor: Any, secrets: Secrets, name: str, other: dict[str, Any]
 ) -> None:
     store_fingerprints(cursor, secrets)
@@ -75,7 +75,7 @@ def test_another_secret_is_refused_by_name_with_the_remedy(
     assert "setup --new-secrets" in words
 
 
-def test_a_field_encryption_key_may_be_added_and_none_removed(cursor: Any, secrets: Secrets) -> None:
+def test_a_field_encryption_key_may_be_added_but_not_removed(cursor: Any, secrets: Secrets) -> None:
     store_fingerprints(cursor, secrets)
     more = replace(secrets, field_encryption_keys=("new", *secrets.field_encryption_keys))
     assert check_secrets(cursor, more, FOLDER) is False
@@ -93,7 +93,7 @@ def test_no_secret_can_be_read_from_the_database(cursor: Any, secrets: Secrets) 
     assert not [value for value in values if value in stored]
 
 
-def test_a_vapid_pair_that_is_none_is_refused(cursor: Any, secrets: Secrets, data_dir: Path) -> None:
+def test_vapid_keys_that_do_not_match_are_refused(cursor: Any, secrets: Secrets, data_dir: Path) -> None:
     generate_secrets(data_dir)
     other = json.loads((data_dir / "secrets.json").read_text())["VAPID_PUBLIC_KEY"]
     with pytest.raises(OperatorError, match="does not belong to"):
@@ -116,7 +116,7 @@ def line(done: subprocess.CompletedProcess[str]) -> str:
     return found
 
 
-def test_lost_secrets_are_not_replaced_in_silence(data_dir: Path) -> None:
+def test_lost_secrets_are_not_replaced_silently(data_dir: Path) -> None:
     """With the embedded database, every command reports the loss and generates no new secrets."""
     generate_secrets(data_dir)
     servers = Embedded(data_dir, durable=False, valkey_wanted=False)
@@ -146,7 +146,7 @@ def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: Secre
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_process_started_by_itself_looks_too(data_dir: Path, secrets: Secrets) -> None:
+def test_a_separately_started_process_also_checks_the_installation(data_dir: Path, secrets: Secrets) -> None:
     """On a machine of a cluster, systemd may start each process without the supervisor."""
     with connection.cursor() as cursor:
         database.store_domain(cursor, settings.LOCAL_DOMAIN)

@@ -48,7 +48,9 @@ def ended(process: Running) -> str:
     return process.text()
 
 
-def test_the_one_that_started_the_servers_waits_for_the_one_that_found_them(data_dir: Path, tmp_path: Path) -> None:
+def test_the_command_that_started_the_servers_waits_for_the_others_that_use_them(
+    data_dir: Path, tmp_path: Path
+) -> None:
     environment = clean_environment(PYTHONPATH=str(ROOT))
     first, second = tmp_path / "first", tmp_path / "second"
     with running(command(data_dir, first), tmp_path / "log1", environment) as starter:
@@ -64,7 +66,7 @@ def test_the_one_that_started_the_servers_waits_for_the_one_that_found_them(data
     assert not Embedded(data_dir).answers()
 
 
-def test_many_commands_at_once_do_not_fight(data_dir: Path, tmp_path: Path) -> None:
+def test_many_commands_can_run_at_the_same_time(data_dir: Path, tmp_path: Path) -> None:
     environment = clean_environment(PYTHONPATH=str(ROOT))
     stop = tmp_path / "stop"
     stop.touch()
@@ -74,7 +76,7 @@ def test_many_commands_at_once_do_not_fight(data_dir: Path, tmp_path: Path) -> N
     assert any("started" in text for text in texts)
 
 
-def test_a_command_that_is_killed_leaves_the_servers_to_the_next(data_dir: Path, tmp_path: Path) -> None:
+def test_after_a_killed_command_the_next_command_can_start_the_servers(data_dir: Path, tmp_path: Path) -> None:
     environment = clean_environment(PYTHONPATH=str(ROOT))
     stop = tmp_path / "stop"
     with running(command(data_dir, stop), tmp_path / "log1", environment) as killed:

@@ -57,7 +57,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
         server.execute("DROP DATABASE addresses WITH (FORCE)")
 
 
-def test_a_command_takes_the_addresses_of_the_server_where_none_are_given(machine: Machine) -> None:
+def test_a_command_uses_the_stored_domains_if_none_are_given(machine: Machine) -> None:
     machine.store("www.social.example")
     done = machine.run(*ADDRESSES, LOCAL_DOMAIN="", PORT="9000")
     assert done.stdout.splitlines()[-1:] == ["social.example https://www.social.example"], done.stderr
@@ -70,7 +70,9 @@ def test_a_command_takes_the_addresses_of_the_server_where_none_are_given(machin
         ({"WEB_DOMAIN": "other.example"}, "pages at www.social.example, and WEB_DOMAIN is other.example"),
     ],
 )
-def test_a_command_with_other_addresses_is_refused(machine: Machine, given: dict[str, str], words: str) -> None:
+def test_a_command_with_other_domains_than_the_stored_ones_is_refused(
+    machine: Machine, given: dict[str, str], words: str
+) -> None:
     machine.store("www.social.example")
     for command in (machine.run(*ADDRESSES, **given), serve(machine, **{"LOCAL_DOMAIN": "social.example", **given})):
         assert (command.returncode, command.stdout) == (1, "")
@@ -84,7 +86,7 @@ def serve(machine: Machine, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
 
 
-def test_a_command_beside_the_first_start_waits_for_its_domain(machine: Machine) -> None:
+def test_a_command_during_the_first_start_waits_for_its_domain(machine: Machine) -> None:
     started = time.monotonic()
 
     def end_of_start() -> None:
@@ -101,7 +103,7 @@ def test_a_command_beside_the_first_start_waits_for_its_domain(machine: Machine)
     assert time.monotonic() - started > 2
 
 
-def test_a_command_beside_a_first_start_that_has_no_database_yet_waits_for_it(tmp_path: Path) -> None:
+def test_a_command_waits_for_a_first_start_that_has_no_database_yet(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     environment = clean_environment(DATA_DIR=str(tmp_path))
     command = [sys.executable, "manage.py", "create_account", "alice", "--email", "alice@example.com"]
@@ -121,7 +123,7 @@ def test_a_command_before_the_first_start_is_refused(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_setup_waits_for_a_database_that_comes_up_after_it(machine: Machine, tmp_path: Path, is_first: bool) -> None:
+def test_setup_waits_for_a_database_that_starts_later(machine: Machine, tmp_path: Path, is_first: bool) -> None:
     """The machine boots faster than the database's machine; `is_first` says that it has no secrets yet."""
     machine.store()
     if is_first:

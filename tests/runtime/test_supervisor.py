@@ -66,7 +66,7 @@ def test_a_signal_stops_every_child(supervise: Start, signum: int) -> None:
         assert not any(map(is_alive, below))
 
 
-def test_a_reload_starts_our_own_programs_again_and_leaves_the_others(supervise: Start) -> None:
+def test_a_reload_restarts_our_own_programs_and_leaves_the_others_running(supervise: Start) -> None:
     with supervise(ours=QUIET, data=QUIET) as process:
         eventually(lambda: pids(process, "ours") and pids(process, "data"))
         process.process.send_signal(signal.SIGHUP)
@@ -75,7 +75,7 @@ def test_a_reload_starts_our_own_programs_again_and_leaves_the_others(supervise:
         assert process.end() == set()
 
 
-def test_a_terminal_that_is_closed_stops_everything(tmp_path: Path) -> None:
+def test_closing_the_terminal_stops_everything(tmp_path: Path) -> None:
     master, slave = os.openpty()
     command = [sys.executable, "-m", "tests.runtime.driver", json.dumps([["ours", QUIET]])]
     with running(command, tmp_path / "output", stdin=slave) as process:
@@ -126,7 +126,7 @@ def test_a_killed_child_is_started_again(supervise: Start) -> None:
 
 
 @pytest.mark.verify
-def test_a_child_that_is_stopped_is_replaced_and_one_that_lives_is_not(supervise: Start) -> None:
+def test_a_child_without_heartbeats_is_replaced_and_one_with_heartbeats_is_not(supervise: Start) -> None:
     with supervise(beating=BEATS, beating2=BEATS) as process:
         (first,) = eventually(lambda: pids(process, "beating"))
         (other,) = eventually(lambda: pids(process, "beating2"))
@@ -141,7 +141,7 @@ def test_a_child_that_is_stopped_is_replaced_and_one_that_lives_is_not(supervise
 
 
 @pytest.mark.verify
-def test_a_child_in_a_deadlock_is_replaced(supervise: Start) -> None:
+def test_a_deadlocked_child_is_replaced(supervise: Start) -> None:
     with supervise(beating=DEADLOCKS) as process:
         eventually(lambda: len(pids(process, "beating")) == 2)
 
@@ -156,7 +156,7 @@ def test_what_a_crashed_child_left_behind_is_killed_before_it_starts_again(super
 
 
 @pytest.mark.verify
-def test_a_child_that_keeps_failing_is_tried_less_and_less_often(supervise: Start) -> None:
+def test_a_child_that_keeps_failing_is_restarted_less_and_less_often(supervise: Start) -> None:
     with supervise(one="raise SystemExit('no')") as process:
         text = process.says("it starts again in 2 s.")
     assert re.findall(r"again in (\S+) s", text) == ["0.5", "1", "2"]
@@ -197,7 +197,7 @@ def test_colours_only_on_a_terminal() -> None:
     assert written(lambda console: console.line("web", "one"), colour=True) == ["\033[36mweb       | \033[0mone"]
 
 
-def test_json_logs_stay_json_whatever_process_speaks() -> None:
+def test_json_logs_are_json_for_every_process() -> None:
     def speak(console: Console) -> None:
         console.line("web", '{"event":"hello","level":"info"}')
         console.line("postgres", 'FATAL:  role "x" does not exist')

@@ -40,7 +40,7 @@ LOST = {
 
 
 @pytest.mark.parametrize(("statement", "words"), LOST.items())
-def test_what_is_missing_is_named_and_the_remedy_adds_it(statement: str, words: str) -> None:
+def test_missing_parts_of_tables_are_named_and_the_remedy_adds_them(statement: str, words: str) -> None:
     call_command("setup", verbosity=0)
     make_account("alice")
     execute(statement)
@@ -67,7 +67,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize(("statement", "words"), FOREIGN.items())
-def test_what_cannot_be_added_is_left_as_it_is(statement: str, words: str) -> None:
+def test_setup_refuses_to_add_what_cannot_be_added(statement: str, words: str) -> None:
     execute(statement)
     check = found_by_doctor()
     assert words in check.detail
@@ -85,12 +85,12 @@ def test_rows_that_do_not_allow_what_is_missing_are_not_touched() -> None:
     assert {"timelines_list_active on timelines_list is missing"} < {one.what for one in tables.differences()}
 
 
-def test_columns_that_others_have_added_and_that_need_no_value_are_no_fault() -> None:
+def test_columns_that_an_operator_has_added_and_that_need_no_value_are_not_reported() -> None:
     execute("ALTER TABLE accounts_tag ADD COLUMN colour text, ADD COLUMN size int NOT NULL DEFAULT 1")
     assert tables.differences() == []
 
 
-def test_a_process_without_its_columns_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_whose_tables_lack_a_column_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "_migrated", False)
     execute("ALTER TABLE accounts_tag DROP COLUMN private")
     answer = Client().get("/health/ready")

@@ -99,7 +99,7 @@ sys.exit(manage.main(["manage.py", "upgrade_database"]))
 
 
 @pytest.mark.parametrize("point", ["load", "switch"])
-def test_an_upgrade_that_was_killed_is_done_again(environment: dict[str, str], point: str) -> None:
+def test_a_killed_upgrade_can_be_repeated(environment: dict[str, str], point: str) -> None:
     command = [sys.executable, "-c", _KILLED, point]
     killed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert killed.returncode == -signal.SIGKILL, killed.stderr

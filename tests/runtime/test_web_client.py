@@ -94,7 +94,7 @@ def test_nothing_outside_of_the_folder_and_nothing_hidden_is_served(client: Clie
     assert "secret" not in answer.content.decode() or "secret" in path
 
 
-def test_links_that_lead_out_or_in_circles_show_the_client_and_no_folder_is_no_client(
+def test_links_out_of_the_folder_or_in_circles_show_the_index_page_and_without_the_setting_there_is_no_client(
     client: Client, folder: Path, settings: Any
 ) -> None:
     for path in ("up", "up/", "loop"):

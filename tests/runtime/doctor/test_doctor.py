@@ -58,7 +58,7 @@ def test_a_healthy_installation_passes(examine: Examine) -> None:
     assert found["database"].detail.startswith("PostgreSQL 18")
 
 
-def test_a_limit_of_open_files_below_what_the_connections_need_is_named(  # security row 52
+def test_the_doctor_reports_a_limit_of_open_files_that_is_too_low_for_the_connections(  # security row 52
     examine: Examine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -124,7 +124,9 @@ def test_the_doctor_reports_that_uploaded_files_cannot_be_decoded(
     broken.close()
 
 
-def test_decoding_that_fails_for_want_of_room_says_so(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_says_when_decoding_fails_for_lack_of_disk_space(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")
     monkeypatch.setattr(Decoder, "decode", lambda *_: (_ for _ in ()).throw(full))
     remedy = examine()["decoding"].remedy
@@ -174,7 +176,7 @@ def test_the_doctor_reports_a_clock_that_is_off(examine: Examine, monkeypatch: p
     assert "NTP" in check.remedy
 
 
-def test_the_doctor_reports_at_once_a_database_that_does_not_answer(
+def test_the_doctor_reports_a_database_that_does_not_answer_without_waiting(
     examine: Examine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://x:geheim@127.0.0.1:1/x")
@@ -248,7 +250,7 @@ def test_a_proxy_setting_that_trusts_everybody_is_reported(examine: Examine, set
     assert "any address" in check.remedy
 
 
-def test_a_network_of_everybody_that_gets_no_answer_is_named(examine: Examine) -> None:  # security row 79
+def test_the_doctor_reports_a_blocked_network_that_includes_everybody(examine: Examine) -> None:  # security row 79
     for network in ("192.0.2.0/24", "0.0.0.0/0"):
         block_network(by=OPERATOR, network=network, severity=Severity.NO_ACCESS)
     check = examine()["blocks"]
@@ -289,7 +291,9 @@ def test_keys_that_do_not_belong_together_are_reported(examine: Examine, setting
     assert "backup" in found.remedy
 
 
-def test_push_services_are_given_an_address_of_staff(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_warns_without_a_contact_address_for_push_services(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(env, "LOOPBACK", False)
     assert examine()["web push"].state == "warning"
     SiteSetting.objects.create(key="site_contact_email", value="staff@example.org")
