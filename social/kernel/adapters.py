@@ -46,7 +46,7 @@ def adapt_quickly() -> None:
     """Register psycopg's loader of timestamps and a fast dumper of lists of ids, for every connection made afterwards.
 
     Django's loader replaces the time zone of every value in Python because a project may choose one; here connections are
-    always set to UTC (0.5 instead of 6 microseconds for a value). Lists of ints are written as `bigint[]` without adapting
+    always set to UTC (0.5 instead of 6 microseconds per value). Lists of ints are written as `bigint[]` without adapting
     every item (5 instead of 50 microseconds for twenty).
     """
     template = get_adapters_template(True, UTC)

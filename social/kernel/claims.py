@@ -1,9 +1,8 @@
-"""Claims of rows that wait in a table, by any number of processes at once.
+"""Lets any number of processes claim rows of a table of waiting work.
 
-A claim is a lease: a committed UPDATE that puts a token and a time on rows, before anything is done with them. When the
-lease has expired, other processes can claim the rows of a process that ended. A process that resumes late changes nothing,
-because the rows have a new token by then. The outbox and the runner of work for other servers have their own statements
-that choose the rows to be claimed.
+A claim is a lease: a committed UPDATE that writes a token and an expiry time into rows before any work on them begins. If a
+process ends, others can claim its rows once the lease has expired. If it only resumes late, it changes nothing, because the
+rows have a new token by then. The outbox and the runner of work for other servers choose the rows with their own statements.
 """
 
 import secrets
@@ -73,8 +72,8 @@ class Failure:
 class Claims:
     """The leases of one table of LeasedRows.
 
-    Every method but `take` changes only rows whose claim is the given token, and returns their number (`hold`: their ids). If a
-    row is not changed, its lease has expired, and another process may have claimed it.
+    Every method except `take` changes only rows whose claim is the given token, and returns their number (`hold`: their
+    ids). If a row is not changed, its lease has expired, and another process may have claimed it.
     """
 
     def __init__(self, table: str) -> None:

@@ -27,7 +27,7 @@ class Counters(Generic[Name]):
             + (f", {said[name]} = {table}.{said[name]} + %(by)s" if name in said else "")
             for name in columns
         }
-        # EXCLUDED has negative changes as zero, so an existing row takes its change from the parameters.
+        # In EXCLUDED, negative changes are raised to zero; an existing row therefore reads its change from the parameters.
         changes = {name: f"(%({name})s::int[])[array_position(%(ids)s::bigint[], {table}.{owner})]" for name in columns}
         sums = ", ".join(
             [

@@ -78,10 +78,10 @@ def change_and_publish(change: str, values: Mapping[str, Value], event: Event, *
     """Make a change and publish an event for each row that it returns, in one statement, to save a round trip; return the
     rows.
 
-    `change` is a statement that is written in the code, with the placeholders `%(name)s` for `values`; it returns a column
-    `id`. `number` names the event field into which each id is written; neither the event's key nor a `when` can use that
-    field. Change and events are committed together or not at all; outside a transaction the statement is its own
-    transaction. Raises the errors of `rows_of`.
+    `change` is a constant statement with placeholders `%(name)s` for `values`; it must return a column `id`. `number` names
+    the event field into which each id is written; neither the event's key nor a `when` can use that field. Change and events
+    are committed together or not at all; outside a transaction the statement is its own transaction. Raises the errors of
+    `rows_of`.
     """
     wanted = _interested_subscriptions(event)
     published: dict[str, Value] = {

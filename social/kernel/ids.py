@@ -60,8 +60,8 @@ def moment_of(snowflake: int) -> datetime:
 
 
 def parse_id(raw: Any) -> int | None:
-    """Return an id that a client has sent, of which only the leading digits are read; None when it cannot be an id (contract,
-    parameters section 0: answered with 404).
+    """Return an id that a client has sent, from its leading digits; None when it cannot be an id (contract, parameters section
+    0: answered with 404).
     """
     if isinstance(raw, bool):
         return None

@@ -39,9 +39,6 @@ class CreateModels(_Group):
     reduces_to_sql = True
     category = OperationCategory.ADDITION
 
-    def __init__(self, operations: Sequence[CreateModel]) -> None:
-        super().__init__(operations)
-
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
         # The classes of all models are made on first use.
         state.__dict__.pop("apps", None)

@@ -119,10 +119,8 @@ def measure() -> list[QueueFigures]:
 
 
 def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
-    """Retry dead rows, and rows that back off, now and with the full number of attempts: the rows `ids`, or all dead rows if
-    `ids` is None.
-
-    Return how many rows these were.
+    """Make rows due now, with the full number of attempts: the dead or backing-off rows `ids`, or all dead rows if `ids` is
+    None. Return how many rows these were.
 
     Their queues are woken after commit. Claimed rows are left alone. Writes the audit log: `by` is the user, None for the
     operator.

@@ -1,5 +1,4 @@
-"""Counts content of others that this server has refused, by reason and sender, so that operators soon see which content is
-lost.
+"""Counts the content that this server has refused, by reason and sender, so that operators soon see what is lost.
 
 Source: DESIGN section 4, "What others send is taken unless a rule says no".
 """

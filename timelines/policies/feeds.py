@@ -64,11 +64,11 @@ def home_verdict(
 ) -> FeedReason:
     """Return why the post is in the home timeline of `relations.viewer_id`, or why it is not.
 
-    `relations` must include `involved_ids(post)`. Direct and limited posts reach followers that they mention, unless these have
-    ended a mute of the author since then; private posts reach all followers. A post is hidden if the viewer blocks or mutes the
-    author, the boosted author or a mentioned account. `tagged` are the posts with a hashtag that the viewer followed before
-    they were written. It is queried last, and also includes public posts by unfollowed authors, replies, and posts by members
-    of exclusive lists. `is_readable` means that the viewer is known to be allowed to read the post.
+    `relations` must include `involved_ids(post)`. Direct and limited posts reach the followers they mention, except those who
+    have ended a mute of the author since then; private posts reach all followers. A post is hidden if the viewer blocks or
+    mutes the author, the boosted author or a mentioned account. `tagged` are the posts with a hashtag that the viewer followed
+    before they were written. It is consulted last: a public post in it is delivered even if its author is not followed or is
+    in an exclusive list, or if it is a reply. `is_readable` means that the viewer is known to be allowed to read the post.
     """
     verdict = people_verdict(post, relations, is_readable=is_readable)
     if verdict is FeedReason.DELIVER:
@@ -159,7 +159,7 @@ PEOPLE_CONDITION: Final = f"""
     AND (o.account_id = %(viewer)s OR {readable_sql("o", follows_author=FOLLOWED.format(author="o.account_id"))})))
   AND (s.account_id = %(viewer)s OR (
     source.id IS NOT NULL
-    -- Of a boost nobody is addressed, so it is read as its visibility says.
+    -- A boost addresses nobody, so its visibility alone decides who may read it.
     AND {readable_sql("s", follows_author="TRUE", may_be_addressed="s.reblog_of_id IS NULL")}
     AND (s.in_reply_to_uri IS NULL OR s.in_reply_to_id IS NOT NULL OR s.in_reply_to_account_id IS NOT NULL)
     AND (source.direct_since IS NULL OR s.created_at > source.direct_since OR NOT {ADDRESSED_POST})
@@ -225,7 +225,7 @@ def list_condition(replies_policy: RepliesPolicy) -> str:
 
 
 BOOST_WINDOW: Final = 40
-"""Number of next older items, shown or not, in which the post of a boost, or another boost of it, hides the boost."""
+"""A boost is hidden if its post, or another boost of that post, is among this many next older items, shown or not."""
 
 Item = TypeVar("Item", bound=tuple[int, int])
 

@@ -59,8 +59,8 @@ class FeedSource:
 
 
 def load_home_page(viewer_id: int, cursor: Cursor) -> PostPage:
-    """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough posts, on
-    which `fill` is still to be called. Takes two queries when read from a feed, three with posts included by hashtag, and one
+    """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough posts. The
+    caller calls `fill` on it. Takes two queries when read from a feed, three with posts included by hashtag, and one
     or two more when read from SQL. Works without Redis. Marks the viewer as active, about twice a day.
     """
     return _load(home_feed(viewer_id), cursor)

@@ -19,7 +19,7 @@ _PLACEHOLDER: Final = re.compile("%s|%%")
 
 
 class Compiled(NamedTuple):
-    """Query with its SQL. `params` are values, and items that `fill` replaces with values."""
+    """Query with its SQL. `params` are values, or placeholders that the `fill` of `run` replaces with values."""
 
     queryset: Any
     compiler: SQLCompiler

@@ -48,7 +48,7 @@ def _quoted(text: str) -> str:
 _INT8: Final = _TYPES["int8"].oid
 _INT8_ARRAY: Final = _TYPES["int8"].array_oid
 _TIMESTAMPTZ: Final = _TYPES["timestamptz"].oid
-#: Functions, by type, that return the form in which a value is sent: the number of its type in PostgreSQL, and its text.
+#: By Python type, the function that returns the form in which a value is sent: the OID of its PostgreSQL type, and its text.
 _WRITERS: Final[dict[type, Callable[[Any], tuple[int, bytes | None]]]] = {
     int: lambda value: (_INT8, b"%d" % value),
     str: lambda value: (_FOUND_BY_PLACE, value.encode()),
@@ -162,7 +162,7 @@ def is_value(value: object) -> bool:
 
 
 def written(value: object) -> tuple[int, bytes | None]:
-    """Return the form in which a value is sent: the number of its type and its text. Raises TypeError for other types."""
+    """Return the form in which a value is sent: the OID of its type, and its text. Raises TypeError for other types."""
     writer = _WRITERS.get(type(value))
     if writer is None:
         raise TypeError(f"{type(value).__name__} is no value of a statement")

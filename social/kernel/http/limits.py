@@ -109,8 +109,8 @@ def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
 
 @contextmanager
 def stranger_budget(host: str, seconds: float) -> Iterator[bool]:
-    """Limit to `seconds` the fetches that a web request makes for an unknown caller, of which the first is from `host`.
-    Yield whether the request had to wait for another such request.
+    """Limit the fetches that a web request makes for an unknown caller, the first of them from `host`, to `seconds` in total;
+    yield whether the request had to wait for another such request.
 
     In a process, at most a quarter of WEB_THREADS fetch for unknown callers at the same time, and only one for each host. A
     second request for a host waits for its turn, while its seconds pass; at most a quarter of WEB_THREADS wait like this.

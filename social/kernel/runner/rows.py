@@ -100,7 +100,7 @@ class WaitingRow(LeasedRow):
 
     @classmethod
     def count_wanted(cls, askers: set[str]) -> Counter[str]:
-        """Return how many rows wait for each of these askers."""
+        """Return how many rows are waiting on behalf of each of these askers."""
         return Counter()
 
 

@@ -1,4 +1,4 @@
-"""Decodes damaged pictures as browsers and Mastodon do: shows the part before a missing end, and pictures with wrong
+"""Decodes damaged pictures as browsers and Mastodon do: shows what is left of a truncated picture, and ignores wrong
 checksums of chunks that hold no pixels. Runs in the process of `social.kernel.media.decoding` only.
 """
 
@@ -12,8 +12,7 @@ from PIL import Image, ImageFile, PngImagePlugin
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# The formats whose decoders give the pixels before the missing end. The decoders of other formats give no pixels, or black
-# ones.
+# The formats whose decoders return the pixels of a truncated file; other decoders return none, or black ones.
 _PROGRESSIVE: Final = frozenset({"JPEG", "MPO", "PNG", "GIF"})
 _ANCILLARY: Final = 0x20
 
@@ -32,7 +31,7 @@ PngImagePlugin.PngStream = _PngStream  # type: ignore[misc]  # the plugin offers
 
 
 def with_missing_ends(job: Callable[P, R]) -> Callable[P, R]:
-    """Return a job that runs again, with the part of its picture that can be decoded, if the whole picture cannot be.
+    """Return a job that accepts a truncated picture in a second attempt, if the whole picture cannot be decoded.
 
     A process does one job only, so the setting of the library affects no other picture.
     """
