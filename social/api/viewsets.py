@@ -110,6 +110,17 @@ class ApiViewSet(ViewSet):
                 raise ImproperlyConfigured(f"{cls.__name__}.{action} is not among its endpoints")
         return super().as_view(methods, **initkwargs)
 
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Return the action's response. The viewset forgets request and response: they refer to the viewset and would stay in
+        memory, with the response's body, until a garbage collection.
+        """
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        finally:
+            if isinstance(self.request, ApiRequest):
+                self.request.parser_context.clear()
+            vars(self).clear()
+
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """Return the ApiRequest that actions get. Without an action its body is not read, not even for a token."""
         self.action = self.action_map.get((request.method or "").lower(), "")

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 PROGRAM = """if True:
-    import io, json, sys
+    import gc, io, json, sys, weakref
     from social.wsgi import application
     from django.db import connection
 
@@ -22,11 +22,15 @@ PROGRAM = """if True:
         started = []
         response = application(environ, lambda status, headers: started.extend((status, dict(headers))))
         body = b"".join(response)
+        held = [weakref.ref(response), weakref.ref(environ["wsgi.input"])]
         before = connection.connection is not None
         response.close()
         after = connection.connection is not None
-        return [started[0], started[1].get("Content-Type"), before, after, body.decode()]
+        del response, environ
+        left = sum(one() is not None for one in held)
+        return [started[0], started[1].get("Content-Type"), before, after, body.decode(), left]
 
+    gc.disable()
     asked = [("/api/v1/custom_emojis", {}), ("/api/v1/timelines/home", {"HTTP_ACCEPT_LANGUAGE": "de"})]
     asked += [("/api/v1/timelines/home", {}), ("/about", {}), ("/api/v1/custom_emojis", {"REQUEST_METHOD": "HEAD"})]
     print(json.dumps([ask(path, **more) for path, more in asked]))
@@ -34,7 +38,7 @@ PROGRAM = """if True:
 
 
 @pytest.mark.django_db
-def test_a_request_leaves_neither_its_connection_nor_its_language_to_the_next_one() -> None:
+def test_a_request_leaves_no_connection_language_or_garbage_behind() -> None:
     url = os.environ["DATABASE_URL"].rpartition("/")[0] + "/" + connection.settings_dict["NAME"]
     environment = os.environ | {"DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "social.settings.base"}
     ran = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=60)
@@ -43,7 +47,8 @@ def test_a_request_leaves_neither_its_connection_nor_its_language_to_the_next_on
     assert emojis[:2] == ["200 OK", "application/json; charset=utf-8"]
     assert json.loads(emojis[4]) == []
     assert emojis[2], "a connection was used"
-    assert not any(after for _status, _type, _before, after, _body in found)
+    assert not any(after for _status, _type, _before, after, _body, _left in found)
+    assert [left for *_, left in (emojis, german, english, head)] == [0, 0, 0, 0], "freed without a garbage collection"
     assert german[0] == english[0] == "401 Unauthorized"
     assert json.loads(english[4]) == {"error": "The access token is invalid"} != json.loads(german[4])
     assert (page[0], page[1]) == ("200 OK", "text/html; charset=utf-8")
