@@ -18,8 +18,8 @@ from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import counts, make_favourite, make_remote_status, make_status
 from tests.federation.activities import deal, introduced
 from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.runtime.processes import free_port
 from tests.support.client import Api
-from tests.support.instance import free_port
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db

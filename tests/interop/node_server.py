@@ -16,7 +16,7 @@ import requests
 
 from tests.flows import people
 from tests.flows.people import T
-from tests.support.instance import ROOT, free_port
+from tests.runtime.processes import ROOT, free_port
 
 #: In seconds; the speed of the other server is not tested.
 WAIT_SECONDS: Final = 30.0

@@ -16,7 +16,8 @@ import requests
 from tests.flows.people import Person
 from tests.interop.fedify_server import arrives, gone
 from tests.interop.node_server import wait
-from tests.support.instance import ROOT, Instance, free_port
+from tests.runtime.processes import free_port
+from tests.support.instance import ROOT, Instance
 
 pytestmark = pytest.mark.interop
 

@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 T = TypeVar("T")
 
 
 #: In seconds; many times longer than any wait usually takes, because the machine may be busy.
 PATIENCE = 180.0
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
 
 def eventually(look: Callable[[], T], seconds: float = PATIENCE) -> T:
@@ -108,6 +111,12 @@ def running(
         found.process.wait()
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 def free_ports() -> dict[str, str]:
     """Return two free ports, as settings."""
     with socket.socket() as one, socket.socket() as two:
@@ -129,9 +138,9 @@ def clean_environment(**values: str) -> dict[str, str]:
     return kept | values
 
 
-def manage(*arguments: str, environment: dict[str, str], seconds: float = PATIENCE) -> subprocess.CompletedProcess[str]:
+def python(*arguments: str, environment: dict[str, str], seconds: float = PATIENCE) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "manage.py", *arguments],
+        [sys.executable, *arguments],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -139,3 +148,7 @@ def manage(*arguments: str, environment: dict[str, str], seconds: float = PATIEN
         timeout=seconds,
         stdin=subprocess.DEVNULL,
     )
+
+
+def manage(*arguments: str, environment: dict[str, str], seconds: float = PATIENCE) -> subprocess.CompletedProcess[str]:
+    return python("manage.py", *arguments, environment=environment, seconds=seconds)

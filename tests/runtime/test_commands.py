@@ -4,10 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import venv
 from argparse import _SubParsersAction
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -20,14 +18,6 @@ from social.runtime.options import take_options
 from social.runtime.secrets_file import generate_secrets
 from tests.runtime.processes import ROOT, clean_environment, manage
 from tests.support.federation_server import needs_federation
-
-
-@pytest.fixture
-def data_dir() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="social-c-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

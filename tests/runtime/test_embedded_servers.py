@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,28 +18,21 @@ import redis
 from social.runtime.embedded import Embedded
 from social.runtime.failures import OperatorError
 from social.runtime.postgres import Postgres
-from tests.runtime.processes import ROOT, clean_environment, descendants, eventually, is_alive, running
-
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-
-
-def new_folder() -> Path:
-    # The path must be short for sockets, and readable for PostgreSQL's user when the tests run as root.
-    folder = Path(tempfile.mkdtemp(prefix="social-e-"))
-    folder.chmod(0o755)
-    return folder
-
-
-@pytest.fixture
-def data_dir() -> Iterator[Path]:
-    folder = new_folder()
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+from tests.runtime.processes import (
+    ROOT,
+    as_root,
+    clean_environment,
+    descendants,
+    eventually,
+    fresh_folder,
+    is_alive,
+    running,
+)
 
 
 @pytest.fixture(scope="module")
 def made_once() -> Iterator[Path]:
-    folder = new_folder()
+    folder = fresh_folder()
     with started(folder):
         pass
     yield folder

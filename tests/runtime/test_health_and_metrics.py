@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import textwrap
 from pathlib import Path
 from time import process_time
@@ -17,7 +16,7 @@ from django.urls import ResolverMatch
 
 from social.kernel import heartbeats, redis
 from social.runtime import health, metrics
-from tests.runtime.processes import ROOT, clean_environment
+from tests.runtime.processes import ROOT, clean_environment, python
 
 pytestmark = pytest.mark.django_db
 
@@ -195,13 +194,8 @@ SHARED = """
 
 def shared(folder: Path, code: str) -> str:
     """Run code with metrics shared between processes through `folder`."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(SHARED) + textwrap.dedent(code)],
-        env=clean_environment(PROMETHEUS_MULTIPROC_DIR=str(folder), PYTHONPATH=str(ROOT), DATA_DIR=str(folder)),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    environment = clean_environment(PROMETHEUS_MULTIPROC_DIR=str(folder), PYTHONPATH=str(ROOT), DATA_DIR=str(folder))
+    done = python("-c", textwrap.dedent(SHARED) + textwrap.dedent(code), environment=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

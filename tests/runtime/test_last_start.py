@@ -2,14 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from social.runtime.options import load_domain, load_start, store_start
-from tests.support.instance import ROOT
+from tests.runtime.processes import manage
 
 
 def test_the_options_of_the_last_start_are_stored_and_the_environment_takes_precedence(
@@ -86,9 +84,7 @@ def test_a_bad_setting_is_refused_in_one_line_before_anything_is_made(tmp_path: 
     own = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "LOCAL_DOMAIN")
     environment = {key: text for key, text in os.environ.items() if key not in own}
     environment |= {"DATA_DIR": str(tmp_path / "data"), name: value}
-    done = subprocess.run(
-        [sys.executable, "manage.py", "run"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
-    )
+    done = manage("run", environment=environment)
     assert done.returncode != 0
     assert name in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr

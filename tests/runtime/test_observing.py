@@ -1,8 +1,6 @@
 """Tests of reports to Sentry and traces to a collector, if configured: no secrets, no addresses of users."""
 
 import gzip
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,7 @@ import pytest
 from social.runtime import observing
 from social.runtime.failures import OperatorError
 from social.runtime.secrets_file import generate_secrets
-from tests.runtime.processes import ROOT, clean_environment
+from tests.runtime.processes import clean_environment, python
 from tests.support.receiver import Receiver
 
 _PROGRAM = """
@@ -71,9 +69,7 @@ def test_errors_and_traces_are_reported_without_secrets(tmp_path: Path) -> None:
             DATABASE_URL="postgres://social@127.0.0.1:1/social",
             REDIS_URL="redis://127.0.0.1:1/0",
         )
-        done = subprocess.run(
-            [sys.executable, "-c", _PROGRAM], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60
-        )
+        done = python("-c", _PROGRAM, environment=environment)
         assert done.returncode == 0, done.stderr
         came = {request.path: _opened(request.body) for request in receiver.came}
     assert set(came) == {"/v1/traces", "/api/1/envelope/"}
@@ -96,14 +92,7 @@ def test_tasks_and_their_requests_to_other_servers_are_traced_without_secrets(tm
             DATABASE_URL="postgres://social@127.0.0.1:1/social",
             REDIS_URL="redis://127.0.0.1:1/0",
         )
-        done = subprocess.run(
-            [sys.executable, "-c", _WORKER, str(receiver.port)],
-            env=environment,
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        done = python("-c", _WORKER, str(receiver.port), environment=environment)
         assert done.returncode == 0, done.stderr
         came = {request.path: _opened(request.body) for request in receiver.came}
     assert set(came) == {"/v1/traces", "/scan?token=sesame-in-query"}

@@ -1,14 +1,10 @@
 """Tests that every refusal of `manage.py` is one line that names the remedy, with a non-zero exit status."""
 
-import os
 import pwd
 import re
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -16,23 +12,7 @@ import pytest
 
 from social.runtime.embedded import Embedded
 from social.runtime.secrets_file import generate_secrets
-from tests.runtime.processes import ROOT, clean_environment, free_ports, manage
-
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-
-
-@pytest.fixture
-def data_dir() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="social-r-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+from tests.runtime.processes import ROOT, as_root, clean_environment, free_port, free_ports, manage, python
 
 
 def refusal(done: subprocess.CompletedProcess[str]) -> str:
@@ -45,8 +25,8 @@ def refusal(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def run(data_dir: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    ports = {"PORT": str(free_port()), "STREAMING_PORT": str(free_port())}
-    return manage("run", *arguments, environment=clean_environment(DATA_DIR=str(data_dir), **ports, **environment))
+    environment = clean_environment(DATA_DIR=str(data_dir), **free_ports()) | environment
+    return manage("run", *arguments, environment=environment)
 
 
 @pytest.mark.parametrize("option", ["--port", "--streaming-port"])
@@ -251,7 +231,7 @@ def test_environment_variables_of_other_programs_are_ignored(data_dir: Path) -> 
     environment = clean_environment(DATA_DIR=str(data_dir), **dict.fromkeys(others, "x"))
     # A similar variable is not taken for a misspelt setting if that setting is set itself.
     environment |= {"REDIS_URL": "redis://x", "REDIS_URL_2": "redis://y", "DATABASE_URL": "postgres://x/x"}
-    assert manage("check", environment=environment).returncode == 0
+    assert python("-c", "import social.settings.env", environment=environment).returncode == 0
 
 
 def test_all_settings_are_checked_before_anything_starts(data_dir: Path) -> None:
@@ -291,13 +271,8 @@ def test_run_refuses_a_redis_that_refuses_the_password(data_dir: Path) -> None:
     ],
 )
 def test_addresses_with_colons_have_brackets(given: dict[str, str], names: str, shown: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", f"from social.settings import env; print({names})"],
-        env=clean_environment(**given),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    code = f"from social.settings import env; print({names})"
+    done = python("-c", code, environment=clean_environment(**given))
     assert done.stdout.strip() == shown, done.stderr
 
 

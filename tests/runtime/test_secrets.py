@@ -4,10 +4,7 @@ database.
 
 import json
 import os
-import shutil
 import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,17 +20,9 @@ from social.runtime.failures import OperatorError
 from social.runtime.fingerprints import check_secrets, store_fingerprints
 from social.runtime.secrets_file import generate_secrets
 from social.settings.secrets import Secrets
-from tests.runtime.processes import ROOT, clean_environment, manage
+from tests.runtime.processes import clean_environment, manage, python
 
 FOLDER = Path("/srv/social")
-
-
-@pytest.fixture
-def data_dir() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="social-s-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
@@ -157,8 +146,7 @@ def test_a_separately_started_process_also_checks_the_installation(data_dir: Pat
 
     def serve(**more: str) -> str:
         environment = clean_environment(DATA_DIR=str(data_dir), **elsewhere | more)
-        command = [sys.executable, "-m", "social.runtime.serve", "web"]
-        return line(subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60))
+        return line(python("-m", "social.runtime.serve", "web", environment=environment))
 
     assert "are not what this installation began with" in serve()
     assert "This installation is" in serve(LOCAL_DOMAIN="other.example")

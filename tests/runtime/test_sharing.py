@@ -3,7 +3,6 @@
 import shutil
 import signal
 import sys
-import tempfile
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,13 +12,12 @@ import pytest
 from social.runtime.datadir import sole_supervisor
 from social.runtime.embedded import Embedded
 from social.runtime.failures import OperatorError
-from tests.runtime.processes import ROOT, Running, clean_environment, running
+from tests.runtime.processes import ROOT, Running, clean_environment, fresh_folder, running
 
 
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="social-s-"))
-    folder.chmod(0o755)
+    folder = fresh_folder()
     (folder / "run").mkdir()
     yield folder
     shutil.rmtree(folder)

@@ -15,7 +15,7 @@ import pytest
 
 from social.runtime.datadir import sole_supervisor
 from social.runtime.secrets_file import generate_secrets
-from tests.runtime.processes import ROOT, clean_environment, manage
+from tests.runtime.processes import ROOT, clean_environment, manage, python
 
 ADDRESSES = ["shell", "-c", "from django.conf import settings as s; print(s.LOCAL_DOMAIN, s.BASE_URL)"]
 
@@ -81,9 +81,7 @@ def test_a_command_with_other_domains_than_the_stored_ones_is_refused(
 
 
 def serve(machine: Machine, **more: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "social.runtime.serve", "web"]
-    environment = machine.environment(**more)
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    return python("-m", "social.runtime.serve", "web", environment=machine.environment(**more))
 
 
 def test_a_command_during_the_first_start_waits_for_its_domain(machine: Machine) -> None:

@@ -12,9 +12,8 @@ import pytest
 from django.apps import apps
 
 from tests.conformance.conftest import alice, bob, own_media
-from tests.runtime.processes import eventually, running
+from tests.runtime.processes import eventually, free_port, running
 from tests.security.small_client import Small
-from tests.support.instance import free_port
 
 __all__ = ["alice", "bob", "own_media"]
 

@@ -5,10 +5,8 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -21,7 +19,7 @@ from django.apps import apps
 
 from social.runtime.embedded import Embedded
 from social.runtime.secrets_file import generate_secrets
-from tests.runtime.processes import PATIENCE, descendants, eventually
+from tests.runtime.processes import PATIENCE, descendants, eventually, free_port, fresh_folder
 from tests.support import kept_schema
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -39,22 +37,13 @@ PARTS: Final = {
 _OWN = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "LOCAL_DOMAIN", "WEB_DOMAIN", "DATA_DIR")
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 class Instance:
     """A running server, used as a context manager; everything it started ends with it."""
 
     def __init__(self, **environment: str) -> None:
         self.port, self.streaming_port = free_port(), free_port()
         self.base_url = f"http://localhost:{self.port}"
-        self.data_dir = Path(tempfile.mkdtemp(prefix="social-run-"))
-        # If root starts PostgreSQL, it runs as `nobody`; if that user cannot enter the folder, its files are stored in
-        # /var/lib/social.
-        self.data_dir.chmod(0o755)
+        self.data_dir = fresh_folder()
         self.environment = {name: value for name, value in os.environ.items() if name not in _OWN}
         self.environment |= {
             "DATA_DIR": str(self.data_dir),
