@@ -39,10 +39,10 @@ def problems() -> list[str]:
 @contextmanager
 def watched() -> Iterator[None]:
     """Check the responses of all endpoints except the tests' own, and that they read only declared parameters."""
-    dispatch, parameters, values = ApiViewSet.dispatch, ApiRequest.parameters, Reading.values
+    finalize, parameters, values = ApiViewSet.finalize_response, ApiRequest.parameters, Reading.values
 
     def checked(self: ApiViewSet, request: Any, *args: Any, **kwargs: Any) -> Any:
-        response: Any = dispatch(self, request, *args, **kwargs)
+        response: Any = finalize(self, request, *args, **kwargs)
         declared = self.endpoints.get(self.action)
         if declared is not None and not type(self).__module__.startswith("tests."):
             try:
@@ -62,13 +62,13 @@ def watched() -> Iterator[None]:
             sent.names |= sent.keys() & set(cls.names())
         return values.__func__(cls, sent)
 
-    ApiViewSet.dispatch = checked
+    ApiViewSet.finalize_response = checked
     ApiRequest.parameters = property(recorded)
     Reading.values = classmethod(noted)
     try:
         yield
     finally:
-        ApiViewSet.dispatch = dispatch
+        ApiViewSet.finalize_response = finalize
         ApiRequest.parameters = parameters
         Reading.values = values
 
