@@ -178,7 +178,7 @@ class PollVotesDue(Event, key="status:{status_id}"):
 
 
 class MediaUploaded(Event):
-    """A file was uploaded that has to be converted before it can be shown."""
+    """An uploaded file has to be processed before it can be shown."""
 
     media_id: int
 

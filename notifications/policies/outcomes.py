@@ -32,7 +32,7 @@ class NotificationOutcome(IntEnum):
 class TypeRule:
     """Properties of a type. `filterable`: the recipient's policy applies. `past_blocks`: delivered regardless of blocks, mutes
     and policies if the sender is a member of staff. `about_oneself`: also created for the recipient's own actions.
-    `of_any_post`: about any post of a followed account, so that even a mute that allows notifications prevents it. `grouped`:
+    `of_any_post`: about any post of a followed account; even a mute that does not hide notifications prevents it. `grouped`:
     clients may show several as one.
     """
 

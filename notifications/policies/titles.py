@@ -1,4 +1,4 @@
-"""Titles of notifications for mails and pushes, because no client writes the texts of these."""
+"""Titles of notifications, which mails and pushes need because no client renders these."""
 
 from typing import Final
 

@@ -31,8 +31,8 @@ COUNT_LIMIT: Final = 10_000
 """Limit on the count of a group's notifications: a group may be huge, and each sender must be checked."""
 
 STRETCHES: Final = (1_000, 100_000)
-"""Numbers of notifications among which the groups of a page are searched for; the larger number applies only if the smaller
-one yields too few groups.
+"""Numbers of notifications that are searched for the groups of a page; the larger number is used only if the smaller one yields
+too few groups.
 """
 
 # Each step of the recursion finds the next notification of a group that is not on the page yet, without reading a row twice.
@@ -158,8 +158,8 @@ class GroupPage:
 def list_heads(
     account_id: int, row_filter: listing.NotificationFilter, grouped_types: Collection[str], cursor: Cursor
 ) -> Heads:
-    """Return the first notification of each group at a cursor, in its direction. At most two queries over a limited number of
-    notifications: a page of all types may be short.
+    """Return the first notification of each group from a cursor on, in its direction. At most two queries over a limited number
+    of notifications: a page of all types may be short.
     """
     parts, rising = row_filter.parts(), cursor.ascending
     if not parts:

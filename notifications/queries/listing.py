@@ -88,8 +88,8 @@ class NotificationFilter:
         return {"account": account_id, "types": self.chosen_types, "sender": self.from_account_id}
 
     def parts(self) -> list[str]:
-        """Return the conditions whose results together are the selected notifications. Each has an index in the order of the
-        list, so that at most one page of each is read.
+        """Return conditions that together select the notifications. Each has an index in the order of the list, so that at most
+        one page of each is read.
         """
         types = self.chosen_types
         has_type = "TRUE" if len(types) == len(_TYPES) else "n.type = ANY(%(types)s)"

@@ -34,7 +34,7 @@ UNREAD_CONDITION: Final = f"""
 """Condition: the notification `n` is listed, and newer than what its recipient has read."""
 
 _COLUMNS: Final = "n.id, n.type, n.account_id, n.from_account_id, n.status_id, n.created_at"
-# Items that are no longer wanted, or whose notification is deleted, have NULL in all columns but the first.
+# Items that the user no longer wants, or whose notification was deleted, have NULL in all columns but the first.
 _ITEMS: Final = f"""
 SELECT i.notification_id, w.* FROM notifications_mailitem i LEFT JOIN LATERAL (
   SELECT {_COLUMNS} FROM notifications_notification n JOIN accounts_user u ON u.account_id = n.account_id

@@ -1,8 +1,8 @@
 """Sends notifications by mail to users who want them, and summaries to users who are away.
 
-Each notification is an item until its recipient's turn comes (`Mailing`). A turn sends one mail about the items that are still
-wanted, visible and unread at that time; remaining items get another turn. If a process is killed, nothing is lost, but one mail
-per recipient may arrive twice, with the same Message-ID.
+Each notification is stored as an item until its recipient's turn comes (`Mailing`). A turn sends one mail about the items that
+are still wanted, visible and unread at that time; for remaining items another turn is queued. If a process is killed, nothing
+is lost, but one mail per recipient may arrive twice, with the same Message-ID.
 """
 
 import asyncio

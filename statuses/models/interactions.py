@@ -52,7 +52,7 @@ class Pin(models.Model):
 
 
 class ConversationMute(models.Model):
-    """Mute by `account` of the conversation whose first known post is `thread_id`: the account gets no notifications of it.
+    """Mute by `account` of the conversation whose first known post is `thread_id`: the account gets no notifications about it.
 
     `thread_id` is not a foreign key, because the conversation outlives a deleted first post. When the parent of the first post
     arrives, `thread_id` becomes the conversation's new first post.

@@ -125,8 +125,8 @@ class Status(Written):
                 name="statuses_status_here",
                 condition=Q(local=True),
             ),
-            # Descending on purpose: no other index has this order, so that the planner cannot scan another one, which would
-            # take a long time for a rare language.
+            # Descending on purpose: no other index has this order, so the planner must use this one. A scan of another index
+            # would take a long time for a rare language.
             models.Index(
                 F("local"),
                 F("language"),
@@ -201,9 +201,8 @@ class Status(Written):
 
 
 class StatusStat(models.Model):
-    """Counters of a post, in a separate table so that counting never rewrites the post's row; no row means no counts. The
-    `remote` columns are the counts that a remote post's server reported, plus later local ones; they are shown if they are
-    greater.
+    """Counters of a post, in a separate table so that counting never rewrites the post's row; without a row they are all 0. The
+    `remote` columns are the counts that a remote post's server reported, plus later local ones; the greater count is shown.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")

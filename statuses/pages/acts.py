@@ -1,4 +1,4 @@
-"""Actions of signed-in readers on a post: its card is a form, which is sent to this module from any page."""
+"""Actions of signed-in readers on a post. Each post on a page is a form that submits to this module."""
 
 from collections.abc import Callable
 from functools import partial
@@ -63,7 +63,7 @@ def _on_author(service: Callable[..., object]) -> Callable[[User, int], object]:
     )
 
 
-#: Functions called by the buttons; a second call has no further effect. The result True means that the author is asked first.
+#: Functions called by the buttons; a second call has no further effect. They return True if the author is asked first.
 _ACTS: Final[dict[str, Callable[[User, int], object]]] = {
     "favourite": _favourite,
     "unfavourite": _undo(interactions.unfavourite_status),

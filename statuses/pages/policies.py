@@ -63,8 +63,8 @@ _NUMBER: Final = re.compile(r"[0-9]{1,10}\Z")
 
 
 class PolicyField(OpenChoiceField):
-    """Field for a kind of interaction. A rule that an application has set, and that is none of the choices, keeps its number as
-    value.
+    """Field for a kind of interaction. The value of a rule that an application has set, and that is none of the choices, is its
+    number.
     """
 
     def __init__(self, label: str | _StrPromise, kind: Interaction, *, blank: bool = True) -> None:
@@ -80,7 +80,7 @@ class PolicyField(OpenChoiceField):
 
 
 def rule_of(value: str, kind: Interaction) -> dict[str, list[str]]:
-    """Return the rule that the value of a field stands for, in the form of the client API."""
+    """Return the rule that corresponds to the value of a field, as clients of the API send it."""
     groups = groups_of(_part_of(value, kind), kind)
     automatic, manual = (Group.PUBLIC, NO_GROUPS) if groups is None else groups
     return {"automatic_approval": [*words_of(automatic)] or ["author"], "manual_approval": [*words_of(manual)]}

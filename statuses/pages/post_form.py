@@ -37,7 +37,7 @@ from statuses.services.kept_drafts import draft_of
 from statuses.services.media import MediaChange, MediaUpload, SentFile, update_media, upload_media
 
 _AUDIENCE_OF_ALL, *_NARROWER = VISIBILITIES.items()
-#: Visibilities as the client API names them, widest first, with their titles.
+#: Visibilities as the client API names them, the most public first, with their titles.
 AUDIENCES: Final = (
     _AUDIENCE_OF_ALL,
     (LOCAL, _("Only people on this server")),
@@ -329,8 +329,7 @@ def _place_of(media: MediaAttachment) -> str:
 
 
 def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[str, Any]:
-    """Return the initial values of a form. The default for a reply is not more visible than its parent, whose `visibility` is
-    passed.
+    """Return the initial values of a form. A reply is by default no more public than its parent, which has this `visibility`.
     """
     own = default_visibility(user.default_privacy, locked=user.account.locked)
     widest = [name for name, _title in AUDIENCES]

@@ -132,8 +132,8 @@ def _with_acts(post: dict[str, Any], row: Post, page: PostPage, reader: Reader) 
 
 
 def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, around: str = "") -> dict[str, Any]:
-    """Return the entity with names and links that cannot be mistaken for others (security row 62), times as datetimes, and
-    paths instead of addresses of this server, because the page may be requested under another host name of this server.
+    """Return the entity with names and links that cannot imitate others (security row 62), times as datetimes, and paths
+    instead of addresses of this server, because the page may be requested under another host name of this server.
 
     A boost is shown as the boosted post, with the boost's own `id` and the sentence `boosted`. `quoted` is the quoted post,
     one level deep; `quote` without `quoted` means that it is not shown. `pictures` and `other_files` together are its
@@ -228,7 +228,7 @@ def _answered_address(entity: dict[str, Any]) -> str:
 
 
 def _former_place(former: dict[str, Any]) -> str:
-    """Return HTML that names the former server of an imported post, with a link if the archive names its address."""
+    """Return HTML that names the former server of an imported post, with a link to the original if its address is known."""
     if former["url"] is None:
         return _("imported from an archive")
     link = format_html(

@@ -82,7 +82,7 @@ def _tree(root: Post, thread: Context, posts: dict[int, dict[str, Any]]) -> list
 
 @require_safe
 def numbered(request: HttpRequest, id: str) -> HttpResponse:
-    """`/statuses/:id`, a path of Mastodon's web app: leads to the page of the post. Raises NotFound."""
+    """`/statuses/:id`, a path of Mastodon's web app: redirects to the page of the post. Raises NotFound."""
     viewer = viewer_of(request)
     post = find_post(parse_id(id), viewer.account_id if viewer is not None else None).proper
     if post.domain is not None:

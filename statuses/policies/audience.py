@@ -1,9 +1,9 @@
 """Rules that decide which posts a surface (a timeline, a thread, a search, a stream) shows, and who may act on them.
 
-The first rule is the same everywhere: a surface shows only posts that the viewer may read. It exists as a predicate
-(`can_see`), a condition on querysets (`visible_to`) and SQL (`readable_by_viewer`). The further conditions of a surface are
-an `Audience`, declared once below, as a predicate and SQL; a property test compares each surface with a simple model of
-these rules. Sources: contract, behaviours sections 7, 11, 14, 15 and 16.
+One rule holds everywhere: a surface shows only posts that the viewer may read. It exists as a predicate (`can_see`), a
+condition on querysets (`visible_to`) and SQL (`readable_by_viewer`). The further conditions of a surface are an `Audience`,
+declared once below, as a predicate and SQL; a property test compares each surface with a simple model of these rules. Sources:
+contract, behaviours sections 7, 11, 14, 15 and 16.
 """
 
 from collections.abc import Collection
@@ -60,8 +60,8 @@ def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, men
 
 
 def is_for_everybody(post: Post | Status) -> bool:
-    """Tell whether everybody, including visitors and other servers, may read the post: if it is public or unlisted, and
-    federated.
+    """Tell whether everybody, including visitors and other servers, may read the post: it is public or unlisted, and not
+    local-only.
     """
     return is_for_anybody(post.visibility) and not post.local_only
 
@@ -72,7 +72,7 @@ def may_favourite(post: Post | Status, relations: Relations) -> bool:
 
 
 def may_reblog(account: Account, post: Post | Status, relations: Relations) -> bool:
-    """Tell whether the viewer may boost the post: a private one only as its author, others unless they block the author."""
+    """Tell whether the viewer may boost the post: a private post as its author, others unless the viewer blocks the author."""
     if is_for_followers_only(post.visibility):
         return post.account_id == account.id
     return post.visibility in OPEN_VISIBILITIES and post.account_id not in relations.blocking
@@ -113,7 +113,7 @@ def readable_by_viewer(author: str = "s.account_id") -> str:
 
 NAMES_HIDDEN: Final = """EXISTS (
   SELECT 1 FROM statuses_mention m WHERE m.status_id IN ({posts}) AND m.account_id IN (SELECT id FROM hidden))"""
-"""SQL condition: the viewer hides an account that `{posts}` (expressions for post ids) mention. Needs VIEWER_SETS."""
+"""SQL condition: the posts with the ids `{posts}` mention an account that the viewer hides. Needs VIEWER_SETS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ viewer wrote, favourited, boosted, bookmarked, voted in or is mentioned in (sect
 """
 
 PROFILE: Final = Audience(PRESENT, boosted=UNHIDDEN)
-"""The profile of one account (sections 7 and 11), even of a hidden one, without boosts of posts by hidden accounts."""
+"""The profile of an account (sections 7 and 11), even if the viewer hides it, without boosts of posts by hidden accounts."""
 
 HOME: Final = Audience(People(hidden=True), boosted=UNHIDDEN, live=True, mentions=True)
 """Home timelines and lists, for posts of followed accounts (section 11)."""

@@ -59,7 +59,7 @@ def find_hosts(
     """Return the distinct hosts that a post links to: in its HTML, and through `others`, the addresses of its page and of files
     that clients show as links. Takes less than 0.1 s.
 
-    Links to mentioned accounts (`people`) do not count, nor do links to the author's hosts (`home`) for the post's page,
+    Links to mentioned accounts (`people`) do not count, nor do links on the author's own hosts (`home`) to the post's page,
     mentions or hashtags. Links to other servers always count, because the author chooses which links are marked as mentions
     (security row 74).
     """

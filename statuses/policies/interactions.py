@@ -78,14 +78,14 @@ def encode_rule(kind: Interaction, automatic: Group, manual: Group = NO_GROUPS) 
 
 
 def rule_of_choice(kind: Interaction, choice: Choice) -> int:
-    """Return the part of a policy that a choice on a page stands for."""
+    """Return the part of a policy that corresponds to a choice on a page."""
     if choice is Choice.ASKED:
         return encode_rule(kind, NO_GROUPS, Group.PUBLIC)
     return encode_rule(kind, GROUPS_BY_WORD.get(choice.value, NO_GROUPS))
 
 
 def choice_of_rule(policy: int, kind: Interaction) -> Choice | None:
-    """Return the choice that a policy has for one kind of interaction; None if its rule is none of the choices."""
+    """Return the choice that corresponds to a policy's rule for one kind of interaction; None if no choice does."""
     rule = rule_of(policy, kind)
     return next((choice for choice in Choice if rule_of_choice(kind, choice) == rule), None)
 
@@ -97,7 +97,7 @@ def rule_of(policy: int, kind: Interaction) -> int:
 
 
 def is_rule(number: int, kind: Interaction) -> bool:
-    """Tell whether a number is a valid part of a policy about this kind of interaction, and all its groups have names."""
+    """Tell whether a number is a valid part of a policy about this kind of interaction, with groups that all have names."""
     groups = groups_of(number, kind)
     words = ~Group.OTHERS
     return number == (UNLIMITED if groups is None else encode_rule(kind, groups[0], groups[1] & words))

@@ -114,7 +114,7 @@ class PostPage:
         self.relations = self.relations.joined(other.relations)
 
     def seen_by(self, viewer_id: int, post: Post, marks: Marks, relations: Relations | None = None) -> "PostPage":
-        """Return a post of a filled page as another viewer, with these `relations` to the post's `related_ids`, sees it."""
+        """Return a post of this filled page as another viewer sees it, whose `relations` to its `related_ids` are given."""
         relations = relations or Relations(viewer_id=viewer_id)
         return replace(self, viewer_id=viewer_id, rows=[post], marks=marks, relations=relations)
 
@@ -147,8 +147,8 @@ def select(
                 people.add(part.in_reply_to_account_id)
             if part.quote_policy & quotes.FOLLOWING_BITS or part.interaction_policy & interactions.FOLLOWING_BITS:
                 asks = True
-    # The query runs even if none of the posts exists, because the response time would otherwise reveal whether a post is hidden
-    # or missing (security row 19).
+    # The query runs even if none of the posts exists: otherwise the response time would reveal whether a post is hidden or
+    # missing (security row 19).
     load = load_hiding if hides else load_reading
     relations = load(viewer_id, people or {0}, with_followed_by=asks) if wanted else NO_RELATIONS
     readable = [

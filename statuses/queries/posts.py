@@ -20,7 +20,7 @@ Values = tuple[Any, ...]
 
 
 class _Part(NamedTuple):
-    """Columns that the statement reads from one table, by type; each is a name or `expression AS name`."""
+    """Columns of one table that the statement reads, by type; each is a name or `expression AS name`."""
 
     source: str
     bigint: tuple[str, ...]

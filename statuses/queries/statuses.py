@@ -63,7 +63,7 @@ def find_own_status(status_id: Any, account_id: int) -> Status:
 
 
 def load_existing(status_id: Any) -> Post | None:
-    """Return the post with this id, whoever may read it; None for a post that is deleted, or whose author is suspended."""
+    """Return the post with this id without checking who may read it; None for a deleted post, or if its author is suspended."""
     number = parse_id(status_id)
     for post in load_posts([number]) if number is not None else []:
         if not post.is_deleted and not post.proper.is_deleted and not post.proper.author.is_suspended:

@@ -122,8 +122,9 @@ _SOLICITED_DEPTH: Final = 100
 
 
 def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Return the (post id, reader id) pairs in which the post replies, directly or through at most a hundred posts, to a
-    private mention of its author by the reader, who has therefore contacted the author first. One query, or none without pairs.
+    """Return the (post id, reader id) pairs in which the reader contacted the author first: the post replies, directly or
+    through at most a hundred posts, to a post in which the reader privately mentioned the author. One query, or none without
+    pairs.
     """
     if not pairs:
         return set()

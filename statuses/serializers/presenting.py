@@ -1,4 +1,4 @@
-"""Makes the entities of a page of posts, from bodies that may be cached. REST, streaming, push and pages use this module."""
+"""Creates the entities of a page of posts, from bodies that may be cached. Used by REST, streaming, push and pages."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -144,7 +144,7 @@ class PageSerializer(EntitySerializer):
         }
 
     def _viewer_members(self, post: Post, proper: Post) -> dict[str, Any]:
-        # A boost has the members of the boosted post, except that filters are compared with both.
+        # A boost has the members of the boosted post, except that filters apply to either.
         viewer_id, marks = self.page.viewer_id, self.page.marks
         shared = self.viewer_members.get(proper.id)
         if shared is None:

@@ -63,8 +63,8 @@ def content(source: PostBody, emojis: Sequence[CustomEmoji]) -> dict[str, Any]:
 
 
 def _imported_from(source: PostBody) -> dict[str, Any]:
-    # An extension of this server for posts from an archive: the address and server at which the post was; null if the archive
-    # does not name them.
+    # An extension of this server for posts from an archive: the former address and server of the post; null if the archive does
+    # not name them.
     if source.imported_uri is None:
         return {}
     address = source.imported_url or source.imported_uri
@@ -80,7 +80,8 @@ def searched_text(source: PostBody) -> str:
 
 
 def searched_text_of(entity: dict[str, Any]) -> str:
-    """Return the same text as `searched_text`, but from an entity, which an older release with fewer columns may have made."""
+    """Return the same text as `searched_text`, but from an entity, which an older release with fewer columns may have cached.
+    """
     options = [option["title"] for option in entity["poll"]["options"]] if entity["poll"] is not None else []
     described = [file["description"] for file in entity["media_attachments"]]
     return read_as_text([entity.get(name, "") for name in READ_COLUMNS], entity["content"], *options, *described)

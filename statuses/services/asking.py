@@ -34,7 +34,7 @@ _REFUSALS: Final = {
 
 
 class NotPermitted(Forbidden):
-    """Error for an interaction that the policy of the post does not allow, or with a reply that awaits approval."""
+    """Error for an interaction that the policy of the post forbids, and for one with a reply that awaits approval."""
 
     def __init__(self, kind: Interaction, post: Post | Status) -> None:
         waits = is_pending(post.interaction_policy)

@@ -32,7 +32,7 @@ FOLDER: Final = "preview_cards"
 SPREAD_SECONDS: Final = 60
 """Seconds over which fetches for remote posts are spread, because all servers that received the post request the same page."""
 STREAMED_AGE: Final = timedelta(hours=6)
-"""Maximum age of posts that are streamed again when their preview arrives."""
+"""Maximum age of posts that are sent to streams again when their preview arrives."""
 _BATCH_SIZE: Final = 200
 
 
@@ -169,7 +169,9 @@ def _publish_attached(card_id: int) -> None:
 
 
 def remove_unused_cards() -> int:
-    """Remove a batch of previews that no post has shown for CARD_LIFETIME; return how many. Run by the scheduler hourly."""
+    """Remove previews that no post shows and that are older than CARD_LIFETIME, counted from the last fetch; return how many.
+    Run by the scheduler hourly.
+    """
     before = clock.now() - CARD_LIFETIME
     removed = 0
     while True:

@@ -185,7 +185,7 @@ def uncount(
 
 
 def keep(keeper: Keeper) -> None:
-    """Register a function that returns which of the given posts must be kept, for example posts that staff review."""
+    """Register a function that returns which posts must not be removed, for example posts that staff review."""
     if keeper not in _KEEPERS:
         _KEEPERS.append(keeper)
 
@@ -200,7 +200,7 @@ def remove_deleted_statuses(now: datetime | None = None) -> int:
 
 
 def kept_ids(status_ids: Collection[int]) -> set[int]:
-    """Return which of these posts an app of a higher layer exempts."""
+    """Return the ids of those posts whose rows an app of a higher layer needs."""
     return {number for keeper in _KEEPERS for number in keeper(status_ids)}
 
 

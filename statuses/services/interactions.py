@@ -86,9 +86,9 @@ def favourite_status(
 
 
 def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
-    """Undo a favourite and return the updated post. Publishes StatusUnfavourited if there was one. The id of a boost undoes
-    nothing (contract, parameters section 3 "Other status calls"). Raises NotFound for a post that does not exist, or that the
-    account may not read and has not favourited.
+    """Undo a favourite and return the updated post. Publishes StatusUnfavourited if there was one. If `status_id` is the id of
+    a boost, nothing is undone (contract, parameters section 3 "Other status calls"). Raises NotFound for a post that does not
+    exist, or that the account may not read and has not favourited.
     """
     row = load_existing(status_id)
     target = row if row is not None and row.original is None else None
@@ -140,8 +140,8 @@ def bookmark_status(*, account_id: int, status: Post) -> None:
 
 
 def unbookmark_status(*, account_id: int, status_id: Any) -> Post:
-    """Undo a bookmark and return the post. If `status_id` is the id of a boost, nothing is undone, as with favourites. Raises
-    NotFound for a post that does not exist, or that the account may not read and has not bookmarked.
+    """Undo a bookmark and return the post. If `status_id` is the id of a boost, nothing is undone. Raises NotFound for a post
+    that does not exist, or that the account may not read and has not bookmarked.
     """
     row = load_existing(status_id)
     target_id = row.id if row is not None and row.original is None else 0

@@ -39,7 +39,7 @@ _BATCH_SIZE: Final = 200
 
 @dataclass(frozen=True)
 class SentFile:
-    """A file as a client sent it, open for reading; `content_type` is what the client says."""
+    """A file as a client sent it, open for reading; `content_type` is the type that the client declared."""
 
     file: IO[bytes]
     content_type: str = ""

@@ -72,8 +72,8 @@ class Pruned:
 def remove_old_copies(
     *, by: Staff, age: timedelta, host: str | None = None, progress: Progress | None = None
 ) -> tuple[int, int]:
-    """Remove copies of remote files (of one `host`, or all) not requested during the last `age`, with an audit row; return
-    their number and bytes. They are fetched again on request. If interrupted, call it again. Raises Forbidden.
+    """Remove copies of remote files (of one `host`, or all) that nobody has requested for `age`, with an audit row. Return
+    their number and bytes. The files are fetched again on request. If interrupted, call it again. Raises Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
     removed, freed = copy_removal.remove_copies(served_before=clock.now() - age, host=host, progress=progress)
@@ -161,7 +161,7 @@ def _is_lost(paths: Iterable[str], stored: set[int]) -> bool:
 
 
 def measure_storage() -> list[tuple[str, int, int]]:
-    """Return name, number of files and bytes of each known folder of the media storage; reads the whole storage."""
+    """Return each known folder of the media storage with the number and bytes of its files; reads the whole storage."""
     measured = []
     for holding in HOLDINGS:
         sizes = [size for _path, size, _written in storage.walk(holding.folder)]

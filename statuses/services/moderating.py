@@ -97,12 +97,13 @@ def _record_posts(by: Staff, action: str, statuses: Sequence[Status]) -> None:
 
 
 def approve_held(*, by: Staff, held: HeldPost) -> None:
-    """Publish a held post or edit, dated when it was written: a local one immediately, a remote one through a reaction to
-    HeldPostApproved. Spam rules are not checked again. Raises Forbidden without MANAGE_REPORTS; NotFound if it is no longer
-    held; Conflict if its author may no longer post, or changed it since; and the errors of `compose`, when it stays held.
+    """Publish a held post or edit with the time at which it was written: a local one immediately, a remote one when
+    HeldPostApproved is handled. Spam rules are not checked again. Raises Forbidden without MANAGE_REPORTS; NotFound if it is no
+    longer held; Conflict if its author may no longer post, or has changed it; and the errors of `compose`, in which case it
+    stays held.
     """
     require(by, Permission.MANAGE_REPORTS)
-    # Read before anything else: composing may take seconds, because other servers are asked for mentioned accounts.
+    # Computed first, because composing may take seconds while other servers are asked for mentioned accounts.
     version_of(held)
     if held.draft is not None:
         _approve_edit(by, held)

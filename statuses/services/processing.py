@@ -23,7 +23,7 @@ from statuses.services.media import FOLDER, take_picture
 logger = logging.getLogger("social.media")
 
 ATTEMPTS: Final = 5
-"""Maximum number of attempts: if the process has ended this often while it processed a file, the file is considered the cause,
+"""Maximum number of attempts: after this many processes have died while processing a file, the file is considered the cause,
 and is marked as failed.
 """
 PROCESSING_SECONDS: Final = recordings.CONVERSION_SECONDS + 300.0
@@ -126,7 +126,7 @@ def _is_clean(media: MediaAttachment) -> bool:
 
 
 def _show_picture(media: MediaAttachment) -> None:
-    # The files of a picture that was in quarantine were removed, so that it is encoded again.
+    # The files of a picture that was in quarantine were removed, so the picture is encoded again.
     source, columns = media.source, ["processing", "source"]
     if not media.file:
         with storage.open_stored(source) as file:

@@ -37,7 +37,7 @@ def change_policies(
 
 
 def changed_policies(status: Status, quote_policy: int | None, interaction_policy: int | None) -> dict[str, int]:
-    """Return the columns of new policies (None: no change) that differ from the post's; a waiting reply keeps waiting."""
+    """Return the policy columns that change (None: no change); a reply that awaits approval still awaits it."""
     if interaction_policy is not None:
         interaction_policy |= status.interaction_policy & PENDING
     found = {"quote_policy": quote_policy, "interaction_policy": interaction_policy}
@@ -111,7 +111,7 @@ def find_quoted(*, quote_id: int, quoted: Status) -> None:
 
 
 def store_request(*, quote_id: int, request_uri: str) -> None:
-    """Store the id of another server's request for a quote, instead of an earlier one; it is removed from any other quote."""
+    """Store the id of another server's request for a quote, replacing an earlier id. The id is removed from any other quote."""
     Quote.objects.filter(request_uri=request_uri).exclude(id=quote_id).update(request_uri=None)
     Quote.objects.filter(id=quote_id).update(request_uri=request_uri)
 

@@ -54,7 +54,8 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
         limited_by = limit_author(new, screening)
         orphan = _ORPHAN.first(uri=new.uri)
         status = store_status(replace(new, answered_by=orphan))
-        # Replies to a reply that awaits approval join the thread when it is approved: others could read them there before.
+        # Replies to a reply that awaits approval join the thread only when it is approved; otherwise others could read them
+        # there earlier.
         if orphan is not None and new.asks is None:
             adopt_orphans(status)
         note_stored(status, screening, limited_by)
@@ -103,7 +104,7 @@ def revise_remote_status(
 ) -> bool:
     """Store an edit of a remote post and publish StatusEdited. Return whether anything has changed.
 
-    `from_author` tells whether the author sent this version; a fetched one may come from a cache. If the version is not an
+    `from_author` tells whether the author sent this version; a fetched version may come from a cache. If the version is not an
     edit, or not newer (`_is_newer`), only its votes and counts are stored and, unless it is older, its policies
     (QuotePolicyChanged). Visibility and parent do not change; quoted post and mentions do, except in a reply that awaits
     approval. With the `document` of the edit, spam rules are checked and may hold it.
@@ -219,8 +220,8 @@ def media_of(author: Account, file: RemoteFile) -> MediaAttachment:
     )
 
 
-# Replies that name the post as their parent, without those that are its ancestors: if two posts named each other as parents,
-# one would become its own ancestor. A reply with an unknown parent is the root of its thread.
+# Replies that name the post as their parent, except its own ancestors: if two posts named each other as parents, one would
+# become its own ancestor. A reply with an unknown parent is the root of its thread.
 _ORPHANS = """
     in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(root)s AND id <> ALL(%(path)s::bigint[])
 """
@@ -261,7 +262,7 @@ def adopt_replies_to_page(status: Status, page: str) -> None:
 
 
 def adopt_orphans(status: Status, *, uri: str | None = None) -> None:
-    """Link replies that arrived before a remote post, and name it by its id or by `uri`. Publishes StatusJoinedThread."""
+    """Link replies that arrived before the post and refer to it by `uri`, by default its id. Publishes StatusJoinedThread."""
     values = {
         "uri": uri or status.uri,
         "parent": status.id,

@@ -20,8 +20,8 @@ _MEASURED_TYPES: Final = (MediaType.IMAGE, MediaType.UNKNOWN)
 
 
 def measure_files(events: Sequence[FilesUnmeasured]) -> None:
-    """Correct the metadata of remote files that were copied, and request copies of others whose servers give no size or type
-    (contract, federation section 17), while the storage budget has room (docs/adr/0021).
+    """Correct the metadata of remote files that were copied. For other files without a size or type, request copies (contract,
+    federation section 17) as long as the storage budget has room (docs/adr/0021).
     """
     attachments = MediaAttachment.objects.filter(status_id__one_of=[event.status_id for event in events], file="")
     files = list(attachments.exclude(remote_url=None).order_by("id"))

@@ -110,8 +110,9 @@ def remove_remote_statuses(
 
 def remove_old_remote_posts() -> int:
     """Remove posts of other servers that no local account needs, according to KEEP_REMOTE_POSTS_DAYS and REMOTE_POSTS_LIMIT;
-    return how many. Run by the scheduler every ten minutes, for RUN_SECONDS and one more batch, with a pause after each batch
-    as long as its transaction. A pass over all posts begins a day after the previous one, or when the settings change.
+    return how many. The scheduler runs this every ten minutes. It begins no new batch after RUN_SECONDS, and pauses after each
+    batch for as long as the batch took, but at most a second. A pass over all posts begins a day after the previous one, or
+    when the settings change.
     """
     samples, current = load_state()
     _take_sample(samples)
@@ -219,8 +220,8 @@ def _remove_surplus(status_ids: Sequence[int]) -> None:
 
 
 def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequence[int] | None = None) -> list[int]:
-    """Return the ids, in order, of the remote posts in `window` that are unneeded, as are all their replies and quotes. Replies
-    and quotes whose negated ids are in `gone`, which is sorted, do not count.
+    """Return the sorted ids of the remote posts in `window` that can be removed: no local account needs them, their replies or
+    their quotes. `gone` lists, negated and sorted, the ids of replies and quotes that are ignored.
     """
     itself, thread = OuterRef("id"), OuterRef("thread_id")
     written_id = Cast(itself, TextField())

@@ -39,7 +39,7 @@ LONGEST_DELAY: Final = timedelta(days=100 * 365)
 """Maximum delay of a scheduled post that is not a draft."""
 
 LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
-"""Maximum of the time of a draft: calendars end with the year 9999, in every time zone."""
+"""Latest time of a draft: the calendar ends with the year 9999, in every time zone."""
 
 DAILY_LIMIT: Final = 25
 """Maximum number of scheduled posts of an account for one day (UTC)."""
@@ -65,8 +65,9 @@ def schedule_status(
     application_id: int | None = None,
     composed: bool = True,
 ) -> ScheduledStatus | Status:
-    """Store a post until it is due, or as a draft from DRAFTS_FROM on, and compose it immediately to report errors, unless
-    `composed` is False: errors of files and unexpected mentions with their own message, all others as "Record invalid".
+    """Store a post until it is due; with a time from DRAFTS_FROM on, it is a draft. Unless `composed` is False, the post is
+    composed immediately, so that errors are reported: those about files and unexpected mentions with their own message, all
+    others as "Record invalid".
 
     A repeated `idempotency_key` returns the first scheduled post, or the post published from it; NotFound if that was deleted.
     Raises Invalid for a time that is too near or too far, and if the daily or total limit is exceeded.
@@ -116,7 +117,7 @@ def cancel_status(*, scheduled: ScheduledStatus) -> None:
 
 
 def publish_due(events: Sequence[ScheduledStatusDue]) -> None:
-    """Publish scheduled posts that are due, each exactly once. Those of accounts that may no longer post are deleted, those
+    """Publish scheduled posts that are due, each exactly once. Posts of accounts that may no longer post are deleted; posts
     that match a holding spam rule are held. A post that can no longer be published stays in its author's list, and
     ScheduledStatusFailed is published.
     """

@@ -33,8 +33,8 @@ _WRITTEN_COLUMNS: Final = (*AUTHOR_COLUMNS, "content", "content_type", "sensitiv
 
 @dataclass(frozen=True)
 class NewQuote:
-    """Quote of a post to be stored, after all checks; never of a boost. `page_url` is the page of the quoted post. In a remote
-    post, `quoted_uri` is the ActivityPub id of the quoted post, and `quoted_id` its id if it is known here.
+    """Checked quote that is to be stored. The quoted post is never a boost. `page_url` is the page of the quoted post. In a
+    remote post, `quoted_uri` is the ActivityPub id of the quoted post, and `quoted_id` its id if it is known here.
     """
 
     quoted_id: int | None = None
@@ -89,10 +89,11 @@ class Composed(AuthorColumns):
     written). `parent` is the post to which this one replies, never a boost; `in_reply_to_uri` names a parent that this server
     does not know.
 
-    An old post that was fetched rather than sent has `publish_event` False, so that StatusFetched is published. An `imported`
-    post comes from an archive of its local author: it gets an id that corresponds to its time, its files need not be
-    processed yet, and only StatusImported is published. `answered_by` is the id of the first stored reply. The counts are
-    reported by the post's server; `named_count` is the number of known and unknown accounts that the text mentions.
+    An old post that was fetched rather than sent has `publish_event` False: StatusFetched is published instead of
+    StatusPublished. An `imported` post comes from an archive of its local author: it gets an id that corresponds to its time,
+    its files need not be processed yet, and only StatusImported is published. `answered_by` is the id of the first stored
+    reply. The counts are reported by the post's server; `named_count` is the number of known and unknown accounts that the text
+    mentions.
     """
 
     author: Account
@@ -143,8 +144,8 @@ def store_status(new: Composed) -> models.Status:
     and update the counters last. The caller has checked everything except files and hashtags.
 
     Raises Invalid for files that the author does not own or that cannot be attached together, and for hashtags that staff
-    disallow; NotFound if parent or quoted post were deleted meanwhile (Unavailable for a remote post: on a retry it counts as
-    unknown); IntegrityError for a `uri` that already exists.
+    disallow; NotFound if the parent or the quoted post was deleted meanwhile (for a remote post Unavailable, because a retry
+    can store it without the deleted post); IntegrityError for a `uri` that already exists.
     """
     if new.parent is not None and not lock_status(new.parent.id):
         raise missing_parent() if new.author.local else Unavailable("the post it answers was deleted meanwhile")
@@ -220,7 +221,7 @@ def revise_quote(status: models.Status, new: NewQuote | None) -> dict[tuple[int,
 
 
 def quoted_by(quote: models.Quote | NewQuote | None) -> tuple[str | None, bool]:
-    """Return what an edit can change of a quote: the id of the quoted post, and whether it is reported as deleted."""
+    """Return what an edit can change about a quote: the id of the quoted post, and whether it is reported as deleted."""
     return (None, False) if quote is None else (quote.quoted_uri, quote.state == models.QuoteState.DELETED)
 
 

@@ -37,7 +37,7 @@ def translate_post(
     body = load_bodies([post.id]).get(post.id)
     if body is None:
         raise NotFound
-    # Clients cannot fill the cache with arbitrary keys: the language is one of the service's, and the post is readable.
+    # Clients cannot fill the cache with arbitrary keys: the service knows the language, and the client may read the post.
     key = f"translation:{post.id}:{post.version}:{target}"
     kept = fragments.load([key]).get(key)
     if kept is not None:

@@ -1,4 +1,4 @@
-"""Template tag for a reader's actions on a post, written in Python because a template took most of the time of a page."""
+"""Template tag for a reader's actions on a post, in Python because as a template it took most of a page's rendering time."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
