@@ -329,8 +329,7 @@ def _place_of(media: MediaAttachment) -> str:
 
 
 def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[str, Any]:
-    """Return the initial values of a form. A reply is by default no more public than its parent, which has this `visibility`.
-    """
+    """Return the initial values of a form. A reply is by default no more public than its parent, with this `visibility`."""
     own = default_visibility(user.default_privacy, locked=user.account.locked)
     widest = [name for name, _title in AUDIENCES]
     return {

@@ -80,8 +80,7 @@ def searched_text(source: PostBody) -> str:
 
 
 def searched_text_of(entity: dict[str, Any]) -> str:
-    """Return the same text as `searched_text`, but from an entity, which an older release with fewer columns may have cached.
-    """
+    """Return the same text as `searched_text`, from an entity that an older release with fewer columns may have cached."""
     options = [option["title"] for option in entity["poll"]["options"]] if entity["poll"] is not None else []
     described = [file["description"] for file in entity["media_attachments"]]
     return read_as_text([entity.get(name, "") for name in READ_COLUMNS], entity["content"], *options, *described)
