@@ -54,8 +54,8 @@ class AccountMoved(Event, key="account:{account_id}"):
 
 
 class CarryOverDue(Event, key="account:{account_id}"):
-    """The relations (`what`) of local accounts to an account that has moved are to be transferred, from the row after
-    `after` on.
+    """The relations (`what`) of local accounts to an account that has moved are to be transferred, starting with the row
+    after `after`.
     """
 
     account_id: int
@@ -302,7 +302,7 @@ class ImportDue(Event, key="import:{import_id}"):
 
 
 class PastImportDue(Event, key="past:{import_id}"):
-    """Reading, importing or undoing an archive of a person's own posts is to begin or to continue."""
+    """Reading an archive of a person's own posts, importing it or undoing its import is to begin or to continue."""
 
     import_id: int
 

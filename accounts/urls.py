@@ -3,9 +3,9 @@
 from django.urls import path
 
 from accounts.collections.urls import urlpatterns as collections
-from accounts.copies.urls import urlpatterns as copies
+from accounts.copies.viewsets import ProfilePicturesViewSet
 from accounts.devices.urls import urlpatterns as devices
-from accounts.emojis.urls import urlpatterns as emojis
+from accounts.emojis.viewsets import CustomEmojisViewSet, EmojiPicturesViewSet
 from accounts.identity.viewsets import EmailsViewSet, SignUpViewSet
 from accounts.pages.server_picture import coloured_icon, custom_css, manifest
 from accounts.transfers.urls import api_urlpatterns as transfers
@@ -17,9 +17,10 @@ from social.api.routing import endpoint
 ACCOUNT = "api/v1/accounts/<id>"
 urlpatterns = [
     *collections,
-    *copies,
+    endpoint("media_proxy/accounts/<account_id>/<picture>", ProfilePicturesViewSet, {"get": "retrieve"}),
     *devices,
-    *emojis,
+    endpoint("api/v1/custom_emojis", CustomEmojisViewSet, {"get": "list"}),
+    endpoint("media_proxy/emojis/<id>/<style>", EmojiPicturesViewSet, {"get": "retrieve"}),
     *transfers,
     endpoint("api/v1/accounts", SignUpViewSet, {"get": "list", "post": "create"}),
     endpoint("api/v1/accounts/verify_credentials", ProfileViewSet, {"get": "verify_credentials"}),

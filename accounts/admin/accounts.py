@@ -1,4 +1,4 @@
-"""Local and remote accounts, for staff."""
+"""Columns, filters and the search of admin pages about local and remote accounts."""
 
 from typing import Any
 

@@ -206,12 +206,10 @@ def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
     tag = collection.tag.display_name if collection.tag is not None else ""
     initial = {name: getattr(collection, name) for name in ("name", "description", "discoverable", "sensitive")}
     form = CollectionForm(request.POST or None, initial=initial | {"tag_name": tag})
-    if request.method == "POST" and form.is_valid():
-        try:
-            local.update_collection(owner=user.account, collection=collection, draft=form.draft())
-            return redirect("collection", id=collection.id)
-        except Invalid as refusal:
-            form.add_details(refusal)
+    if request.method == "POST" and form.is_accepted_by(
+        lambda: local.update_collection(owner=user.account, collection=collection, draft=form.draft())
+    ):
+        return redirect("collection", id=collection.id)
     members = _for_member(queries.show([collection], user.account_id)[0], user)
     context = {**members, "form": form, "collection": _texts_for_template(collection)}
     return frame.show(request, "accounts/collection_edit.html", context, status=422 if form.errors else 200)

@@ -25,7 +25,7 @@ from social.kernel.lengths import (
 from social.kernel.runner import WaitingRow
 
 DISTANCE_LIMIT: Final = 31
-"""Maximum distance between perceptual hashes: up to it, every match has a word that differs in at most one bit."""
+"""Maximum distance between perceptual hashes. Up to this distance, one of their words differs in at most one bit."""
 
 
 class QuarantineSource(models.TextChoices):

@@ -18,7 +18,7 @@ _URL_SAFE = str.maketrans("-_", "+/")
 
 @dataclass(frozen=True)
 class OneTimeKeyDraft:
-    """A one-time key as a client sends it; `signature` is the signature that the fingerprint key made of the text of `key`."""
+    """A one-time key as a client sends it; `signature` is the signature of the text of `key` by the fingerprint key."""
 
     key_id: str = ""
     key: str = ""

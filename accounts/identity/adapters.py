@@ -41,10 +41,10 @@ def invite_code(request: HttpRequest) -> str:
     return request.GET.get("invite_code", "")
 
 
-#: Name under which the session holds the issuer that signed the person in, and its ID token, with which the issuer's
-#: own session can be ended.
+#: Session key of the issuer through which the person signed in, and of its ID token, which ends the session at the
+#: issuer.
 ISSUER_SESSION = "issuer"
-#: Key in `signal_kwargs` that says that somebody signs in with a recovery link, which an operator has created.
+#: Key in `signal_kwargs` that marks a sign-in with a recovery link, which an operator has created.
 RECOVERY = "recovery"
 _WAYS = {
     "reauthenticate": gettext_lazy("Use your password"),

@@ -247,7 +247,9 @@ class User(AbstractBaseUser):
         return bool(self.role.permissions & ~EVERYONES_PERMISSIONS)
 
     def has_perm(self, perm: str, obj: object | None = None) -> bool:
-        """Permission in Django's admin: staff may view the models of their role's apps; only administrators may change them."""
+        """Tell whether the user has a permission in Django's admin. Staff may view the models of their role's apps; only
+        administrators may change them.
+        """
         app_label, _dot, action = perm.partition(".")
         needed = ADMIN_VIEW.get(app_label, Permission.ADMINISTRATOR)
         return self.is_active and self.role.can(needed if action.startswith("view_") else Permission.ADMINISTRATOR)

@@ -36,16 +36,11 @@ def profile_settings(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _show(request, user, ProfileForm(user.account), FeaturedTagForm())
     form = ProfileForm(user.account, request.POST, request.FILES)
-    if form.is_valid():
-        try:
-            update_profile(user=user, change=form.change())
-        except Invalid as refusal:
-            form.add_details(refusal)
-        else:
-            for name in form.pictures_to_remove():
-                delete_picture(account_id=user.account_id, name=name)
-            messages.success(request, _("Your profile has been saved."))
-            return redirect("settings_profile")
+    if form.is_accepted_by(lambda: update_profile(user=user, change=form.change())):
+        for name in form.pictures_to_remove():
+            delete_picture(account_id=user.account_id, name=name)
+        messages.success(request, _("Your profile has been saved."))
+        return redirect("settings_profile")
     return _show(request, user, form, FeaturedTagForm())
 
 
@@ -93,15 +88,14 @@ def preferences(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return show(request, "accounts/settings/preferences.html", _context(PreferencesForm(user)))
     form = PreferencesForm(user, request.POST)
-    if form.is_valid():
-        try:
-            with transaction.atomic():
-                update_profile(user=user, change=form.profile_change())
-                change_preferences(user=user, change=form.change())
-        except Invalid as refusal:
-            form.add_details(refusal)
-        else:
-            return _saved(request, form)
+
+    @transaction.atomic
+    def save() -> None:
+        update_profile(user=user, change=form.profile_change())
+        change_preferences(user=user, change=form.change())
+
+    if form.is_accepted_by(save):
+        return _saved(request, form)
     return show(request, "accounts/settings/preferences.html", _context(form), status=422)
 
 

@@ -22,8 +22,8 @@ def link_to_verify(value: str) -> str | None:
 
 
 def link_of_field(field: Mapping[str, Any], *, local: bool) -> str | None:
-    """Return the address in a field that can be verified; in a field of a remote account, it must be the text and the
-    target of a link that is the only content.
+    """Return the address in a field that can be verified. A field of a remote account must contain only a link, whose
+    text and target are both this address.
     """
     if local:
         return link_to_verify(field["value"])

@@ -248,8 +248,8 @@ def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> l
     """Return the ids of accounts whose username, or a word of whose display name, begins with the query.
 
     The exact address comes first, then the most followed; an address with a domain has to match exactly. At most
-    CANDIDATES_LIMIT; two queries. Accounts that block the viewer are not found (SEED-128), accounts that the viewer
-    blocks only by their address. With `following` only accounts that the viewer follows are found.
+    CANDIDATES_LIMIT; two queries. Accounts that block the viewer are not found (SEED-128). Accounts that the viewer
+    blocks are found only by their exact address. With `following` only accounts that the viewer follows are found.
     """
     text = query.strip().removeprefix("@")
     if not text or "\0" in text:

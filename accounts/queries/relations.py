@@ -44,7 +44,7 @@ SELECT 'domain_blocking', a.id, NULL, NULL, NULL, NULL FROM accounts_account a
    AND a.domain IN (SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s)
 """  # noqa: S608 (constants)
 
-# This part of the statement is optional: only for a few posts it matters whether their author follows the viewer.
+# This part of the statement is optional, because it rarely matters whether the author of a post follows the viewer.
 _FOLLOWERS: Final = """
 UNION ALL
 SELECT 'followed_by', account_id, NULL, NULL, NULL, NULL FROM accounts_follow
@@ -159,8 +159,8 @@ SELECT 'read_apart', a.id, NULL, NULL, NULL, NULL FROM unnest((SELECT %(ids)s)::
 
 
 def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) -> set[int]:
-    """Return the ids of the accounts that let only their followers feature them: among `accounts`, among the accounts
-    that those have moved to, and `approving`, which are ids of accounts known to do so.
+    """Return the ids of the accounts that let only their followers feature them. These are chosen from `accounts` and
+    from the accounts to which those have moved; ids in `approving` are known to be of such accounts.
     """
     ids = set(approving)
     for account in accounts:

@@ -50,7 +50,7 @@ _NAMED: Final = 10
 
 @dataclass
 class FollowsUnder:
-    """Number of follows by local accounts, number of follows of local accounts, and examples as (follower, followed)."""
+    """Numbers of follows by local accounts (`from_here`) and of local accounts, and examples as (follower, followed)."""
 
     from_here: int = 0
     to_here: int = 0

@@ -38,7 +38,8 @@ class RemoteKey:
 class RemoteProfile:
     """Remote account, whose values are validated, sanitised and clamped; the fields are named like the columns.
 
-    Its server states `suspended` (federation section 4); the account `moved_to_id` names it as an alias.
+    `suspended` is what its server states (federation section 4). The account with the id `moved_to_id` names this one as
+    an alias.
     """
 
     uri: str

@@ -37,7 +37,7 @@ SELECT %(severance)s, n.account_id, n.followers, n.following, %(now)s
 
 @dataclass(frozen=True)
 class _Act:
-    """Act that ends follows; it has one row, however many steps it takes."""
+    """Act that ends follows. However many steps it takes, it has one row of Severance."""
 
     type: SeveranceType
     cause: str

@@ -183,7 +183,7 @@ class TagChange:
 
 
 def review_tag(*, by: Staff, tag: Tag, change: TagChange) -> None:
-    """Apply a change to a hashtag, which is then reviewed. Raises Forbidden, NotFound; Invalid for a display name that
+    """Apply a change to a hashtag, and mark it as reviewed. Raises Forbidden, NotFound; Invalid for a display name that
     does not match the hashtag.
     """
     require(by, Permission.MANAGE_TAXONOMIES)

@@ -188,7 +188,7 @@ class SpamRules:
         return places_found
 
     def met_by_post(self, facts: PostFacts, is_first_contact: Callable[[], bool]) -> list[SpamRule]:
-        """Return the matching rules, in their order; `is_first_contact` is called once, and only if it matters."""
+        """Return the matching rules, in their order; `is_first_contact` is called at most once."""
         hosts = _names_of(facts.hosts)
         met = {
             place: rule

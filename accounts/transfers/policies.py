@@ -125,7 +125,7 @@ def _cell(cells: Sequence[str], position: int | None) -> str:
 
 
 def read_boolean(cell: str) -> bool | None:
-    """`true` or `false`; None for an empty cell. Raises BadLine."""
+    """Parse `true` or `false`; return None for an empty cell. Raises BadLine."""
     if not cell:
         return None
     value = {"true": True, "1": True, "false": False, "0": False}.get(cell.lower())

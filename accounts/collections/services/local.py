@@ -22,7 +22,7 @@ from social.kernel.locks import keep_row, lock, lock_row
 from social.kernel.text.languages import known_language
 from social.kernel.text.names import normalise_hashtag
 
-#: Columns of which the accounts in a collection are notified when they change.
+#: Columns about whose changes the accounts in a collection are notified.
 _NOTIFIED: Final = ("name", "description")
 
 

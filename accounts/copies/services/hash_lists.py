@@ -12,7 +12,7 @@ from accounts.copies import policies
 from accounts.copies.models import HashEntry, HashKind, HashList
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from social.kernel.batches import in_batches
 from social.kernel.errors import FieldError, Invalid, require_valid
 from social.kernel.locks import lock, lock_row
@@ -60,7 +60,7 @@ def create_list(*, by: Staff, draft: policies.HashListDraft) -> HashList:
         if HashList.objects.filter(name=draft.name.strip()).exists():
             raise Invalid.of([FieldError.taken("name")], details=True)
         hash_list = HashList.objects.create(name=draft.name.strip(), kind=draft.kind, **_values(draft))
-        _record(by, "create", hash_list, after=_audited_values(hash_list))
+        record_about(by, "create", hash_list, after=_audited_values(hash_list))
     return hash_list
 
 
@@ -75,7 +75,7 @@ def change_list(*, by: Staff, hash_list: HashList, draft: policies.HashListDraft
             setattr(current, name, value)
         current.save(update_fields=_CHANGEABLE_COLUMNS)
         if _audited_values(current) != before:
-            _record(by, "update", current, before=before, after=_audited_values(current))
+            record_about(by, "update", current, before=before, after=_audited_values(current))
 
 
 def switch_list(*, by: Staff, hash_list: HashList, enabled: bool) -> None:
@@ -85,7 +85,7 @@ def switch_list(*, by: Staff, hash_list: HashList, enabled: bool) -> None:
         current = lock_row(hash_list)
         if current.enabled != enabled:
             HashList.objects.filter(id=current.id).update(enabled=enabled)
-            _record(by, "enable" if enabled else "disable", current)
+            record_about(by, "enable" if enabled else "disable", current)
 
 
 def delete_list(*, by: Staff, hash_list: HashList) -> None:
@@ -93,7 +93,7 @@ def delete_list(*, by: Staff, hash_list: HashList) -> None:
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
         current = lock_row(hash_list)
-        _record(by, "destroy", current, before=_audited_values(current))
+        record_about(by, "destroy", current, before=_audited_values(current))
         current.delete()
 
 
@@ -126,7 +126,7 @@ def import_hashes(*, by: Staff, hash_list: HashList, file: IO[bytes], replace: b
             raise _too_many(limit)
         HashList.objects.filter(id=current.id).update(size=size)
         result = Imported(size - before, good - (size - before), wrong, tuple(first_wrong))
-        _record(by, "import", current, added=result.added, known=result.known, wrong=wrong, replaced=replace)
+        record_about(by, "import", current, added=result.added, known=result.known, wrong=wrong, replaced=replace)
     return result
 
 
@@ -145,7 +145,3 @@ def _values(draft: policies.HashListDraft) -> dict[str, Any]:
 
 def _audited_values(hash_list: HashList) -> dict[str, Any]:
     return {name: getattr(hash_list, name) for name in chain(("kind",), _CHANGEABLE_COLUMNS)}
-
-
-def _record(by: Staff, action: str, hash_list: HashList, **details: Any) -> None:
-    record(by=by, action=action, target_type="HashList", target_id=hash_list.id, target_name=hash_list.name, **details)

@@ -1,4 +1,4 @@
-"""IP blocks for staff, with a warning before staff lock themselves out."""
+"""Admin page of IP blocks, which warns staff before they lock themselves out."""
 
 import ipaddress
 from collections.abc import Mapping

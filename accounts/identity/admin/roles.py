@@ -1,4 +1,4 @@
-"""Roles for staff: names, ranks and permissions, edited by staff who outrank them."""
+"""Admin page of roles. Staff can edit the names, ranks and permissions of roles that they outrank."""
 
 from typing import Any, ClassVar, Final
 

@@ -1,4 +1,4 @@
-"""Blocks of sign-ups for staff: e-mail domains, e-mail addresses and usernames."""
+"""Admin pages of sign-up blocks: e-mail domains, e-mail addresses and usernames."""
 
 from typing import Any, Final
 
@@ -93,7 +93,7 @@ class EmailDomainBlockAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
 
 
 class CanonicalEmailForm(RowForm):
-    """An e-mail address, or the fingerprint of an address, from another server."""
+    """Form for an e-mail address, or for the fingerprint of one, which may come from another server."""
 
     address = forms.CharField(
         label=_("E-mail address"),

@@ -1,4 +1,4 @@
-"""Local users and their roles, for staff, and the actions that staff may take."""
+"""Admin page of local users and their roles, with the actions that staff may take."""
 
 from dataclasses import replace
 from typing import Any

@@ -185,7 +185,7 @@ class AuthorizeView(OAuthLibMixin, View):
         return self._redirect_to_client(request, answer)
 
     def _has_consent(self, application: Application, scopes: tuple[str, ...]) -> bool:
-        """Tell whether the person need not be asked again: these scopes were granted before, and `force_login` is not set."""
+        """Tell whether the person has granted exactly these scopes before; False if the request sets `force_login`."""
         if as_boolean(self.sent.get("force_login")):
             return False
         return has_token(user=self.user, application=application, scopes=scopes)

@@ -22,13 +22,13 @@ from accounts.identity.services.confirmations import address_in, cancel_email_ch
 from accounts.models import Application, User
 from accounts.pages.settings import signed_in
 from social.api.addresses import client_ip
-from social.kernel.errors import Invalid, NotFound, Unavailable
+from social.kernel.errors import NotFound, Unavailable
 from social.pages.frame import allow_widget, show
 
 
 class ChangeEmailView(View):
-    """`/auth/email`: GET shows the e-mail address and a form for a new one, POST requests a mail with a confirmation
-    link, sent to the new one.
+    """`/auth/email`: GET shows the e-mail address and a form for a new one; POST requests a mail to the new address,
+    with a confirmation link.
     """
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -37,14 +37,11 @@ class ChangeEmailView(View):
     def post(self, request: HttpRequest) -> HttpResponse:
         """Request the mail with the confirmation link. Raises RateLimited."""
         form, user = NewEmailForm(request.POST), signed_in(request)
-        if form.is_valid():
-            try:
-                request_email_change(user=user, email=form.cleaned_data["email"], address=client_ip(request))
-            except Invalid as refusal:
-                form.add_details(refusal)
-            else:
-                messages.success(request, _("We have sent an e-mail to the new address. Open the link in it."))
-                return redirect("change_email")
+        if form.is_accepted_by(
+            lambda: request_email_change(user=user, email=form.cleaned_data["email"], address=client_ip(request))
+        ):
+            messages.success(request, _("We have sent an e-mail to the new address. Open the link in it."))
+            return redirect("change_email")
         return self._show(request, form)
 
     def _show(self, request: HttpRequest, form: NewEmailForm) -> HttpResponse:
@@ -61,7 +58,7 @@ def keep_email(request: HttpRequest) -> HttpResponse:
 
 
 class ConfirmNewEmailView(View):
-    """`/auth/email/confirm/:key`, the link in the mail: GET asks once more, POST changes the address.
+    """`/auth/email/confirm/:key`, the link in the mail: GET asks for confirmation, POST changes the address.
 
     It requires signing in, because the mail may have been sent to a stranger whose address was typed by mistake.
     """

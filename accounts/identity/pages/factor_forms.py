@@ -114,7 +114,7 @@ class AuthenticatorAppForm(ActivateTOTPForm):
 
 
 class _Signature:
-    """The signature of a passkey. The library that allauth calls checks signature, challenge, host and user presence."""
+    """Mixin for forms that accept a passkey. allauth's library checks its signature, challenge, host and user presence."""
 
     passwordless: bool
 

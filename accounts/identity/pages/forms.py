@@ -96,40 +96,35 @@ class ForgottenPasswordForm(ResetPasswordForm):
     email = _email_field()
 
 
-class NewPasswordForm(AllauthResetPasswordKeyForm):
-    """A new password, typed once: browsers remember it, and a forgotten one can be reset by mail."""
+class _TypedOnce(forms.Form):
+    """Mixin for forms in which a new password is typed once: browsers remember it, and a forgotten one can be reset."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _one_password(self)
+        del self.fields["password2"]
+        field = self.fields["password1"]
+        field.label = _("New password")
+        field.help_text = _("At least 8 characters.")
+        field.widget.attrs.pop("placeholder", None)
+        # No maxlength: browsers would silently truncate a pasted password.
+        field.widget.attrs["minlength"] = PASSWORD_MINIMUM
 
 
-class FirstPasswordForm(SetPasswordForm):
+class NewPasswordForm(_TypedOnce, AllauthResetPasswordKeyForm):
+    """Form for a new password, on the page behind the link in a mail."""
+
+
+class FirstPasswordForm(_TypedOnce, SetPasswordForm):
     """Form for the first password of somebody who signs in through an issuer or with a passkey."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _one_password(self)
 
-
-class PasswordForm(ChangePasswordForm):
+class PasswordForm(_TypedOnce, ChangePasswordForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["oldpassword"] = _password_field(_("Current password"), "current-password")
-        _one_password(self)
 
 
 class IsItYouForm(ReauthenticateForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["password"] = _password_field(_("Password"), "current-password")
-
-
-def _one_password(form: forms.Form) -> None:
-    del form.fields["password2"]
-    field = form.fields["password1"]
-    field.label = _("New password")
-    field.help_text = _("At least 8 characters.")
-    field.widget.attrs.pop("placeholder", None)
-    # No maxlength: browsers would silently truncate a pasted password.
-    field.widget.attrs["minlength"] = PASSWORD_MINIMUM

@@ -18,7 +18,6 @@ from accounts.pages.settings_forms import InvitationForm
 from accounts.policies.staff import require, staff_of
 from social.api import limits
 from social.kernel import links
-from social.kernel.errors import Invalid
 from social.pages.frame import show
 from social.pages.once import once
 
@@ -35,7 +34,7 @@ def invitations(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         counted(limits.INVITATIONS, user)
         form = InvitationForm(request.POST)
-        if form.is_valid() and _create(user, form):
+        if form.is_accepted_by(lambda: _create(user, form)):
             return redirect("invitations")
     pages = Paginator(list_invites(user), PAGE_SIZE)
     page = pages.get_page(request.GET.get("page"))
@@ -49,21 +48,16 @@ def invitations(request: HttpRequest) -> HttpResponse:
     return show(request, "accounts/settings/invitations.html", context, status=422 if form.errors else 200)
 
 
-def _create(user: User, form: InvitationForm) -> bool:
+def _create(user: User, form: InvitationForm) -> None:
     sent = form.cleaned_data
-    try:
-        create_invite(
-            by=staff_of(user),
-            inviter=user,
-            max_uses=int(sent["max_uses"]) if sent["max_uses"] else None,
-            expires_in=timedelta(seconds=int(sent["expires_in"])) if sent["expires_in"] else None,
-            autofollow=sent["autofollow"],
-            comment=sent["comment"],
-        )
-    except Invalid as refusal:
-        form.add_details(refusal)
-        return False
-    return True
+    create_invite(
+        by=staff_of(user),
+        inviter=user,
+        max_uses=int(sent["max_uses"]) if sent["max_uses"] else None,
+        expires_in=timedelta(seconds=int(sent["expires_in"])) if sent["expires_in"] else None,
+        autofollow=sent["autofollow"],
+        comment=sent["comment"],
+    )
 
 
 @require_POST

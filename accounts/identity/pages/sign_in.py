@@ -117,13 +117,10 @@ def check_mailbox(request: HttpRequest) -> HttpResponse:
         request.POST if waiting is not None and request.method == "POST" else None,
         initial={"email": waiting.email if waiting is not None else ""},
     )
-    if waiting is not None and form.is_bound and form.is_valid():
-        try:
-            correct_email(user=waiting.user, email=form.cleaned_data["email"], address=rate_key(client_ip(request)))
-        except Invalid as refusal:
-            form.add_details(refusal)
-        else:
-            return redirect("account_email_verification_sent")
+    if waiting is not None and form.is_accepted_by(
+        lambda: correct_email(user=waiting.user, email=form.cleaned_data["email"], address=rate_key(client_ip(request)))
+    ):
+        return redirect("account_email_verification_sent")
     context = {"email": waiting.email if waiting is not None else "", "form": form}
     return show(request, "account/verification_sent.html", context, status=422 if form.errors else 200)
 

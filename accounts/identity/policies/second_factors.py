@@ -24,7 +24,7 @@ def is_own_origin(origin: str) -> bool:
 
 
 def is_newer(count: int, last: int) -> bool:
-    """Tell whether a signature counter gives no sign that the key was copied (section 7.2, step 21); synchronised keys
+    """Return False if a signature counter suggests that the key was copied (section 7.2, step 21). Synchronised keys
     always send 0.
     """
     return count > last or count == last == 0

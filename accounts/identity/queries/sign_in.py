@@ -51,7 +51,7 @@ def live_sessions(user: User) -> QuerySet[UserSession]:
 
 def find_session_identity(session_key: str) -> Identity | None:
     """Return the identity with which pages of this session open streams; None if the session or the account cannot be
-    used. Its `token_id` is the negative id of the session, so that it is the id of no token.
+    used. Its `token_id` is the negative id of the session, so that it cannot be the id of a token.
     """
     request = HttpRequest()
     request.session = SessionStore(session_key)

@@ -10,10 +10,10 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.events import UserStateChanged
-from accounts.identity.services.tokens import END_OF_STREAM, channel_of, refresh_identities, revoke_tokens
+from accounts.identity.services.tokens import end_streams, refresh_identities, revoke_tokens
 from accounts.models import AccessToken, Grant, User
 from social.api import admission, limits
-from social.kernel import clock, streams
+from social.kernel import clock
 from social.kernel.errors import require_found
 from social.kernel.events import publish
 
@@ -69,13 +69,8 @@ def end_session(*, user: User, session_id: int) -> str:
 
 def close_streams_of_sessions(sessions: QuerySet[UserSession]) -> QuerySet[UserSession]:
     """Close every stream that pages of these sessions have opened, after the commit; return the sessions."""
-    ended = list(sessions.values_list("pk", flat=True))
-
-    def close() -> None:
-        for session_id in ended:
-            streams.publish(channel_of(-session_id), END_OF_STREAM)
-
-    transaction.on_commit(close, robust=True)
+    token_ids = [-session_id for session_id in sessions.values_list("pk", flat=True)]
+    transaction.on_commit(partial(end_streams, token_ids), robust=True)
     return sessions
 
 

@@ -119,8 +119,7 @@ def forget_revoked(events: Sequence[TokenRevoked]) -> None:
     """
     if not forget_tokens([event.token_checksum for event in events]):
         raise Unavailable
-    for event in events:
-        streams.publish(channel_of(event.token_id), END_OF_STREAM)
+    end_streams(event.token_id for event in events)
 
 
 def refresh_identities(*, user_id: int) -> None:
@@ -135,17 +134,17 @@ def refresh_identities(*, user_id: int) -> None:
 def close_streams(*, user: User) -> None:
     """Close every connection opened with the user's tokens, after the commit; the tokens stay."""
     token_ids = list(AccessToken.objects.filter(user=user).values_list("pk", flat=True))
-
-    def close() -> None:
-        for token_id in token_ids:
-            streams.publish(channel_of(token_id), END_OF_STREAM)
-
-    transaction.on_commit(close, robust=True)
+    transaction.on_commit(partial(end_streams, token_ids), robust=True)
 
 
 def _announce(doomed: Mapping[int, str]) -> None:
     forget_tokens(list(doomed.values()))
-    for token_id in doomed:
+    end_streams(doomed)
+
+
+def end_streams(token_ids: Iterable[int]) -> None:
+    """Close every connection opened with these tokens, now."""
+    for token_id in token_ids:
         streams.publish(channel_of(token_id), END_OF_STREAM)
 
 

@@ -81,7 +81,7 @@ def ask_for_archive(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def archive(request: HttpRequest, archive_id: int) -> HttpResponseBase:
-    """The finished archive, for its owner only. Raises NotFound for other archives."""
+    """Return the finished archive, only to its owner. Raises NotFound for other archives."""
     account = signed_in(request).account
     stored = require_found(Archive.objects.filter(id=archive_id, account=account).first())
     path = find_archive_file(account=account, archive_id=archive_id)
@@ -178,7 +178,7 @@ def drop(request: HttpRequest, import_id: int) -> HttpResponse:
 
 @require_safe
 def failures(request: HttpRequest, import_id: int) -> HttpResponseBase:
-    """The failed lines, as a file that can be imported again. Raises NotFound."""
+    """Return the failed lines as a file that can be imported again. Raises NotFound."""
     user = signed_in(request)
     counted(limits.EXPORTS, user)
     batch = find_import(user.account_id, import_id)
@@ -227,7 +227,7 @@ def severances(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def ended_follows(request: HttpRequest, severed_id: int) -> HttpResponseBase:
-    """Download of the ended follows, in the format of the export of follows: the file can be imported. Raises NotFound."""
+    """Return the ended follows as a file in the format of exported follows, which can be imported. Raises NotFound."""
     user = signed_in(request)
     rows = portable_lists.in_order(list_ended_follows(find_severance(user.account_id, severed_id)))
     counted(limits.EXPORTS, user)

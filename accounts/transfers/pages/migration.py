@@ -65,16 +65,10 @@ def aliases(request: HttpRequest) -> HttpResponse:
     form = AliasForm()
     if request.method == "POST":
         form = AliasForm(request.POST)
-        if form.is_valid():
-            alias = _find(request, user, form)
-            if alias is not None:
-                try:
-                    moving.add_alias(account=user.account, alias=alias)
-                except Invalid as refusal:
-                    form.add_details(refusal)
-                else:
-                    messages.success(request, _("You can move here from that account now."))
-                    return redirect("settings_aliases")
+        alias = _find(request, user, form) if form.is_valid() else None
+        if alias is not None and form.is_accepted_by(lambda: moving.add_alias(account=user.account, alias=alias)):
+            messages.success(request, _("You can move here from that account now."))
+            return redirect("settings_aliases")
     found = [
         {
             "uri": uri,

@@ -89,7 +89,7 @@ def drop(request: HttpRequest, import_id: int) -> HttpResponse:
 
 @require_safe
 def left_out(request: HttpRequest, import_id: int) -> HttpResponseBase:
-    """Download of a table of the entries that were left out. Raises NotFound."""
+    """Return a CSV file that lists the entries that were left out. Raises NotFound."""
     user = signed_in(request)
     counted(limits.EXPORTS, user)
     past = queries.find_past_import(user.account_id, import_id)
