@@ -139,7 +139,7 @@ def find_successor(uri: str, target_uri: str, *, deadline: float = DEADLINE, may
     target = find_account_by_uri(target_uri)
     if may_fetch and (target is None or not (target.local or uri in target.also_known_as)):
         if target is not None and not remote_accounts.may_refresh(target):
-            raise Unavailable("the new account was looked at a moment ago")
+            raise Unavailable("the new account was fetched a moment ago")
         target = fetch_actor(target_uri, deadline=deadline, follow_move=False)
     if target is None or target.suspended or target.uri == uri or uri not in target.also_known_as:
         raise Rejected(Reason.MOVE_WITHOUT_CONSENT)

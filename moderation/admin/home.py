@@ -9,7 +9,6 @@ from django.apps import apps
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.formats import date_format, number_format
-from django.utils.text import capfirst
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -121,7 +120,7 @@ def _tasks(request: HttpRequest) -> list[dict[str, Any]]:
     counts = staff_navigation.waiting(request)
     return [
         {
-            "title": str(page.title) or capfirst(str(model_admin.model._meta.verbose_name_plural)),
+            "title": staff_navigation.title_of(page, model_admin),
             "icon": page.icon,
             "link": page.url,
             "count": staff_navigation.written_count(counts[page.model]),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import IntegerField, Subquery
+from django.db.models import TextField, Value
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
@@ -119,11 +120,6 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
 )
 
 
-class _Count(Subquery):
-    template = "(SELECT count(*) FROM (%(subquery)s) AS counted)"
-    output_field = IntegerField()
-
-
 def pages(request: HttpRequest) -> list[tuple[str | _StrPromise, list[tuple[SidebarLine, ReadOnlyAdmin]]]]:
     """Return the groups of the sidebar, with the pages that the user may open. The role is read once per request."""
     known: list[Any] | None = getattr(request, "staff_pages", None)
@@ -148,14 +144,10 @@ def waiting(request: HttpRequest) -> dict[str, int]:
     if known is not None:
         return known
     asked = {page.model: model_admin.waiting() for _title, group in pages(request) for page, model_admin in group}
-    queries = {model: rows.order_by().values("pk")[:WAITING_LIMIT] for model, rows in asked.items() if rows is not None}
-    counts: dict[str, int] = {}
-    if queries:
-        user: Any = request.user
-        # The user's row is selected only so that one statement can return all counts.
-        columns = {f"waiting_{number}": _Count(query) for number, query in enumerate(queries.values())}
-        found = user._meta.model.objects.filter(pk=user.pk).values(**columns).first() or {}
-        counts = dict(zip(queries, found.values(), strict=False))
+    queries = {model: rows for model, rows in asked.items() if rows is not None}
+    found = [rows.order_by().values_list(Value(model, TextField()))[:WAITING_LIMIT] for model, rows in queries.items()]
+    names = Counter(name for (name,) in found[0].union(*found[1:], all=True)) if found else Counter()
+    counts = {model: names[model] for model in queries}
     request.staff_waiting = counts  # type: ignore[attr-defined]  # kept for this request
     return counts
 
@@ -165,7 +157,7 @@ def written_count(count: int) -> str:
     return str(count) if count < WAITING_LIMIT else f"{WAITING_LIMIT - 1}+"
 
 
-def _title(page: SidebarLine, model_admin: ReadOnlyAdmin) -> str:
+def title_of(page: SidebarLine, model_admin: ReadOnlyAdmin) -> str:
     return str(page.title) or capfirst(str(model_admin.model._meta.verbose_name_plural))
 
 
@@ -175,7 +167,7 @@ def _line(
     path = page.url.partition("?")[0]
     count = counts.get(page.model, 0)
     return {
-        "title": _title(page, model_admin),
+        "title": title_of(page, model_admin),
         "icon": page.icon,
         "link": page.url,
         "active": request.path.startswith(path),
@@ -187,7 +179,7 @@ def _line(
 def links_to(request: HttpRequest, *models: str) -> list[tuple[str, str]]:
     """Return title and path of the lists of these models ("app.model") that the user may open, in the sidebar's order."""
     return [
-        (_title(page, model_admin), page.url)
+        (title_of(page, model_admin), page.url)
         for _group, group in pages(request)
         for page, model_admin in group
         if page.model in models

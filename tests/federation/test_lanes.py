@@ -140,7 +140,7 @@ def test_a_post_that_is_only_named_is_not_fetched_when_it_concerns_nobody(
     send_all(zoe, [zoe.activity("Create", zoe.note()["id"])])
     work()
     assert len(elsewhere.gets()) == asked
-    assert InboundActivity.objects.get().outcome == "rejected: nobody here has to do with the post"
+    assert InboundActivity.objects.get().outcome == "rejected: the post is not relevant to anybody here"
 
 
 def test_a_post_that_is_only_named_is_fetched_for_whom_it_addresses(

@@ -136,7 +136,7 @@ def test_a_name_that_was_added_a_moment_ago_counts_when_it_may_be_asked_for_agai
     fetch_actor(zora.uri)
     work()
     elsewhere.serve(zora.document() | {"alsoKnownAs": [zoe.uri]})
-    assert deal(zoe, move(zoe, zora.uri)) == "waiting: the new account was looked at a moment ago"
+    assert deal(zoe, move(zoe, zora.uri)) == "waiting: the new account was fetched a moment ago"
     with time_machine.travel(clock.now() + timedelta(minutes=2), tick=False):
         OutboxRow.objects.update(due_at=clock.now() - timedelta(hours=1))
         work()

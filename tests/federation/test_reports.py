@@ -105,7 +105,7 @@ def test_a_report_that_names_a_collection_is_about_whoever_made_it(zoe: RemotePe
         assert outcome(zoe, "x", uri) == "done"
         report = Report.objects.latest("id")
         assert (report.target_account, report.collection_ids) == (alice, [mine.id])
-    assert "nobody of this server" in outcome(zoe, "x", f"{mine.page_url}0")
+    assert "names no local account" in outcome(zoe, "x", f"{mine.page_url}0")
 
 
 @pytest.mark.parametrize(
@@ -139,13 +139,13 @@ def test_a_report_about_several_people_has_for_each_their_own_posts(zoe: RemoteP
 def test_reports_about_nobody_here_or_of_refused_servers_are_not_taken(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    assert "nobody of this server" in outcome(zoe, "x", zoe.uri, "https://nowhere.example/1")
-    assert "nobody of this server" in outcome(zoe, "x", instance_actor().uri)
+    assert "names no local account" in outcome(zoe, "x", zoe.uri, "https://nowhere.example/1")
+    assert "names no local account" in outcome(zoe, "x", instance_actor().uri)
     Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
-    assert "nobody of this server" in outcome(zoe, "x", alice.uri)
+    assert "names no local account" in outcome(zoe, "x", alice.uri)
     Account.objects.filter(id=alice.id).update(suspended_at=None)
     DomainRule.objects.create(domain=elsewhere.domain.partition(":")[0], severity="noop", reject_reports=True)
-    assert "not taken" in outcome(zoe, "x", alice.uri)
+    assert "reports from this server are rejected" in outcome(zoe, "x", alice.uri)
     assert Report.objects.count() == 0
 
 
@@ -156,5 +156,5 @@ def test_one_server_cannot_bury_the_reports_of_the_others(
     monkeypatch.setattr(flag, "REPORTS_OF_HOST", Rule("reports_of_host", 2, 86400, "account"))
     yan = elsewhere.person("yan", key=2)
     assert [outcome(who, "bad", alice.uri) for who in (zoe, yan)] == ["done", "done"]
-    assert outcome(zoe, "bad", alice.uri) == "rejected: too many reports of one server in a day"
+    assert outcome(zoe, "bad", alice.uri) == "rejected: this server has sent too many reports in a day"
     assert Report.objects.count() == 2

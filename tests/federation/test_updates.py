@@ -97,7 +97,7 @@ def test_a_forwarded_update_is_a_hint_that_is_looked_up_at_its_origin(
     assert deal(relay, update(zoe, name="A lie")) == "done"
     assert remote(zoe).display_name == "True name"
     asked = len(elsewhere.gets())
-    assert deal(relay, update(zoe, name="A lie")) == "rejected: the account was looked at a moment ago"
+    assert deal(relay, update(zoe, name="A lie")) == "rejected: the account was fetched a moment ago"
     ghost = RemotePerson(elsewhere, "ghost")
     assert deal(relay, update(ghost)).startswith("rejected")
     assert len(elsewhere.gets()) == asked, "strangers cannot make this server ask as often as they like"

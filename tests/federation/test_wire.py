@@ -130,7 +130,7 @@ def world(elsewhere: RemoteServer) -> Iterator[World]:
 
 NOT_KEPT = "answered, and not kept"
 # The expected outcomes other than "done", according to section 7 of the contract.
-REFUSED = {"follow_relay": "rejected: the account is not of this server"}
+REFUSED = {"follow_relay": "rejected: the account is not on this server"}
 
 
 def test_every_delivery_of_mastodon_is_understood_or_refused_for_a_known_reason(world: World) -> None:

@@ -135,5 +135,5 @@ def test_row_33_a_value_that_no_check_has_refused_is_not_tried_again(
     assert zoe.send(zoe.activity("Follow", alice.account.uri)).status_code == 202
     work()
     row = InboundActivity.objects.latest("id")
-    assert (row.outcome, row.attempts) == ("rejected: a part of it is too long", 1)
+    assert (row.outcome, row.attempts) == ("rejected: a value in it is too long", 1)
     assert row.processed_at is not None

@@ -43,7 +43,7 @@ def test_waiting_rows_are_counted_in_the_sidebar_in_one_statement(
     User.objects.filter(id=make_user().id).update(approved=False)
     with CaptureQueriesContext(connection) as queries:
         assert lines_of(client)["/admin/accounts/user/?state=waiting"] == "2+"
-    assert sum('AS "waiting_0"' in query["sql"] for query in queries) == 1
+    assert sum("UNION ALL" in query["sql"] and "'accounts.user'" in query["sql"] for query in queries) == 1
 
 
 def test_breadcrumbs_show_the_list_and_the_name_of_the_row(client: Client) -> None:
