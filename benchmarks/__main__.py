@@ -71,8 +71,7 @@ def main() -> None:
     parser.add_argument("--statuses", type=int, default=1000)
     arguments = parser.parse_args()
     with Instance(WEB_WORKERS="2") as server:
-        assert server.process is not None
-        tree = Tree(server.process.pid)
+        tree = Tree(server)
         time.sleep(3)
         print(f"memory after the start: {tree.memory()}")
         began = time.monotonic()

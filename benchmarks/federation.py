@@ -242,9 +242,8 @@ def main() -> int:
         Receiver(Manner(seconds=options.latency / 1000), addresses=hosts).running() as receiver,
         Instance(WEB_WORKERS="1", FEDERATION_LOOPBACK="yes") as server,
     ):
-        assert server.process is not None
         attach(server)
-        tree = Tree(server.process.pid)
+        tree = Tree(server)
         faults = receive(server, tree, options.activities, options.actors) if options.activities else 0
         inboxes = [
             f"http://{hosts[number % len(hosts)]}:{receiver.port}/users/follower{number}/inbox"

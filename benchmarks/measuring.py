@@ -30,7 +30,7 @@ class Repeated(threading.Thread):
 
     def __init__(self, name: str, request: Callable[[], object], server: Any) -> None:
         super().__init__(name=name, daemon=True)
-        self._request, self._tree = request, Tree(server.process.pid)
+        self._request, self._tree = request, Tree(server)
         self._ended = threading.Event()
         self.times: list[float] = []
         self.memory = 0.0
@@ -42,7 +42,7 @@ class Repeated(threading.Thread):
             self._request()
             self.times.append((time.monotonic() - began) * 1000)
             if len(self.times) % 20 == 0:
-                self.memory = max(self.memory, self._tree.memory().own.get("worker", 0))
+                self.memory = max(self.memory, self._tree.memory().own["worker"])
 
     def stop(self) -> None:
         """Stop the thread, and print the response times and the memory."""

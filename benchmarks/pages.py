@@ -21,7 +21,8 @@ import requests
 
 from benchmarks.measuring import attach, wait_until_idle
 from benchmarks.processes import Tree
-from benchmarks.seeding import Seeded, seed
+from benchmarks.seeding import PASSWORD, Seeded, seed
+from tests.support.browser import submit
 from tests.support.chromium import Tab, find_chromium, open_tab
 from tests.support.instance import Instance
 
@@ -99,11 +100,9 @@ def signed_in(server: Instance, login: str) -> requests.Session:
     browser = requests.Session()
     if not login:
         return browser
-    page = browser.get(f"{server.base_url}/auth/sign_in", timeout=60).text
-    token = page.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
-    form = {"login": login, "password": "a long enough password", "csrfmiddlewaretoken": token}
-    answer = browser.post(f"{server.base_url}/auth/sign_in", form, timeout=60, allow_redirects=False)
-    assert answer.status_code == 303, answer.text[:500]
+    page = browser.get(f"{server.base_url}/auth/sign_in", timeout=60)
+    answer = submit(browser, page, login=login, password=PASSWORD)
+    assert answer.url != page.url, answer.text[:500]
     return browser
 
 
@@ -155,8 +154,7 @@ def measure(server: Instance, seeded: Seeded, made: int) -> bool:
                 shifts = [f"{shift:.3f}" for _bytes, shift in loaded] or ["-", "-"]
                 print(f"{path:42} {html:>7} {weight:>12} {count:>11} {shifts[0]:>10} {shifts[1]:>6}", flush=True)
     browser, client = signed_in(server, _MEMBER), requests.Session()
-    assert server.process is not None
-    tree, json_url = Tree(server.process.pid), f"{server.base_url}/api/v1/timelines/home?limit=20"
+    tree, json_url = Tree(server), f"{server.base_url}/api/v1/timelines/home?limit=20"
     page = processor_time(lambda: browser.get(f"{server.base_url}/", timeout=60), tree, made)
     entity = processor_time(lambda: client.get(json_url, headers=_bearer(seeded), timeout=60), tree, made)
     print(f"\nhome, CPU of one request: page {page:.1f} ms, JSON {entity:.1f} ms")

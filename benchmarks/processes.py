@@ -2,10 +2,9 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import psutil
 
@@ -26,29 +25,25 @@ class Memory:
     PostgreSQL uses.
     """
 
-    processes: Mapping[str, int]
-    own: Mapping[str, float]
-    files: Mapping[str, float]
-    shared: Mapping[str, float]
-
-    @property
-    def total(self) -> float:
-        return sum(sum(part.values()) for part in (self.own, self.files, self.shared))
+    processes: Counter[str]
+    own: Counter[str]
+    files: Counter[str]
+    shared: Counter[str]
 
     def __str__(self) -> str:
-        lines = [f"{self.total:.0f} MiB"]
+        parts = {"own": self.own, "files": self.files, "shared": self.shared}
+        lines = [f"{sum(part.total() for part in parts.values()):.0f} MiB"]
         for kind, count in sorted(self.processes.items()):
-            parts = ((self.own, "own"), (self.files, "files"), (self.shared, "shared"))
-            each = ", ".join(f"{name} {part[kind]:.0f}" for part, name in parts)
-            lines.append(f"  {kind:11} {count:3}   {sum(part[kind] for part, _name in parts):5.0f} MiB ({each})")
+            each = ", ".join(f"{name} {part[kind]:.0f}" for name, part in parts.items())
+            lines.append(f"  {kind:11} {count:3}   {sum(part[kind] for part in parts.values()):5.0f} MiB ({each})")
         return "\n".join(lines)
 
 
 class Tree:
-    """A process and all its descendants, grouped by kind: web, worker, PostgreSQL, Valkey and so on."""
+    """All processes of a running `tests.support.instance.Instance`, grouped by kind: web, worker, PostgreSQL and so on."""
 
-    def __init__(self, pid: int) -> None:
-        self.root = psutil.Process(pid)
+    def __init__(self, server: Any) -> None:
+        self.root = psutil.Process(server.process.pid)
 
     def processes(self) -> list[psutil.Process]:
         return [self.root, *self.root.children(recursive=True)]
@@ -64,15 +59,14 @@ class Tree:
 
     def memory(self) -> Memory:
         """Return the current memory of each kind of process."""
-        counts: Counter[str] = Counter()
-        found: dict[str, Counter[str]] = {"Pss_Anon": Counter(), "Pss_File": Counter(), "Pss_Shmem": Counter()}
+        found = Memory(Counter(), Counter(), Counter(), Counter())
+        parts: dict[str, Any] = {"Pss_Anon": found.own, "Pss_File": found.files, "Pss_Shmem": found.shared}
         for process in self.processes():
             with contextlib.suppress(psutil.Error, OSError):
                 kind = next((kind for kind, mark in _MARKS.items() if mark in " ".join(process.cmdline())), "run")
-                counts[kind] += 1
+                found.processes[kind] += 1
                 for line in Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines()[1:]:
                     name, kibibytes, *_ = line.replace(":", "").split()
-                    if name in found:
-                        found[name][kind] += int(kibibytes)
-        own, files, shared = ({kind: part[kind] / 1024 for kind in counts} for part in found.values())
-        return Memory(counts, own, files, shared)
+                    if name in parts:
+                        parts[name][kind] += int(kibibytes) / 1024
+        return found

@@ -12,6 +12,7 @@ server timeline photo morning coffee garden music update release friends weather
 project library river quiet evening cat dog bicycle kitchen bread recipe history museum language poem
 """
 WORDS = _TEXT.split()
+PASSWORD = "a long enough password"
 TAGS = ("fediverse", "photography", "python", "django", "caturday", "music", "books", "cycling")
 
 
@@ -27,7 +28,7 @@ class Seeded:
     tags: Sequence[str] = TAGS
 
 
-def sign_up(base: str, count: int, prefix: str = "bench") -> list[str]:
+def sign_up(base: str, count: int) -> list[str]:
     """Sign up users as an app does, and return their tokens."""
     scopes = "read write follow push"
     anybody = Client(base)
@@ -36,20 +37,12 @@ def sign_up(base: str, count: int, prefix: str = "bench") -> list[str]:
     grant = {key: app[key] for key in ("client_id", "client_secret")}
     token = anybody.call("POST", "/oauth/token", grant | {"grant_type": "client_credentials", "scope": scopes})
     client = Client(base, token["access_token"])
-    return [
-        client.call(
-            "POST",
-            "/api/v1/accounts",
-            {
-                "username": f"{prefix}{number:03d}",
-                "email": f"{prefix}{number:03d}@example.com",
-                "password": "a long enough password",
-                "agreement": True,
-                "locale": "en",
-            },
-        )["access_token"]
-        for number in range(count)
-    ]
+    tokens = []
+    for name in (f"bench{number:03d}" for number in range(count)):
+        person = {"username": name, "email": f"{name}@example.com", "password": PASSWORD}
+        answer = client.call("POST", "/api/v1/accounts", person | {"agreement": True, "locale": "en"})
+        tokens.append(answer["access_token"])
+    return tokens
 
 
 def seed(base: str, *, users: int, statuses: int, follows: int, favourites: int, reblogs: int) -> Seeded:
