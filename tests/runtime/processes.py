@@ -152,3 +152,11 @@ def python(*arguments: str, environment: dict[str, str], seconds: float = PATIEN
 
 def manage(*arguments: str, environment: dict[str, str], seconds: float = PATIENCE) -> subprocess.CompletedProcess[str]:
     return python("manage.py", *arguments, environment=environment, seconds=seconds)
+
+
+def refusal(done: subprocess.CompletedProcess[str]) -> str:
+    """Return the only line of the output of a command that was refused."""
+    assert (done.returncode, done.stdout) == (1, ""), done
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    return lines[0]

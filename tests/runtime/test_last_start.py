@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from social.runtime.options import load_domain, load_start, store_start
-from tests.runtime.processes import manage
+from tests.runtime.processes import manage, refusal
 
 
 def test_the_options_of_the_last_start_are_stored_and_the_environment_takes_precedence(
@@ -84,8 +84,5 @@ def test_a_bad_setting_is_refused_in_one_line_before_anything_is_made(tmp_path: 
     own = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "LOCAL_DOMAIN")
     environment = {key: text for key, text in os.environ.items() if key not in own}
     environment |= {"DATA_DIR": str(tmp_path / "data"), name: value}
-    done = manage("run", environment=environment)
-    assert done.returncode != 0
-    assert name in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert name in refusal(manage("run", environment=environment))
     assert not (tmp_path / "data" / "postgres").exists()

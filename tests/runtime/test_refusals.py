@@ -12,16 +12,7 @@ import pytest
 
 from social.runtime.embedded import Embedded
 from social.runtime.secrets_file import generate_secrets
-from tests.runtime.processes import ROOT, as_root, clean_environment, free_port, free_ports, manage, python
-
-
-def refusal(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the only line of output."""
-    assert done.returncode not in (0, None), done
-    assert done.stdout == ""
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1, done.stderr
-    return lines[0]
+from tests.runtime.processes import ROOT, as_root, clean_environment, free_port, free_ports, manage, python, refusal
 
 
 def run(data_dir: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

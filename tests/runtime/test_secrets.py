@@ -4,7 +4,6 @@ database.
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from social.runtime.failures import OperatorError
 from social.runtime.fingerprints import check_secrets, store_fingerprints
 from social.runtime.secrets_file import generate_secrets
 from social.settings.secrets import Secrets
-from tests.runtime.processes import clean_environment, manage, python
+from tests.runtime.processes import clean_environment, manage, python, refusal
 
 FOLDER = Path("/srv/social")
 
@@ -99,12 +98,6 @@ def test_the_settings_that_diffsettings_prints_have_no_password_of_the_mail_serv
     assert not {"EMAIL_URL", "SENTRY_DSN", "METRICS_TOKEN"} & set(dir(settings))
 
 
-def line(done: subprocess.CompletedProcess[str]) -> str:
-    assert done.returncode == 1, done
-    (found,) = done.stderr.splitlines()
-    return found
-
-
 def test_lost_secrets_are_not_replaced_silently(data_dir: Path) -> None:
     """With the embedded database, every command reports the loss and generates no new secrets."""
     generate_secrets(data_dir)
@@ -114,7 +107,7 @@ def test_lost_secrets_are_not_replaced_silently(data_dir: Path) -> None:
     (data_dir / "secrets.json").rename(data_dir / "backup")
     environment = clean_environment(DATA_DIR=str(data_dir))
     for command in ("run", "setup", "doctor", "show_outbox"):
-        assert "secrets.json is missing" in line(manage(command, environment=environment)), command
+        assert "secrets.json is missing" in refusal(manage(command, environment=environment)), command
     assert not (data_dir / "secrets.json").exists()
 
 
@@ -128,10 +121,10 @@ def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: Secre
     url = os.environ["DATABASE_URL"].rpartition("/")[0] + "/" + connection.settings_dict["NAME"]
     elsewhere = {"DATABASE_URL": url, "REDIS_URL": os.environ["REDIS_URL"], "LOCAL_DOMAIN": settings.LOCAL_DOMAIN}
     environment = clean_environment(DATA_DIR=str(data_dir), **elsewhere)
-    assert "secrets.json is missing" in line(manage("setup", environment=environment))
+    assert "secrets.json is missing" in refusal(manage("setup", environment=environment))
     generate_secrets(data_dir)
     for command in ("setup", "show_outbox"):
-        assert "are not what this installation began with" in line(manage(command, environment=environment))
+        assert "are not what this installation began with" in refusal(manage(command, environment=environment))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -146,7 +139,7 @@ def test_a_separately_started_process_also_checks_the_installation(data_dir: Pat
 
     def serve(**more: str) -> str:
         environment = clean_environment(DATA_DIR=str(data_dir), **elsewhere | more)
-        return line(python("-m", "social.runtime.serve", "web", environment=environment))
+        return refusal(python("-m", "social.runtime.serve", "web", environment=environment))
 
     assert "are not what this installation began with" in serve()
     assert "This installation is" in serve(LOCAL_DOMAIN="other.example")
