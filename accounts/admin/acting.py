@@ -84,9 +84,7 @@ def _permission_check(act: Act) -> Callable[..., bool]:
 
 
 def _buttons(acts: tuple[Act, ...]) -> list[Any]:
-    """Return the buttons in the theme's format: their names, and the menus with the buttons in them. A menu takes the
-    place of its first button.
-    """
+    """Return the buttons in the theme's format: names, and menus of names. A menu takes the place of its first button."""
     buttons: list[Any] = []
     menus: dict[Any, list[str]] = {}
     for act in acts:
@@ -101,9 +99,7 @@ def _buttons(acts: tuple[Act, ...]) -> list[Any]:
 
 
 def bound(act: Act, request: HttpRequest, words: Words) -> BoundAct:
-    """Return the action for `ReadOnlyAdmin.one` and `ReadOnlyAdmin.each`, to be run for the staff member who sent this
-    request.
-    """
+    """Return the action for `ReadOnlyAdmin.one` and `ReadOnlyAdmin.each`, to be run for the sender of this request."""
     by = acting(request)
     form = act.form if act.form is None or isinstance(act.form, type) else act.form(by)
     return BoundAct(partial(act.run, by), act.logged, words.done, words.question, form)

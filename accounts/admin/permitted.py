@@ -36,9 +36,7 @@ class RowForm(Styled, _ModelForm):
         return ()
 
     def clean(self) -> dict[str, Any] | None:
-        """Return the values, and add the errors of the policy. Raises ValidationError with the error of the service, if there
-        was one.
-        """
+        """Return the values, and add the errors of the policy. Raises ValidationError with the error of the service, if any."""
         if self.refusal:
             raise forms.ValidationError(self.refusal)
         sent = super().clean()
@@ -132,9 +130,7 @@ class EditedAdmin(PermittedAdmin):
         return actions
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
-        """Show or save the form; if the service raises an error, show the form again with it. A form that is sent twice
-        creates only one row.
-        """
+        """Show or save the form, or show it with the error of the service. A form that is sent twice creates only one row."""
         view = super().changeform_view
         try:
             return (once(view) if object_id is None else view)(request, object_id, *args, **kwargs)

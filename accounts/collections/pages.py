@@ -113,9 +113,7 @@ def _rows(collections: Iterable[Collection], viewer_id: int) -> list[dict[str, A
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def collections(request: HttpRequest) -> HttpResponse:
-    """`/collections`: the reader's own collections, and the collections that include the reader. A POST request creates
-    a collection.
-    """
+    """`/collections`: the reader's own collections, and those that include the reader. A POST request creates a collection."""
     user = signed_in(request)
     form = CollectionForm(request.POST or None, initial={"discoverable": True})
     if request.method == "POST" and form.is_valid():

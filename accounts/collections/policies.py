@@ -33,9 +33,7 @@ class CollectionDraft:
 
 
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
-    """Return the errors of a draft; if its hashtag is invalid, only the errors of the hashtag. A `new` collection must
-    be complete.
-    """
+    """Return the errors of a draft, or only those of its hashtag if it is invalid. A `new` collection must be complete."""
     errors = _tag_errors(draft.tag) if draft.tag is not None else []
     if errors:
         return errors

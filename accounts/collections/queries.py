@@ -96,9 +96,7 @@ def find_item(collection_id: int, item_id: int) -> CollectionItem:
 
 
 def list_of_account(account: Account, viewer_id: int | None) -> QuerySet[Collection]:
-    """List an account's collections, newest first: all if the viewer owns them, none if the owner blocks the viewer,
-    otherwise only discoverable ones.
-    """
+    """List an account's collections, newest first: all for the owner, none for blocked viewers, else discoverable ones."""
     collections = _collections().filter(account=account).order_by("-id")
     if viewer_id == account.id:
         return collections

@@ -28,9 +28,7 @@ ACCEPTED: Final = (
     "audio/*",
     "application/octet-stream",
 )
-"""The media types in the `Accept` header of requests. A response may have any media type, because the first bytes of
-the file decide.
-"""
+"""Media types in the `Accept` header of requests. Responses of any type are accepted: the first bytes of the file decide."""
 
 
 @dataclass(frozen=True)

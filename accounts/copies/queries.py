@@ -59,9 +59,7 @@ _recent: Final[Recent[tuple[HashList, ...]]] = Recent()
 
 @dataclass(frozen=True)
 class ListMatch:
-    """A hash list on which a file was found; `distance` is the distance between the perceptual hashes, None for the
-    same file.
-    """
+    """A hash list on which a file was found; `distance` is that of the perceptual hashes, None for the same file."""
 
     hash_list: HashList
     distance: int | None = None
@@ -95,9 +93,7 @@ def needs_perceptual_hash() -> bool:
 
 
 def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
-    """Return the enabled list that has a file's SHA-256 hash, or else the most similar perceptual hash. Each query uses
-    an index.
-    """
+    """Return the enabled list with a file's SHA-256 hash, or with the most similar perceptual hash. Queries use an index."""
     exact = _enabled_lists_of(HashKind.SHA256)
     if exact:
         rows = HashEntry.objects.filter(hash_list_id__one_of=list(exact), value=bytes.fromhex(sha256))

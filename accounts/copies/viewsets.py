@@ -1,6 +1,4 @@
-"""Serves files of other servers: the stored copy, or a copy that is fetched while the request waits, without occupying
-a thread.
-"""
+"""Serves files of other servers from copies; a request waits, without occupying a thread, until a file is fetched."""
 
 from functools import partial
 from typing import Final

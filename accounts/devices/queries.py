@@ -16,9 +16,7 @@ def find_device(token_id: int) -> Device:
 
 
 def load_devices(viewer_id: int, account_ids: Sequence[int]) -> dict[int, list[Device]]:
-    """Load the devices of these accounts, oldest first, possibly none; accounts that are not `reachable` are left out.
-    Two queries.
-    """
+    """Load the devices (oldest first, maybe none) of these accounts, except those that are not `reachable`. Two queries."""
     shown = reachable(viewer_id, account_ids)
     devices: dict[int, list[Device]] = {account_id: [] for account_id in account_ids if account_id in shown}
     for device in Device.objects.filter(account_id__one_of=devices).order_by("id"):

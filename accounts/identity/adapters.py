@@ -75,9 +75,7 @@ class AccountAdapter(DefaultAccountAdapter):
         close_streams_of_sessions(UserSession.objects.filter(session_key=session_key))
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
-        """Raise Forbidden if people may sign in only through issuers; an operator's recovery link still works (security
-        row 27).
-        """
+        """Raise Forbidden if people may sign in only through issuers, except with a recovery link (security row 27)."""
         if settings.ISSUERS_ONLY and not {"sociallogin", RECOVERY} & set(kwargs.get("signal_kwargs") or ()):
             raise Forbidden(gettext("On this server, people sign in with their organisation."))
         return super().pre_login(request, user, **kwargs)

@@ -74,9 +74,7 @@ class RevokedToken(models.Model):
 
 
 class Grant(toolkit.AbstractGrant):
-    """Authorization code, valid for ten minutes and one use. It is stored with the token it was exchanged for; a second
-    use revokes that token.
-    """
+    """Authorization code, valid for ten minutes. It is stored with the token it was exchanged for, which a reuse revokes."""
 
     access_token = models.ForeignKey(AccessToken, null=True, on_delete=models.CASCADE, related_name="+")
 

@@ -206,9 +206,7 @@ def unlink(request: HttpRequest, identity_id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_out(request: HttpRequest) -> HttpResponseBase:
-    """`/auth/sign_out`: ends the session, and continues at the issuer with which the person signed in, where the
-    issuer's session can be ended, too.
-    """
+    """`/auth/sign_out`: ends the session, and leads to the issuer that signed the person in, if any, to end its session."""
     issuer_id, token = request.session.get(ISSUER_SESSION) or ("", "")
     answer: HttpResponseBase = account_views.logout(request)
     if request.method == "POST" and issuer_id and not isinstance(request.user, User):

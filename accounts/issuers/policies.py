@@ -71,9 +71,7 @@ def read_id_token(token: Any, *, keys: JWKSet, issuer: Issuer, nonce: str) -> di
 
 
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
-    """Return the claims, completed with those of the user info endpoint. Raises TokenRefused if that describes another
-    person.
-    """
+    """Return the claims, completed with the user info. Raises TokenRefused if the user info describes another person."""
     if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
         raise TokenRefused("the user info is about somebody else")
     return {**info, **claims}
@@ -88,9 +86,7 @@ def text_of(claims: Mapping[str, Any], name: str) -> str:
 
 
 def confirmed_email(claims: Mapping[str, Any], issuer: Issuer) -> str:
-    """Return the person's e-mail address if the issuer has verified it and the settings trust the issuer; otherwise an
-    empty text.
-    """
+    """Return the person's e-mail address if the issuer has verified it and the settings trust the issuer; otherwise ""."""
     verified = issuer.trusts_email and claims.get("email_verified") is True
     return text_of(claims, "email").lower() if verified else ""
 
@@ -119,9 +115,7 @@ def _values(claims: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def has_just_signed_in(claims: Mapping[str, Any], *, seconds: float, now: float) -> bool:
-    """Tell whether the person signed in at the issuer within the last `seconds`, or the issuer does not say when
-    (`auth_time`).
-    """
+    """Tell whether the person signed in at the issuer within the last `seconds`, or the issuer does not say (`auth_time`)."""
     at = claims.get("auth_time")
     return not isinstance(at, int | float) or at > now - seconds - CLOCK_SKEW
 

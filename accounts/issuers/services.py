@@ -101,9 +101,7 @@ def read_claims(issuer: Issuer, tokens: Mapping[str, Any], nonce: str) -> dict[s
 
 
 def sign_out_url(issuer_id: str, token: str, back: str) -> str:
-    """Return the URL that ends the issuer's session and redirects to `back` (OpenID RP-Initiated Logout); empty if
-    there is none.
-    """
+    """Return the URL that ends the issuer's session and redirects to `back` (OpenID RP-Initiated Logout), or an empty text."""
     try:
         issuer = find_issuer(issuer_id)
         address = find_configuration(issuer).get("end_session_endpoint")

@@ -18,9 +18,7 @@ from social.kernel.plans import Plan, Slot
 
 
 class Invite(models.Model):
-    """Invitation for at most `max_uses` people (None: any number) until `expires_at`; an operator's invitation has no
-    inviter.
-    """
+    """Invitation for at most `max_uses` people (None: any number) until `expires_at`; an operator's has no inviter."""
 
     code = models.TextField(unique=True)
     inviter = models.ForeignKey("accounts.User", null=True, on_delete=models.CASCADE, related_name="invites")

@@ -36,9 +36,7 @@ _COUNT_LIMIT: Final = 99
 
 @dataclass(frozen=True)
 class Member:
-    """The signed-in reader of a page, and the navigation; `waiting` is the sum of the counts in the menu on phones, as
-    text.
-    """
+    """The signed-in reader of a page, and the navigation; `waiting` is the sum of the counts in the phone menu, as text."""
 
     person: Person
     links: list[dict[str, Any]]

@@ -188,9 +188,7 @@ FOLLOW_RATIO = 1.1
 
 
 def may_follow(account: Account, target: Account, relations: Relations) -> bool:
-    """Tell whether `account` may follow `target`: neither blocks the other, and neither has moved. `relations` are
-    those of `account`.
-    """
+    """Tell whether `account`, whose `relations` are given, may follow `target`: no block, and neither has moved."""
     return (
         target.id not in relations.blocking
         and target.id not in relations.domain_blocking

@@ -9,9 +9,7 @@ DEFAULTS: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
 
 
 def default_visibility(chosen: str | None, *, locked: bool) -> str:
-    """Return the visibility that the person has `chosen`; if none was chosen, private for a locked account, otherwise
-    public.
-    """
+    """Return the visibility that the person has `chosen`; if none, private for a locked account, otherwise public."""
     return str(chosen or (Visibility.PRIVATE if locked else Visibility.PUBLIC))
 
 

@@ -62,9 +62,7 @@ def find_account(account_id: int) -> Account:
 
 
 def split_address(address: str) -> tuple[str, str | None] | None:
-    """Split `user`, `@user` or `user@domain` into username and Punycode domain (None for this server); None if it is
-    invalid.
-    """
+    """Split `user`, `@user` or `user@domain` into username and Punycode domain (None: this server); None if it is invalid."""
     username, _at, domain = address.strip().removeprefix("@").partition("@")
     if not username or "@" in domain or "/" in username or " " in username:
         return None
@@ -93,9 +91,7 @@ def has_address(username: str, domain: str | None, prefix: str = "") -> Q:
 
 
 def filter_by_prefix(rows: QuerySet[Account], beginning: str) -> QuerySet[Account]:
-    """Filter accounts whose username begins with `beginning`, with a range condition, because a cached plan cannot use
-    an index for LIKE.
-    """
+    """Filter accounts by the beginning of their username. A range is used, because cached plans use no index for LIKE."""
     first = beginning.lower()
     named = rows.alias(name=Collate(Lower("username"), "C"))
     return named.filter(name__gte=first, name__lt=f"{first}{chr(sys.maxunicode)}")

@@ -122,9 +122,7 @@ def _offered_ids(viewer_id: int) -> list[int]:
 
 
 def _followable() -> QuerySet[Account]:
-    """List the accounts that can be followed: not limited, suspended or moved; local accounts only if their users can
-    use them.
-    """
+    """List accounts that can be followed: not limited, suspended or moved; if local, only those that their users can use."""
     # The users are in a subquery, which is evaluated only for local accounts; a join would look for the user of every account.
     unconfirmed = EmailAddress.objects.filter(user=OuterRef("id"), primary=True, verified=False)
     users = User.objects.filter(account_id=OuterRef("id"), approved=True, disabled_at=None).exclude(Exists(unconfirmed))

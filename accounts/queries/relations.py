@@ -171,9 +171,7 @@ def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) ->
 
 
 def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
-    """Load the relations that decide whether the viewer may feature the accounts; no query is made if there are no
-    `featuring_ids`.
-    """
+    """Load the relations that decide whether the viewer may feature the accounts; without `featuring_ids`, no query is made."""
     return load_hiding(viewer_id, featuring_ids(accounts, approving))
 
 

@@ -49,9 +49,7 @@ class CountOf(Subquery):
 
 
 def count_waiting(user: User, name: str) -> int:
-    """Return the count `name` of WAITING_COUNTS for a signed-in person (unknown name: 0). It is cached until
-    `forget_waiting` is called.
-    """
+    """Return the count `name` of WAITING_COUNTS for a user (unknown name: 0), cached until `forget_waiting` is called."""
     if name not in WAITING_COUNTS:
         return 0
     known: int | None = getattr(user, f"waiting_{name}", None)

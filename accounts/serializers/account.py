@@ -23,9 +23,7 @@ from social.kernel.media import storage
 
 
 def file_url(path: str, remote_url: str, default: str) -> str:
-    """Return the absolute address of a picture: of the stored copy, or else the remote address, or else that of the
-    default picture.
-    """
+    """Return the absolute address of a picture: the stored copy, or else the remote picture, or else the default picture."""
     if path:
         return storage.url(path)
     return remote_url or links.web_url(f"{settings.STATIC_URL}{default}")

@@ -110,9 +110,7 @@ class _SharedInput(Input[ProfileChange]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Return the change of a profile; for `discoverable` and `hide_collections`, null and "" mean "not stated"
-        (`unsaid`).
-        """
+        """Return the change of a profile; `discoverable` and `hide_collections` are "not stated" (`unsaid`) if null or ""."""
         sent = dict(values)
         for name in ("display_name", "note"):
             if isinstance(sent.get(name), str):
@@ -139,9 +137,7 @@ class CredentialsInput(_SharedInput):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Return the change of a profile; the members of `source`, which may be empty (SEED-133), are read like other
-        parameters.
-        """
+        """Return the change of a profile; members of `source` (may be empty, SEED-133) are read like other parameters."""
         source = values.get("source")
         sent = {name: value for name, value in values.items() if name not in _SOURCE}
         if isinstance(source, dict):

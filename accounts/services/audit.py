@@ -63,9 +63,7 @@ def reason_details(reason: str) -> dict[str, str]:
 
 
 def record_by_user(*, by: User | None, **what: Any) -> None:
-    """Add rows like `record_each`, for changes of the kernel's tables (`social.kernel.ports`). A `by` of None is the
-    operator.
-    """
+    """Add rows like `record_each`, for changes of the kernel's tables (`social.kernel.ports`). `by=None` is the operator."""
     record_each(by=OPERATOR if by is None else staff_of(by), **what)
 
 

@@ -60,9 +60,7 @@ def unblock_account(*, account: Account, target: Account) -> None:
 
 
 def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
-    """Copy to `target` the blocks by and against `source`, and the mutes against it; return how many. Publishes their
-    events.
-    """
+    """Copy to `target` blocks by and against `source`, and mutes against it; return how many. Publishes their events."""
     moved = 0
     for row in Block.objects.filter(target=source).select_related("account").iterator():
         block_account(account=row.account, target=target)
@@ -84,9 +82,7 @@ def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
 
 
 def block_domain(*, account: Account, domain: str) -> None:
-    """Block the server with this domain, which may be in any spelling. Publishes DomainBlocked. Raises Invalid, also
-    for this server.
-    """
+    """Block the server with this domain, in any spelling. Publishes DomainBlocked. Raises Invalid, also for this server."""
     if not domain.strip():
         raise Invalid.of([FieldError.blank("domain")])
     name = normalise_domain(domain)

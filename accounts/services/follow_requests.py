@@ -14,9 +14,7 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 
 BATCH_SIZE: Final = 100
-"""Requests accepted in one transaction: each takes an advisory lock, and PostgreSQL has room for only some thousands of
-locks.
-"""
+"""Requests accepted in one transaction: each takes an advisory lock, and PostgreSQL has room for some thousands of locks."""
 
 
 def authorize_request(*, account: Account, requester: Account) -> None:

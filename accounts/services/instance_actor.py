@@ -21,9 +21,7 @@ def instance_actor_uri() -> str:
 
 
 def instance_username() -> str:
-    """Return the username of the instance actor: the domain, with a dot instead of the colon before a port. No user's
-    name can contain a dot.
-    """
+    """Return the instance actor's username: the domain with `.` instead of `:`. No user's name can contain a dot."""
     return settings.LOCAL_DOMAIN.replace(":", ".")
 
 

@@ -48,9 +48,7 @@ def store_keys(*, account: Account, pair: tuple[str, str]) -> None:
 
 
 def make_missing_keys() -> int:
-    """Create keys for at most MISSING_KEYS_AT_ONCE accounts that older releases have left without keys; return how
-    many. Run by the scheduler.
-    """
+    """Create keys for at most MISSING_KEYS_AT_ONCE accounts that have none; return how many. Run by the scheduler."""
     # The accounts are selected through their users and unordered, because a query ordered by the ids of accounts would read
     # all remote accounts.
     people = User.objects.filter(account__key_pair=None, account__deleted_at=None).select_related("account")

@@ -83,8 +83,6 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
 
 
 def end_mails(*, user_id: int, switch: str) -> None:
-    """Switch off a kind of mail (`accounts.policies.mails`), for the unsubscribe link in it; nothing happens if the
-    user is deleted.
-    """
+    """Switch off a kind of mail (`accounts.policies.mails`), for its unsubscribe link; a deleted user is not an error."""
     for user in User.objects.filter(pk=user_id):
         change_preferences(user=user, change=PreferencesChange(mails={switch: off_value(switch)}))

@@ -89,9 +89,7 @@ def draw_pictures(uploads: Mapping[str, PictureUpload], *, account_id: int) -> d
 
 @contextmanager
 def stored(drawn: Mapping[str, Drawing]) -> Iterator[dict[str, str]]:
-    """Store the files of re-encoded pictures, and yield the account's columns to write. If the block raises an
-    exception, the files are removed.
-    """
+    """Store the files of re-encoded pictures, and yield the account's columns to write; remove the files after an exception."""
     columns: dict[str, str] = {}
     try:
         for name, drawing in drawn.items():

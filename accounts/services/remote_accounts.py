@@ -214,9 +214,7 @@ def resolve_address(address: str) -> Account | None:
 
 
 def proper_address(text: str) -> str:
-    """Return the canonical address of the account that `resolve_address` finds, possibly on another server; the text
-    itself if it finds none.
-    """
+    """Return the address of the account that `resolve_address` finds, possibly on another server, or the text itself."""
     account = resolve_address(text)
     return text if account is None else f"{account.username}@{account.domain or settings.LOCAL_DOMAIN}"
 

@@ -20,9 +20,7 @@ from social.kernel.events import Event, publish
 from social.kernel.locks import lock
 
 BATCH_SIZE: Final = 200
-"""Maximum number of follows that one transaction ends: it holds a lock for each, and PostgreSQL has room for some thousands
-in all.
-"""
+"""Maximum number of follows that one transaction ends: each takes a lock, and PostgreSQL has room for some thousands."""
 
 _COUNT: Final = """
 INSERT INTO accounts_severedaccount (severance_id, account_id, followers_count, following_count, created_at)

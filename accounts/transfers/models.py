@@ -115,9 +115,7 @@ class Archive(models.Model):
 
 
 class Move(models.Model):
-    """Move of an account to another account. The row of a cancelled move stays: the time until the next move is allowed
-    counts from it.
-    """
+    """Move of an account to another account. A cancelled move keeps its row, from which the time until the next move counts."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="moves", db_index=False)
     target = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")

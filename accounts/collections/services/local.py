@@ -78,9 +78,7 @@ def update_collection(*, owner: Account, collection: Collection, draft: policies
 
 
 def delete_collection(*, owner: Account, collection: Collection) -> None:
-    """Delete a collection. Raises Forbidden for another account's collection; NotFound. Publishes CollectionListed if
-    it was listed.
-    """
+    """Delete a collection. Raises Forbidden for another account's; NotFound. Publishes CollectionListed if it was listed."""
     _require_owner(owner, collection)
     with transaction.atomic():
         publish(*_listed_event(collection))

@@ -1,6 +1,4 @@
-"""Admin page of invitations, which shows who invited people and how often each invitation was used. Staff can create
-and end invitations.
-"""
+"""Admin page of invitations, with their inviters and numbers of uses. Staff can create and end invitations."""
 
 from datetime import timedelta
 from typing import Any, ClassVar

@@ -27,9 +27,7 @@ from social.pages.frame import allow_widget, show
 
 
 class ChangeEmailView(View):
-    """`/auth/email`: GET shows the e-mail address and a form for a new one; POST requests a mail to the new address,
-    with a confirmation link.
-    """
+    """`/auth/email`: GET shows the e-mail address and a form, POST requests a mail with a confirmation link for a new one."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._show(request, NewEmailForm())

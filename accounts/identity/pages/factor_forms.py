@@ -59,9 +59,7 @@ class _CredentialField(forms.Field):
 
 @dataclass(frozen=True)
 class _UsedCode:
-    """Used recovery code, with the attributes of allauth's Authenticator, so that allauth records it as the method of
-    the sign-in.
-    """
+    """Used recovery code, with the attributes of allauth's Authenticator, for allauth's record of the sign-in."""
 
     user: User
     pk: None = None

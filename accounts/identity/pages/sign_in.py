@@ -39,9 +39,7 @@ _SIGNED_UP: Final = "signed_up"
 
 
 def offered_issuers() -> dict[str, Any]:
-    """Return the context of `account/issuers.html`: the issuers through which people can sign in, and whether there is
-    no other way.
-    """
+    """Return the context of `account/issuers.html`: the issuers for signing in, and whether there is no other way."""
     return {"issuers": settings.ISSUERS, "issuers_only": settings.ISSUERS_ONLY}
 
 

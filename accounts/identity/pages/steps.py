@@ -1,6 +1,4 @@
-"""Helper functions for the sign-in pages, which may lead to the authorization of an application, and for
-reauthentication with an issuer.
-"""
+"""Helper functions for the sign-in pages, for authorizing applications there, and for reauthentication with an issuer."""
 
 from functools import wraps
 from typing import Any, Final

@@ -53,9 +53,7 @@ _CSP_HOST = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
 
 
 def split_redirect_uris(raw: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the redirect URIs of a registration: the items of a list, or the parts of a text, which are separated by
-    white space.
-    """
+    """Return the redirect URIs of a registration: the items of a list, or the parts of a text between white space."""
     return tuple(raw.split() if isinstance(raw, str) else (part for item in raw for part in str(item).split()))
 
 
@@ -87,9 +85,7 @@ def _has_host(uri: str, scheme: str) -> bool:
 
 
 def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = False) -> str:
-    """Return the redirect URI with the answer in its query or fragment. The rest stays unchanged, because clients
-    compare it.
-    """
+    """Return the redirect URI with the answer in its query or fragment. Clients compare the rest, so it stays unchanged."""
     encoded = urlencode({name: value for name, value in answer.items() if value is not None})
     if fragment:
         return f"{uri}#{encoded}"

@@ -1,6 +1,4 @@
-"""Checks of a passkey in addition to its signature (WebAuthn Level 2, section 7), and the format and digest of recovery
-codes.
-"""
+"""Checks of passkeys beyond their signatures (WebAuthn Level 2, section 7); format and digest of recovery codes."""
 
 import secrets
 from hashlib import sha256
@@ -24,9 +22,7 @@ def is_own_origin(origin: str) -> bool:
 
 
 def is_newer(count: int, last: int) -> bool:
-    """Return False if a signature counter suggests that the key was copied (section 7.2, step 21). Synchronised keys
-    always send 0.
-    """
+    """Return False if a signature counter suggests a copied key (section 7.2, step 21). Synchronised keys always send 0."""
     return count > last or count == last == 0
 
 
@@ -50,7 +46,5 @@ def new_code() -> str:
 
 
 def digest_of(typed: str) -> str:
-    """Return the digest under which a code is stored. Case, spaces and dashes are ignored, and letters that look like
-    digits count as these digits.
-    """
+    """Return the digest of a code. Case, spaces and dashes are ignored; letters that look like digits count as digits."""
     return sha256(typed.lower().translate(_MISREAD).encode()).hexdigest()

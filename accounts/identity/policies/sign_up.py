@@ -197,9 +197,7 @@ def normalised_username(username: str) -> str:
 
 
 def email_digest(email: str) -> str:
-    """Return the SHA-256 of an address without the parts that many providers ignore: case, dots, and the text after a
-    plus sign.
-    """
+    """Return the SHA-256 of an address without what many providers ignore: case, dots, and the text after a plus sign."""
     local, _at, domain = email.strip().lower().rpartition("@")
     canonical = f"{local.partition('+')[0].replace('.', '')}@{domain}"
     return hashlib.sha256(canonical.encode()).hexdigest()

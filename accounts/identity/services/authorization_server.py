@@ -60,9 +60,7 @@ class Validator(OAuth2Validator):
         return None if "\0" in (client_id or "") else super()._load_application(client_id, request)
 
     def authenticate_client(self, request: Request, *args: Any) -> bool:
-        """Tell whether the client proves its secret; an `Authorization` header takes precedence over the body, even if
-        it is wrong.
-        """
+        """Tell whether the client proves its secret; an `Authorization` header, even a wrong one, overrides the body."""
         if self._extract_basic_auth(request) is None:
             return bool(self._authenticate_request_body(request))
         try:
@@ -157,9 +155,7 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
         oauth2.IntrospectEndpoint.__init__(self, request_validator)
 
     def create_token_response(self, *args: Any) -> Any:
-        """Respond in one transaction. oauthlib returns its errors instead of raising them, so that a revocation is not
-        rolled back.
-        """
+        """Respond in one transaction. oauthlib returns errors instead of raising them, so a revocation is not rolled back."""
         with transaction.atomic():
             return super().create_token_response(*args)
 

@@ -259,9 +259,7 @@ def _link(user: User) -> str:
 
 
 def checked_email(email: str) -> str:
-    """Return a new address in lower case. Raises Invalid with `details`. It may query the DNS: call it outside of
-    transactions.
-    """
+    """Return a new address in lower case. Raises Invalid with `details`. It may query the DNS: call it outside transactions."""
     address = email.strip().lower()
     require_valid(
         email_errors(address) or load_email_findings(address, look_up_mail_hosts(address)).errors(), details=True

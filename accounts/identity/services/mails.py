@@ -41,9 +41,7 @@ IDENTITY_UNLINKED: Final = "identity_unlinked"
 # The duration of the lock (settings.ACCOUNT_RATE_LIMITS), so that each lock causes one mail.
 _LOCK_SECONDS: Final = 600
 MAILS_A_DAY: Final = 10
-"""Maximum number of mails of one kind per address and day, for kinds of mails that people other than the owner of the
-address can trigger.
-"""
+"""Maximum number of mails of one kind per address and day, for kinds that others than the owner can trigger."""
 _DAY: Final = 24 * 3600
 # Mails of this kind are counted separately, so that links requested by strangers do not use up the mails about the account's
 # security.

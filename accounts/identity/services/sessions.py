@@ -101,9 +101,7 @@ def forget_ended_sessions() -> int:
 
 
 def publish_user_state(*, user: User) -> None:
-    """Publish UserStateChanged after a change of confirmation, approval, role or access, and remove the user's tokens
-    from caches.
-    """
+    """Publish UserStateChanged (confirmation, approval, role or access), and remove the user's tokens from caches."""
     with transaction.atomic():
         publish(UserStateChanged(user_id=user.pk))
         refresh_identities(user_id=user.pk)

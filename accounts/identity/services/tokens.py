@@ -114,9 +114,7 @@ def revoke_application_of_user(*, user: User, application: Application) -> None:
 
 
 def forget_revoked(events: Sequence[TokenRevoked]) -> None:
-    """Handle TokenRevoked: remove the tokens from every cache and close their streams. Raises Unavailable, so that the
-    event is retried.
-    """
+    """Handle TokenRevoked: remove the tokens from caches and close their streams. Raises Unavailable, to be retried."""
     if not forget_tokens([event.token_checksum for event in events]):
         raise Unavailable
     end_streams(event.token_id for event in events)

@@ -13,9 +13,7 @@ from accounts.transfers.policies import FILE_LIMIT, LINES_LIMIT
 from accounts.transfers.services.portable_lists import all_lists
 
 IMPORT_MAX_BODY: Final = 4 * FILE_LIMIT
-"""Maximum number of bytes of a request: files somewhat above their limit are still received, so that the error is shown
-next to their field.
-"""
+"""Maximum number of bytes of a request: slightly too large files are received, so that the form can show the error."""
 
 
 class ImportForm(ServiceForm):

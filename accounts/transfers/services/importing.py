@@ -114,9 +114,7 @@ def work_off_imports(events: Sequence[ImportDue]) -> None:
 
 
 def process_import(import_id: int) -> None:
-    """Process an import for at most TURN_SECONDS, while its owner can use their account. Publishes ImportDue if lines
-    are left.
-    """
+    """Process an import for at most TURN_SECONDS while its owner's account is usable. Publishes ImportDue if lines are left."""
     end = time.monotonic() + TURN_SECONDS
     while True:
         batch = Import.objects.select_related("account__user").filter(id=import_id, state=ImportState.RUNNING).first()
@@ -279,9 +277,7 @@ def _problem(error: KernelError) -> Problem:
 
 
 def forget_imports() -> int:
-    """Delete imports that finished longer than RETENTION ago or were not confirmed in time; return the number of
-    deleted rows.
-    """
+    """Delete old finished imports, and imports that were not confirmed in time; return how many rows were deleted."""
     now = clock.now()
     old = Import.objects.filter(finished_at__lt=now - RETENTION) | Import.objects.filter(
         state=ImportState.WAITING, created_at__lt=now - UNCONFIRMED_RETENTION

@@ -50,9 +50,7 @@ _apart: Final[set[_Column]] = {
 
 
 def register(name: str, step: Step | None, *columns: _Column) -> None:
-    """Register, at the start of a process, a step that moves these columns; without a step, the columns stay with the
-    first account.
-    """
+    """Register, at the start of a process, a step that moves these columns; without a step, the columns are not moved."""
     if step is not None:
         _steps[name] = step
     _apart.update(columns)

@@ -39,9 +39,7 @@ BATCH_SIZE: Final = 100
 
 
 def add_alias(*, account: Account, alias: Account) -> None:
-    """Let the person's other account move to `account`. Raises Invalid, also if there are too many aliases. Publishes
-    ProfileUpdated.
-    """
+    """Let the person's other account move to `account`. Raises Invalid, also for too many aliases. Publishes ProfileUpdated."""
     with transaction.atomic():
         locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
         if alias.id == account.id:

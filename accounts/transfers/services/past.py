@@ -1,6 +1,4 @@
-"""Receives archives of a person's own posts, and starts, undoes and forgets their imports, which `federation.archives`
-carries out.
-"""
+"""Receives archives of a person's own posts; starts, undoes and forgets imports, which `federation.archives` carries out."""
 
 import os
 import shutil

@@ -106,9 +106,7 @@ def full_address(account: Account) -> str:
 
 
 def read_address(cell: str) -> tuple[str, str | None]:
-    """Parse an address; return it in lower case and Punycode. Raises BadLine, also for an address without a domain,
-    which would be ambiguous.
-    """
+    """Return an address in lower case and Punycode. Raises BadLine, also without a domain, which would be ambiguous."""
     pair = split_address(cell)
     domain = cell.strip().removeprefix("@").partition("@")[2]
     if pair is None or not domain or not pair[0].isprintable():
