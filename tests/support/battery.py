@@ -17,6 +17,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -40,6 +41,7 @@ from tests.support.access_checks import (
     keeps_its_access,
     routed,
     seen,
+    send,
     token_for,
 )
 from tests.support.answers import check_answer
@@ -48,7 +50,9 @@ from tests.support.entities import check
 __all__ = ["CallerTokens", "Row", "Scene", "ask", "battery", "every_access", "find_endpoint", "promises", "without_row"]
 
 Promise = Callable[[Row, Any], Any]
-_SIZES = (2, 20)
+_SIZES = (2, 10)
+# Of pages, so that the larger size takes three.
+_LIMIT = 4
 
 
 def without_row(rows: Iterable[Row]) -> list[str]:
@@ -94,10 +98,10 @@ def promises(row: Row, declared: Endpoint) -> list[tuple[str, Promise]]:
     flat = row.flat is not False and (declared.many or declared.paging is not None or row.flat)
     if flat and declared.paging is not None:
         found.append(
-            ("lists its entity, at the same cost for 20 as for 2, each once over all pages", is_flat_over_pages)
+            ("lists its entity, at the same cost for 10 as for 2, each once over all pages", is_flat_over_pages)
         )
     elif flat:
-        found.append(("answers with its entity, at the same cost for 20 as for 2", is_flat))
+        found.append(("answers with its entity, at the same cost for 10 as for 2", is_flat))
     elif declared.paging is not None:
         found.append(("shows each item once over all pages", shows_each_item_once))
     if not flat and row.method in ("get", "head"):
@@ -116,19 +120,19 @@ def wrong_ids_are_not_found(row: Row, callers: Any) -> None:
 def an_unknown_id_is_not_found(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """For each id of the path, an unknown id gets 404."""
     scene = scene or row.scene(callers, _SIZES[0])
+    token = token_for(row, callers, scene)
     for name in row.parameters():
-        ids = {**scene.ids, name: NOBODYS_ID}
-        response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, callers, scene))
+        response = send(row, _with_ids(scene, {name: NOBODYS_ID}), token=token)
         assert response.status_code == row.missing_is, f"{name}: {seen(row, response)}"
 
 
 def what_is_no_id_is_not_found(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """Letters, signs, fractions, suffixes and numbers beyond 64 bits in place of an id get 404."""
     scene = scene or row.scene(callers, _SIZES[0])
+    token = token_for(row, callers, scene)
     for name in row.parameters():
         for wrong in ("abc", "-1", "1.5", f"{scene.ids.get(name, 1)}.json", "99999999999999999999", "%00"):
-            ids = {**scene.ids, name: wrong}
-            response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, callers, scene))
+            response = send(row, _with_ids(scene, {name: wrong}), token=token)
             assert response.status_code == 404, f"{name}={wrong}: {seen(row, response)}"
             check("Error", response.json())
 
@@ -138,22 +142,21 @@ def what_is_foreign_is_not_found(row: Row, callers: Any, scene: Scene | None = N
     scene = scene or row.scene(callers, _SIZES[0])
     if scene.foreign is None:
         return  # the test module of the endpoint gives the reason why it is not checked
-    foreign = ask(
-        row.method, fill(row.path, {**scene.ids, **scene.foreign}), scene.params, token=token_for(row, callers, scene)
-    )
-    nobodys = dict.fromkeys(scene.foreign, NOBODYS_ID)
-    unknown = ask(
-        row.method, fill(row.path, {**scene.ids, **nobodys}), scene.params, token=token_for(row, callers, scene)
-    )
+    token = token_for(row, callers, scene)
+    foreign = send(row, _with_ids(scene, scene.foreign), token=token)
+    unknown = send(row, _with_ids(scene, dict.fromkeys(scene.foreign, NOBODYS_ID)), token=token)
     assert foreign.status_code == row.missing_is, seen(row, foreign)
     assert foreign.content == unknown.content
+
+
+def _with_ids(scene: Scene, ids: Mapping[str, Any]) -> Scene:
+    return replace(scene, ids={**scene.ids, **ids})
 
 
 def answers_with_its_entity(row: Row, callers: Any) -> None:
     """The response is 2xx, JSON in UTF-8, the declared entity, with string ids; `Link` only where pages are declared."""
     scene = row.scene(callers, _SIZES[0])
-    response = ask(row.method, fill(row.path, scene.ids), scene.params, token=token_for(row, callers, scene))
-    _is_as_declared(row, response)
+    _is_as_declared(row, send(row, scene, token=token_for(row, callers, scene)))
 
 
 def _is_as_declared(row: Row, response: Any) -> None:
@@ -228,8 +231,8 @@ def _spelled(name: str, value: Any) -> dict[str, Any]:
 def may_be_repeated(row: Row, callers: Any) -> None:
     """Run `answers_with_its_entity`, and check that a repeated request gets 2xx or 4xx."""
     scene = row.scene(callers, _SIZES[0])
-    path, token = fill(row.path, scene.ids), token_for(row, callers, scene)
-    first, second = (ask(row.method, path, scene.params, token=token) for _time in range(2))
+    token = token_for(row, callers, scene)
+    first, second = (send(row, scene, token=token) for _time in range(2))
     _is_as_declared(row, first)
     assert second.status_code < 500, seen(row, second)
     if row.method in ("put", "patch"):
@@ -242,16 +245,16 @@ def is_flat_over_pages(row: Row, callers: Any) -> None:
 
 
 def is_flat(row: Row, callers: Any) -> Scene:
-    """Check that the number of queries does not depend on the number of rows, and return the scene with 20."""
+    """Check that the number of queries does not depend on the number of rows, and return the larger scene."""
     counts = {}
     for size in _SIZES:
         scene = row.scene(callers, size)
-        path, token = fill(row.path, scene.ids), token_for(row, callers, scene)
-        params = {**scene.params, **({"limit": 40} if row.declared.paging is not None else {})}
-        _is_as_declared(row, ask(row.method, path, scene.params, token=token))
-        ask(row.method, path, params, token=token)  # this request loads values that are cached per process
+        token = token_for(row, callers, scene)
+        whole = replace(scene, params={**scene.params, "limit": 40}) if row.declared.paging is not None else scene
+        _is_as_declared(row, send(row, scene, token=token))
+        send(row, whole, token=token)  # this request loads values that are cached per process
         with CaptureQueriesContext(connection) as captured:
-            response = ask(row.method, path, params, token=token)
+            response = send(row, whole, token=token)
         assert 200 <= response.status_code < 300, seen(row, response)
         counts[size] = [query["sql"] for query in captured.captured_queries]
     few, many = (counts[size] for size in _SIZES)
@@ -271,21 +274,21 @@ def shows_each_item_once(row: Row, callers: Any, scene: Scene | None = None) -> 
     assert len(set(expected)) == len(expected) >= _SIZES[1], f"{len(expected)} items of a scene of {_SIZES[1]}"
     if isinstance(paging, ByOffset):
         shown = []
-        for offset in range(0, len(expected) + 7, 7):
-            response = ask(row.method, path, {**scene.params, "limit": 7, "offset": offset}, token=token)
+        for offset in range(0, len(expected) + _LIMIT, _LIMIT):
+            response = ask(row.method, path, {**scene.params, "limit": _LIMIT, "offset": offset}, token=token)
             page = row.items(response.json())
-            assert ("next" in _links(response)) == (paging.links and len(page) == 7), seen(row, response)
+            assert ("next" in _links(response)) == (paging.links and len(page) == _LIMIT), seen(row, response)
             shown += [row.identify(item) for item in page]
         assert shown == expected
         return
-    forward, last = _walk(row, path, {**scene.params, "limit": 7}, "next", token)
+    forward, last = _walk(row, path, {**scene.params, "limit": _LIMIT}, "next", token)
     assert [row.identify(item) for page in forward for item in page] == expected
-    assert all(len(page) <= 7 for page in forward)
+    assert all(len(page) <= _LIMIT for page in forward)
     link = _links(last).get("prev")
     assert link is not None, "a page that is not empty has a prev link"
     assert f"{paging.prev}=" in link, link
     if paging.prev == "min_id":
-        backward = _walk_from(row, link, "prev", token)
+        backward, _last = _walk(row, link, {}, "prev", token)
         known = [row.identify(item) for page in backward for item in page]
         assert sorted(map(str, known)) == sorted(map(str, expected[: len(expected) - len(forward[-1])]))
 
@@ -305,10 +308,6 @@ def _walk(row: Row, path: str, params: Mapping[str, Any], rel: str, token: str |
         if link is None:
             return pages, last
         response = ask(row.method, link, token=token)
-
-
-def _walk_from(row: Row, link: str, rel: str, token: str | None) -> list[list[Any]]:
-    return _walk(row, link, {}, rel, token)[0]
 
 
 def _links(response: Any) -> dict[str, str]:

@@ -23,12 +23,18 @@ def empty_tables() -> None:
     The user of the database must be allowed to disable triggers.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_filled())
-        filled = [name for (name,) in cursor.fetchall()]
+        filled = filled_tables()
         # This setting disables triggers, both foreign keys and those that forbid deletions.
         cursor.execute("SET LOCAL session_replication_role = replica")
         for name in filled:
             cursor.execute(f"DELETE FROM {name}")
+
+
+def filled_tables() -> list[str]:
+    """Return the tables of models that have rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(_filled())
+        return [name for (name,) in cursor.fetchall()]
 
 
 @cache
