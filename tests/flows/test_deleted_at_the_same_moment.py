@@ -51,6 +51,8 @@ Scene = Callable[[], tuple[Act, Act]]
 _BLOCKED: Final = (
     "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
 )
+_KEY: Final = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
+_PHONE: Final = DeviceDraft(device_id="phone", name="Phone", fingerprint_key=_KEY, identity_key=_KEY)
 
 
 def overlapped(first: Act, second: Act) -> tuple[Any, Any]:
@@ -144,15 +146,13 @@ def _collection(put: Callable[[Account, Collection, Account], Any]) -> Scene:
 
 
 def _device() -> tuple[Act, Act]:
-    key = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
     sender, recipient = make_user(), make_user()
     own, other = (AccessToken.objects.get(token=make_token(user)) for user in (sender, recipient))
-    drawn = DeviceDraft(device_id="phone", name="Phone", fingerprint_key=key, identity_key=key)
     factory.follow(recipient.account, sender.account)
-    devices.register_device(token_id=own.pk, account_id=sender.account_id, draft=drawn)
-    devices.register_device(token_id=other.pk, account_id=recipient.account_id, draft=drawn)
+    devices.register_device(token_id=own.pk, account_id=sender.account_id, draft=_PHONE)
+    devices.register_device(token_id=other.pk, account_id=recipient.account_id, draft=_PHONE)
     message = MessageDraft(account_id=recipient.account_id, device_id="phone", type=1, body="body", hmac="digest")
-    another = replace(drawn, device_id="tablet")
+    another = replace(_PHONE, device_id="tablet")
     return (
         lambda: devices.register_device(token_id=other.pk, account_id=recipient.account_id, draft=another),
         lambda: devices.deliver_messages(token_id=own.pk, account_id=sender.account_id, drafts=[message]),
@@ -230,10 +230,7 @@ def _announcement(put: Callable[[Announcement, int], Any]) -> Scene:
     def scene() -> tuple[Act, Act]:
         made = announcements.create_announcement(by=OPERATOR, draft=AnnouncementDraft("Hello"))
         reader = make_account()
-        return (
-            lambda: announcements.delete_announcement(by=OPERATOR, announcement=made),
-            lambda: put(made, reader.id),
-        )
+        return lambda: announcements.delete_announcement(by=OPERATOR, announcement=made), lambda: put(made, reader.id)
 
     return scene
 
@@ -289,13 +286,11 @@ def _file() -> tuple[Act, Act]:
 
 
 def _registered() -> tuple[Act, Act]:
-    key = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
     user = make_user()
     token = AccessToken.objects.get(token=make_token(user))
-    drawn = DeviceDraft(device_id="phone", name="Phone", fingerprint_key=key, identity_key=key)
     return (
         lambda: tokens.revoke_tokens(AccessToken.objects.filter(pk=token.pk)),
-        lambda: devices.register_device(token_id=token.pk, account_id=user.account_id, draft=drawn),
+        lambda: devices.register_device(token_id=token.pk, account_id=user.account_id, draft=_PHONE),
     )
 
 
@@ -396,9 +391,7 @@ def test_deleting_an_object_while_something_is_added_to_it_succeeds_without_erro
 
 
 @pytest.mark.django_db(transaction=True)
-def test_adding_to_a_deleted_object_is_not_found_even_without_a_lock(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_adding_to_a_deleted_object_is_not_found_even_without_a_lock(monkeypatch: pytest.MonkeyPatch) -> None:
     user = make_user()
     found = factory.make_filter(user.account)
     monkeypatch.setattr(filters, "keep_row", lambda row: Filter.objects.filter(pk=row.pk).delete())

@@ -44,10 +44,8 @@ def subscribed(callers: Callers, size: int) -> Scene:
 
 def held(callers: Callers, size: int) -> Scene:
     """Create notification requests from accounts that sent unsolicited private mentions."""
-    for recipient in (callers.account, callers.stranger):
-        for _number in range(size):
-            sender = make_account()
-            make_status(sender, f"@{recipient.username} hello", visibility="direct")
+    for recipient in (*[callers.account] * size, callers.stranger):
+        make_status(make_account(), f"@{recipient.username} hello", visibility="direct")
     work()
     own = NotificationRequest.objects.filter(account=callers.account).latest("id")
     other = NotificationRequest.objects.filter(account=callers.stranger).latest("id")

@@ -30,15 +30,7 @@ from accounts.services.tags import ensure_tags
 from accounts.transfers.models import PastImport, PastState
 from moderation.models import DomainAllow, DomainRule, Report
 from notifications.models import Notification, NotificationRequest
-from statuses.models import (
-    Bookmark,
-    Favourite,
-    Interaction,
-    InteractionRequest,
-    Quote,
-    ScheduledStatus,
-    Status,
-)
+from statuses.models import Bookmark, Favourite, Interaction, InteractionRequest, Quote, ScheduledStatus, Status
 from statuses.policies.interactions import Choice, rule_of_choice
 from statuses.policies.publishing import DRAFT_TIME
 from statuses.services.deleting import delete_status
@@ -138,22 +130,18 @@ def _encrypted_messages(callers: Callers) -> Items:
     )
 
 
-def _followers(callers: Callers) -> Items:
-    target = make_remote()
-    return rows(
-        lambda _number: Follow.objects.create(account=make_remote(), target=target),
-        lambda row: row.account_id,
-        ids={"id": target.id},
-    )
+def _follows(of: str, others: str) -> Callable[[Callers], Items]:
+    """Return a list of accounts in the column `others` of follows, for one account in the column `of`."""
 
+    def items(callers: Callers) -> Items:
+        person = make_remote()
+        return rows(
+            lambda _number: Follow.objects.create(**{of: person, others: make_remote()}),
+            lambda row: getattr(row, f"{others}_id"),
+            ids={"id": person.id},
+        )
 
-def _following(callers: Callers) -> Items:
-    account = make_remote()
-    return rows(
-        lambda _number: Follow.objects.create(account=account, target=make_remote()),
-        lambda row: row.target_id,
-        ids={"id": account.id},
-    )
+    return items
 
 
 def _requests(callers: Callers) -> Items:
@@ -280,10 +268,7 @@ def _marked(mark: Callable[..., Favourite | Bookmark]) -> Callable[[Callers], It
 
 
 def _scheduled(callers: Callers) -> Items:
-    def make(number: int) -> ScheduledStatus:
-        return make_scheduled(callers.account, f"later {number}")
-
-    return rows(make)
+    return rows(lambda number: make_scheduled(callers.account, f"later {number}"))
 
 
 def _drafts(callers: Callers) -> Items:
@@ -381,8 +366,8 @@ ITEMS: dict[str, Callable[[Callers], Items]] = {
         lambda number: LinkPublisher.objects.create(domain=f"site{number}.example")
     ),
     "GET api/v1/crypto/encrypted_messages": _encrypted_messages,
-    "GET api/v1/accounts/<id>/followers": _followers,
-    "GET api/v1/accounts/<id>/following": _following,
+    "GET api/v1/accounts/<id>/followers": _follows(of="target", others="account"),
+    "GET api/v1/accounts/<id>/following": _follows(of="account", others="target"),
     "GET api/v1/follow_requests": _requests,
     "GET api/v1/blocks": _targets(Block),
     "GET api/v1/mutes": _targets(Mute),
