@@ -108,7 +108,7 @@ def newest(rows: QuerySet[Any], limit: int = SEARCHED) -> QuerySet[Any]:
 
 
 class ReadOnlyAdmin(Base):
-    """Read-only pages of a model. Actions name the role's permission they need (`permissions=["manage"]`).
+    """Read-only pages of a model. Each action names the role permission that it needs (`permissions=["manage"]`).
 
     Columns, and the lines of a row's page in `fieldsets`, are made by `staff_columns.shown`, with labels of the admin.
     """
@@ -123,15 +123,13 @@ class ReadOnlyAdmin(Base):
     in_palette: ClassVar[bool] = False
     # Column with the id of the account that a row is about; every question about rows shows these people.
     person_column: ClassVar[str] = ""
-    # Condition of the rows that wait for a decision of staff.
+    # Condition for rows that are waiting for a staff decision.
     waits: ClassVar[Q | None] = None
     # This disables "Show all", which would put a whole table on one page.
     list_max_show_all = 0
 
     def waiting(self) -> QuerySet[Any] | None:
-        """Return the rows that wait for a decision of staff, which the sidebar counts; None if rows of this model never
-        wait.
-        """
+        """Return the rows that are waiting for a staff decision, which the sidebar counts; None if no rows of this model do."""
         return None if self.waits is None else self.model._default_manager.filter(self.waits)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[_Changes]:

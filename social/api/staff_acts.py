@@ -1,4 +1,4 @@
-"""Declarations of the actions of staff on rows, each with its part of the admin (`accounts.admin.acting`), its sentence in
+"""Declarations of staff actions on rows, each with its part of the admin (`accounts.admin.acting`), its sentence in
 the audit log, and its endpoint in the API for staff.
 """
 

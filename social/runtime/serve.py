@@ -1,4 +1,4 @@
-"""Entry points of the kinds of processes: `python -m social.runtime.serve web|streaming|worker|scheduler`.
+"""Entry point of each kind of process: `python -m social.runtime.serve web|streaming|worker|scheduler`.
 
 The supervisor of `manage.py run` starts these processes; systemd or a container may start them too, with the settings in the
 environment.

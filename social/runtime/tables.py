@@ -1,4 +1,4 @@
-"""Compares the tables of the database with the models: the applied migrations do not prove that the tables are right."""
+"""Compares the database tables with the models, because applied migrations do not prove that the tables are right."""
 
 from __future__ import annotations
 

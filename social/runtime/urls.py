@@ -1,4 +1,4 @@
-"""URLs for operators and of uploaded files; only the first URL is part of the contract."""
+"""URLs for operators and for uploaded files; only the first URL is part of the contract."""
 
 from django.urls import re_path
 

@@ -33,8 +33,8 @@ Report = Callable[[str, int | None], AbstractContextManager[Advance]]
 
 @dataclass(frozen=True)
 class Manifest:
-    """Description of a backup. `media` says where the files are: `included` or `object storage`. `migrations` were applied
-    to the database, whose size was `database_bytes`.
+    """Description of a backup. `media` says where the files are: `included` or `object storage`. `migrations` are those
+    applied to the database, and `database_bytes` is its size.
     """
 
     format: int

@@ -17,7 +17,7 @@ _NAME: Final = rb'(?:[a-z_][a-z0-9_]*|"\w+")'
 #: The start of the rows of a table. A statement that matches this or POSITION is safe to execute, whoever wrote it.
 ROWS: Final = re.compile(rb"COPY public\.(%b) \((%b(?:, %b)*)\) FROM stdin;\n" % (_NAME, _NAME, _NAME))
 POSITION: Final = re.compile(rb"SELECT pg_catalog\.setval\('public\.(%b)', -?\d+, (?:true|false)\);\n" % _NAME)
-# Commands of `psql` at both ends of dumps since August 2025.
+# Commands of `psql` that pg_dump has written at both ends of a dump since August 2025.
 RESTRICTION: Final = re.compile(rb"\\(?:un)?restrict \w+\n")
 # Indexes are made by the migrations; an operator may have added others.
 _LEFT_OUT: Final = re.compile(

@@ -74,8 +74,7 @@ def look(*, alone: bool) -> Target:
     """
     unfinished.refuse_unfinished(env.DATA_DIR, but=_NAME)
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
-        # Other connections are looked for until this deadline, because a connection that was just closed is still listed for a
-        # moment.
+        # Wait for other connections to end: one that was just closed is still listed for a moment.
         deadline = time.monotonic() + _CLOSING_SECONDS
         while alone and (others := (cursor.execute(_OTHERS).fetchone() or (0,))[0]) and time.monotonic() < deadline:
             time.sleep(0.1)

@@ -60,7 +60,7 @@ def _pg_dump(url: str) -> str:
     """
     with database.connect(url) as connection:
         oldest = connection.info.server_version // 10000
-    # It runs as our own user, so the wheel's folder is sufficient: no other user needs access to it.
+    # pg_dump runs as our own user, so the wheel's folder is sufficient: no other user needs access to it.
     found = [shutil.which("pg_dump"), str(package_folder() / "pginstall18" / "bin" / "pg_dump")]
     if url == Embedded(env.DATA_DIR).database_url:
         found.reverse()
@@ -160,7 +160,7 @@ def _fill(
 
 
 def _send(connection: psycopg.Connection[Any], lines: Iterator[bytes], moved: Callable[[], None]) -> None:
-    """Execute the lines of a dump of our own: statements, and rows of tables."""
+    """Execute the lines of our own dump: its statements, and the rows of its tables."""
     waiting: list[bytes] = []
     for line in lines:
         if _ROWS.fullmatch(line):
