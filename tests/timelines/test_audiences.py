@@ -340,7 +340,7 @@ def named(surface: Any) -> str:
 
 
 @pytest.mark.parametrize("surface", SURFACES, ids=named)
-def test_a_surface_shows_everybody_what_the_contract_says(surface: Any, world: Populated) -> None:
+def test_a_surface_shows_each_viewer_what_the_contract_says(surface: Any, world: Populated) -> None:
     see_that_it_agrees(surface, world)
 
 
@@ -348,7 +348,7 @@ def test_a_surface_shows_everybody_what_the_contract_says(surface: Any, world: P
 @pytest.mark.timeout(1500)
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32 - 1))
-def test_every_surface_shows_what_the_contract_says_in_many_worlds(seed: int) -> None:
+def test_every_surface_follows_the_contract_in_many_worlds(seed: int) -> None:
     world = Populated(seed)
     for surface in SURFACES:
         see_that_it_agrees(surface, world)

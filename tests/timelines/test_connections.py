@@ -79,7 +79,7 @@ def identity(reader: Person) -> Identity:
     return found
 
 
-async def test_a_client_with_a_full_queue_is_disconnected_alone(
+async def test_only_the_client_with_a_full_queue_is_disconnected(
     registry: ConnectionRegistry, identity: Identity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "QUEUE_SIZE", 10)
@@ -98,7 +98,7 @@ async def test_a_client_with_a_full_queue_is_disconnected_alone(
     assert slow.written.qsize() == 1, "what waited is not sent to somebody who is being disconnected"
 
 
-async def test_a_stream_whose_feed_could_not_be_built_is_begun_when_it_is_asked_for_again(
+async def test_a_stream_whose_feed_could_not_be_built_starts_at_the_next_request(
     registry: ConnectionRegistry, identity: Identity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client, account_id = Client(registry, identity), int(identity.account_id or 0)
@@ -119,7 +119,7 @@ async def test_a_stream_whose_feed_could_not_be_built_is_begun_when_it_is_asked_
     assert (await client.next()).payload == b"1"
 
 
-async def test_a_token_revoked_without_an_event_ends_its_streams_at_the_next_sweep(
+async def test_streams_of_a_token_revoked_without_an_event_end_at_the_next_sweep(
     registry: ConnectionRegistry, identity: Identity
 ) -> None:
     client = Client(registry, identity)
@@ -132,7 +132,7 @@ async def test_a_token_revoked_without_an_event_ends_its_streams_at_the_next_swe
         assert await client.closed is False
 
 
-async def test_a_token_revoked_while_the_stream_is_opened_opens_nothing(
+async def test_no_stream_opens_if_its_token_is_revoked_meanwhile(
     registry: ConnectionRegistry, identity: Identity
 ) -> None:
     await in_thread(AccessToken.objects.filter(id=identity.token_id).delete)
@@ -140,7 +140,7 @@ async def test_a_token_revoked_while_the_stream_is_opened_opens_nothing(
 
 
 @pytest.mark.parametrize("state", ["disabled", "unapproved", "suspended", "moved"])
-async def test_the_sweep_looks_at_the_user_too(registry: ConnectionRegistry, identity: Identity, state: str) -> None:
+async def test_the_sweep_also_checks_the_user(registry: ConnectionRegistry, identity: Identity, state: str) -> None:
     client = Client(registry, identity)
     assert await client.open()
 
@@ -163,7 +163,7 @@ async def test_the_sweep_looks_at_the_user_too(registry: ConnectionRegistry, ide
         assert await client.closed is False
 
 
-async def test_a_user_disabled_while_an_earlier_change_is_looked_at_loses_the_stream(
+async def test_a_user_disabled_during_the_check_of_an_earlier_change_loses_the_stream(
     registry: ConnectionRegistry, identity: Identity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = Client(registry, identity)
@@ -194,7 +194,7 @@ async def test_a_user_disabled_while_an_earlier_change_is_looked_at_loses_the_st
         assert await client.closed is False
 
 
-async def test_a_change_of_blocks_reaches_every_stream_of_the_viewer_and_is_read_once(
+async def test_changed_blocks_apply_to_all_streams_of_the_viewer_after_one_query(
     registry: ConnectionRegistry, identity: Identity, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from timelines.consumers import viewers
@@ -226,7 +226,7 @@ async def test_a_change_of_blocks_reaches_every_stream_of_the_viewer_and_is_read
     assert all(client.written.empty() for client in clients)
 
 
-async def test_the_first_event_of_a_stream_waits_for_no_query(
+async def test_the_first_event_of_a_stream_needs_no_query(
     registry: ConnectionRegistry, identity: Identity, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = Client(registry, identity)
@@ -242,7 +242,7 @@ async def test_the_first_event_of_a_stream_waits_for_no_query(
     assert (await client.next()).payload == b'{"id":"1"}'
 
 
-async def test_viewers_are_read_again_after_five_minutes_a_few_at_a_time(
+async def test_viewers_are_reloaded_after_five_minutes_a_few_at_a_time(
     reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[int] = []
@@ -269,7 +269,7 @@ async def test_viewers_are_read_again_after_five_minutes_a_few_at_a_time(
     assert set(reads[len(people) + 10 :]) >= {watched.account_id for watched in people[10:]}
 
 
-async def test_a_mute_that_ends_while_a_stream_is_open_hides_nothing_from_then_on(
+async def test_an_expired_mute_no_longer_hides_posts_from_an_open_stream(
     registry: ConnectionRegistry, identity: Identity, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account_id = int(identity.account_id or 0)
@@ -286,7 +286,7 @@ async def test_a_mute_that_ends_while_a_stream_is_open_hides_nothing_from_then_o
     assert (await client.next()).payload == b'{"id":"3"}'
 
 
-async def test_posts_of_a_blocked_server_come_on_no_public_stream(
+async def test_public_streams_leave_out_posts_of_a_blocked_server(
     registry: ConnectionRegistry, identity: Identity
 ) -> None:
     account_id = int(identity.account_id or 0)
@@ -304,7 +304,9 @@ async def _post(number: int, facts: Facts) -> None:
     await in_thread(streams.publish, channels.PUBLIC_LOCAL, message.encode())
 
 
-async def test_a_connection_that_leaves_leaves_nothing_behind(registry: ConnectionRegistry, identity: Identity) -> None:
+async def test_a_closed_connection_leaves_no_subscription_behind(
+    registry: ConnectionRegistry, identity: Identity
+) -> None:
     client = Client(registry, identity)
     assert await client.open()
     for name in ("user", "public", "user:notification"):
@@ -317,7 +319,7 @@ async def test_a_connection_that_leaves_leaves_nothing_behind(registry: Connecti
     assert set(registry._listeners) == {channels.HOMES}
 
 
-async def test_a_connection_may_subscribe_to_a_bounded_number_of_streams(
+async def test_the_number_of_streams_of_a_connection_is_limited(
     registry: ConnectionRegistry, identity: Identity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "MAX_STREAMS", 2)
@@ -329,7 +331,7 @@ async def test_a_connection_may_subscribe_to_a_bounded_number_of_streams(
         await client.connection.subscribe("hashtag", "b")
 
 
-async def test_what_is_no_message_harms_nobody(registry: ConnectionRegistry, identity: Identity) -> None:
+async def test_an_invalid_message_is_ignored(registry: ConnectionRegistry, identity: Identity) -> None:
     client = Client(registry, identity)
     assert await client.open()
     await client.connection.subscribe("user")
@@ -340,7 +342,7 @@ async def test_what_is_no_message_harms_nobody(registry: ConnectionRegistry, ide
     assert (await client.next()).event == "announcement"
 
 
-async def test_who_opens_a_stream_is_present(identity: Identity) -> None:
+async def test_opening_a_stream_marks_the_user_as_present(identity: Identity) -> None:
     from timelines.services.presence import record_arrival
 
     account_id = int(identity.account_id or 0)
@@ -365,7 +367,7 @@ class Meddling(ConnectionRegistry):
             await in_thread(self.meddle)
 
 
-async def test_a_mute_in_the_moment_a_stream_begins_takes_out_what_the_timeline_had(
+async def test_a_mute_while_a_stream_is_being_opened_removes_posts_that_the_timeline_had(
     reader: Person, author: Person, identity: Identity
 ) -> None:
     await in_thread(follow, reader, author)

@@ -48,7 +48,7 @@ def at(one: Person) -> str:
     return f"@{one.account.username}"
 
 
-def test_seed_019_a_direct_post_makes_a_conversation_unread_for_the_other(author: Person, reader: Person) -> None:
+def test_seed_019_a_direct_post_makes_the_conversation_unread_for_its_recipient(author: Person, reader: Person) -> None:
     me, you = author.account.username, reader.account.username
     first = direct(author, f"{at(reader)} first")
     assert (conversations(author), conversations(reader)) == (
@@ -70,7 +70,9 @@ def test_seed_019_a_direct_post_makes_a_conversation_unread_for_the_other(author
     assert conversations(reader)[0][1] == str(third.id)
 
 
-def test_other_people_are_another_conversation_and_other_visibilities_none(author: Person, reader: Person) -> None:
+def test_different_participants_make_another_conversation_and_only_direct_posts_make_any(
+    author: Person, reader: Person
+) -> None:
     third = person()
     follow(third.account, author.account)
     first = direct(author, f"{at(reader)} first")
@@ -89,7 +91,7 @@ def test_other_people_are_another_conversation_and_other_visibilities_none(autho
     assert len(conversations(third)) == 1
 
 
-def test_pages_are_led_on_by_the_last_post(author: Person, reader: Person) -> None:
+def test_the_last_post_of_a_conversation_is_the_cursor_of_its_page(author: Person, reader: Person) -> None:
     posts = [direct(author, f"{at(reader)} {number}") for number in range(4)]
     page = author.api.get(PATH, {"limit": 2})
     assert [found["last_status"]["id"] for found in page.json()] == [str(posts[3].id), str(posts[2].id)]
@@ -101,7 +103,9 @@ def test_pages_are_led_on_by_the_last_post(author: Person, reader: Person) -> No
     assert "Link" not in author.api.get(PATH, {"max_id": 1}).headers
 
 
-def test_one_is_hidden_until_the_next_post_and_nobody_elses(author: Person, reader: Person) -> None:
+def test_a_removed_conversation_returns_with_the_next_post_and_belongs_to_its_owner_alone(
+    author: Person, reader: Person
+) -> None:
     first = direct(author, f"{at(reader)} first")
     number = reader.api.get(PATH).json()[0]["id"]
     for call in (
@@ -121,7 +125,7 @@ def test_one_is_hidden_until_the_next_post_and_nobody_elses(author: Person, read
     assert Api().get(PATH).status_code == 401
 
 
-def test_deleted_posts_leave_a_conversation_and_blocking_removes_it_for_the_blocker(
+def test_deleted_posts_leave_a_conversation_and_a_block_deletes_it_for_the_blocker(
     author: Person, reader: Person
 ) -> None:
     first = direct(author, f"{at(reader)} first")
@@ -141,7 +145,7 @@ def test_deleted_posts_leave_a_conversation_and_blocking_removes_it_for_the_bloc
     assert not Conversation.objects.exists()
 
 
-def test_posts_of_other_servers_are_filed_once(reader: Person) -> None:
+def test_a_remote_post_is_added_to_a_conversation_once(reader: Person) -> None:
     stranger = make_remote()
     follow(reader.account, stranger)
     post = make_remote_status(stranger, "<p>psst</p>", visibility="direct", mentions=[reader.account])
@@ -153,7 +157,7 @@ def test_posts_of_other_servers_are_filed_once(reader: Person) -> None:
     assert not Conversation.objects.filter(account=stranger).exists()
 
 
-def test_many_posts_for_many_people_take_as_many_statements_as_one(author: Person) -> None:
+def test_many_posts_to_many_accounts_take_as_many_statements_as_one(author: Person) -> None:
     def cost(size: int) -> int:
         people = [person() for _ in range(size)]
         posts = [make_status(author.account, visibility="direct") for _ in range(size)]
@@ -170,7 +174,7 @@ def test_many_posts_for_many_people_take_as_many_statements_as_one(author: Perso
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_direct_stream_carries_conversations(server: StreamingServer, author: Person, reader: Person) -> None:
+def test_the_direct_stream_sends_conversations(server: StreamingServer, author: Person, reader: Person) -> None:
     with EventStream(server, "direct", reader.api.token) as stream:
         assert stream.line() == ":)\n"
         direct(author, f"{at(reader)} first")

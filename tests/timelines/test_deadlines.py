@@ -61,7 +61,7 @@ _CHUNKED = _POST + b"Transfer-Encoding: chunked\r\n\r\n"
         (_CHUNKED + b"1\na\r\n0\r\n\r\n", 400),
     ],
 )
-def test_requests_of_no_proper_form_are_refused_in_json_and_nothing_behind_them_is_read(
+def test_malformed_requests_are_refused_in_json_and_nothing_after_them_is_read(
     server: StreamingServer, request_: bytes, status: int
 ) -> None:
     with connect(server) as connection:
@@ -71,14 +71,14 @@ def test_requests_of_no_proper_form_are_refused_in_json_and_nothing_behind_them_
     assert list(json.loads(body)) == ["error"]
 
 
-def test_one_request_of_several_is_answered(server: StreamingServer) -> None:
+def test_only_the_first_of_several_requests_on_a_connection_is_answered(server: StreamingServer) -> None:
     with connect(server) as connection:
         connection.sendall((HEALTH + b"\r\n") * 2000)
         assert connection.makefile("rb").read().count(b"HTTP/1.1") == 1
 
 
 @pytest.mark.verify
-def test_connections_without_a_complete_request_end_and_streams_do_not(
+def test_connections_without_a_complete_request_time_out_and_streams_do_not(
     tmp_path: Path, reader: Person, author: Person
 ) -> None:
     with (

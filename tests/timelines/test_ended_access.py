@@ -80,7 +80,7 @@ WAYS: dict[str, tuple[Way, int, bool]] = {
 
 
 @pytest.mark.parametrize("name", WAYS)
-def test_row_24_every_way_to_end_access_closes_streams_and_sessions_at_once(
+def test_row_24_every_way_to_end_access_closes_streams_and_sessions_immediately(
     server: StreamingServer, reader: Person, name: str, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.STAFF_SECOND_FACTOR = False

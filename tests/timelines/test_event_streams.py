@@ -19,7 +19,9 @@ from tests.timelines.server import StreamingServer
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_event_streams_greet_and_carry_the_same_events(server: StreamingServer, reader: Person, author: Person) -> None:
+def test_event_streams_begin_with_a_greeting_and_send_the_same_events(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
     follow(reader, author)
     with EventStream(server, "user", reader.api.token) as stream:
         assert stream.answer.headers["Content-Type"].startswith("text/event-stream")
@@ -47,7 +49,7 @@ def test_event_streams_greet_and_carry_the_same_events(server: StreamingServer, 
         ("hashtag/local", {"tag": "x"}),
     ],
 )
-def test_every_public_stream_has_a_path(
+def test_each_public_stream_has_its_own_path(
     server: StreamingServer, author: Person, path: str, query: dict[str, str]
 ) -> None:
     with EventStream(server, path, None, access_token=str(author.api.token), **query) as stream:
@@ -57,7 +59,7 @@ def test_every_public_stream_has_a_path(
         assert stream.line() == "event: update\n"
 
 
-def test_refused_event_streams_say_why(server: StreamingServer, reader: Person) -> None:
+def test_refused_event_streams_give_the_reason(server: StreamingServer, reader: Person) -> None:
     def refused(path: str, token: str | None, **query: str) -> tuple[int, dict[str, str]]:
         with pytest.raises(HTTPError) as error:
             EventStream(server, path, token, **query)
@@ -75,7 +77,7 @@ def test_refused_event_streams_say_why(server: StreamingServer, reader: Person) 
     assert (elsewhere.value.code, json.loads(elsewhere.value.read())) == (404, {"error": "Not Found"})
 
 
-def test_a_revoked_token_ends_its_event_streams_at_once(server: StreamingServer, reader: Person) -> None:
+def test_revoking_a_token_ends_its_event_streams_immediately(server: StreamingServer, reader: Person) -> None:
     with EventStream(server, "user", reader.api.token) as stream:
         assert stream.line() == ":)\n"
         started = time.monotonic()
@@ -84,7 +86,7 @@ def test_a_revoked_token_ends_its_event_streams_at_once(server: StreamingServer,
         assert time.monotonic() - started < SOON
 
 
-def test_health_answers_ok_to_anybody(server: StreamingServer) -> None:
+def test_the_health_check_needs_no_token(server: StreamingServer) -> None:
     with urllib.request.urlopen(f"{server.http}/health") as answer:
         assert (answer.status, answer.read()) == (200, b"OK")
     preflight = urllib.request.Request(f"{server.http}/user", method="OPTIONS")
@@ -101,9 +103,7 @@ def test_health_answers_ok_to_anybody(server: StreamingServer) -> None:
         b"\r\n",
     ],
 )
-def test_a_connection_gets_one_answer_whatever_stands_behind_the_request(
-    server: StreamingServer, framing: bytes
-) -> None:
+def test_a_connection_gets_one_response_whatever_follows_the_request(server: StreamingServer, framing: bytes) -> None:
     request = b"GET /api/v1/streaming/health HTTP/1.1\r\nHost: x\r\n"
     with socket.create_connection(("127.0.0.1", server.port), 60) as client:
         client.sendall(request + framing + request + b"\r\n")

@@ -28,7 +28,7 @@ def shows(path: str, word: str) -> bool:
     return word in answer.content.decode().partition("</head>")[2]
 
 
-def test_what_trends_is_shown_once_staff_have_allowed_it_and_to_nobody_when_it_is_hidden() -> None:
+def test_trends_are_shown_after_approval_by_staff_and_not_when_they_are_switched_off() -> None:
     status = make_status(make_account("anna"), "a fine #garden")
     trend(TrendKind.STATUS, status.id)
     tag = Tag.objects.get(name="garden")
@@ -50,7 +50,7 @@ def test_what_trends_is_shown_once_staff_have_allowed_it_and_to_nobody_when_it_i
     assert not shows("/explore/tags", 'href="/tags/garden"')
 
 
-def test_only_people_who_want_to_be_found_are_shown() -> None:
+def test_only_discoverable_accounts_are_shown() -> None:
     for name, discoverable in (("berta", True), ("clara", None), ("dora", False)):
         account = make_account(name, discoverable=discoverable, note_html="<p>I <b>bake</b></p>")
         AccountStat.objects.update_or_create(account=account, defaults={"statuses_count": 1})
@@ -58,7 +58,7 @@ def test_only_people_who_want_to_be_found_are_shown() -> None:
     assert shows("/explore/people", "I bake")
 
 
-def test_each_page_costs_a_fixed_number_of_statements(django_assert_max_num_queries: Any) -> None:
+def test_each_page_takes_a_fixed_number_of_queries(django_assert_max_num_queries: Any) -> None:
     for number in range(6):
         account = make_account(discoverable=True)
         AccountStat.objects.update_or_create(account=account, defaults={"statuses_count": 1})

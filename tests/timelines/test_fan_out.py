@@ -42,7 +42,7 @@ def an_empty_feed(someone: Person) -> None:
     feed.finish(feed.home(someone.id), feed.begin(feed.home(someone.id)), [], complete=True)
 
 
-def test_two_hundred_posts_cost_as_many_queries_as_two(reader: Person) -> None:
+def test_two_hundred_posts_take_as_many_queries_as_two(reader: Person) -> None:
     authors = [person() for _ in range(4)]
     for author in authors:
         factory.follow(reader.account, author.account)
@@ -65,7 +65,7 @@ def test_two_hundred_posts_cost_as_many_queries_as_two(reader: Person) -> None:
     assert counted[2] == counted[200] <= 6
 
 
-def test_a_repeated_fan_out_changes_nothing(reader: Person, author: Person) -> None:
+def test_repeating_a_fan_out_changes_nothing(reader: Person, author: Person) -> None:
     factory.follow(reader.account, author.account)
     an_empty_feed(reader)
     statuses = [make_status(author.account) for _ in range(3)]
@@ -74,7 +74,7 @@ def test_a_repeated_fan_out_changes_nothing(reader: Person, author: Person) -> N
     assert cached(reader) == [status.id for status in statuses[::-1]]
 
 
-def test_each_reader_is_judged_alone(author: Person) -> None:
+def test_the_rules_are_applied_to_each_reader_separately(author: Person) -> None:
     readers = [person() for _ in range(3)]
     booster = person()
     for someone in readers:
@@ -89,7 +89,7 @@ def test_each_reader_is_judged_alone(author: Person) -> None:
     assert [cached(someone) for someone in readers] == [[status.id, boost.id], [boost.id], [status.id]]
 
 
-def test_a_direct_post_goes_to_its_author_and_the_follower_it_mentions(reader: Person, author: Person) -> None:
+def test_a_direct_post_reaches_its_author_and_the_mentioned_follower(reader: Person, author: Person) -> None:
     others = [person() for _ in range(2)]
     for someone in (reader, author, *others):
         an_empty_feed(someone)
@@ -101,7 +101,7 @@ def test_a_direct_post_goes_to_its_author_and_the_follower_it_mentions(reader: P
     assert [cached(someone) for someone in others] == [[], []]
 
 
-def test_a_post_deleted_before_the_fan_out_never_arrives(reader: Person, author: Person) -> None:
+def test_a_post_deleted_before_the_fan_out_reaches_no_feed(reader: Person, author: Person) -> None:
     factory.follow(reader.account, author.account)
     an_empty_feed(reader)
     status = make_status(author.account)
@@ -110,7 +110,7 @@ def test_a_post_deleted_before_the_fan_out_never_arrives(reader: Person, author:
     assert cached(reader) == []
 
 
-def test_while_redis_is_away_the_posts_wait_in_the_outbox(reader: Person, author: Person, settings: Any) -> None:
+def test_posts_wait_in_the_outbox_while_redis_is_down(reader: Person, author: Person, settings: Any) -> None:
     factory.follow(reader.account, author.account)
     an_empty_feed(reader)
     work()
@@ -128,7 +128,9 @@ def test_while_redis_is_away_the_posts_wait_in_the_outbox(reader: Person, author
     assert not waiting.exists()
 
 
-def test_a_deletion_with_many_boosts_takes_few_calls_of_redis(reader: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deleting_a_post_with_many_boosts_takes_few_redis_calls(
+    reader: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
     status = make_status(person().account)
     boosters = [person() for _number in range(12)]
     for booster in boosters:
@@ -150,7 +152,9 @@ def test_a_deletion_with_many_boosts_takes_few_calls_of_redis(reader: Person, mo
 
 
 @pytest.mark.parametrize("change", [unfollow_account, mute_account, unmute_account])
-def test_nobody_makes_the_feed_of_somebody_else_be_built_again(reader: Person, author: Person, change: Any) -> None:
+def test_nobody_can_cause_the_feed_of_another_account_to_be_rebuilt(
+    reader: Person, author: Person, change: Any
+) -> None:
     follow(reader, author)
     if change is unmute_account:
         mute_account(account=reader.account, target=author.account)
@@ -164,7 +168,7 @@ def test_nobody_makes_the_feed_of_somebody_else_be_built_again(reader: Person, a
 
 
 @pytest.mark.parametrize("change", [block_account, unblock_account])
-def test_a_block_has_the_feeds_of_both_built_again(reader: Person, author: Person, change: Any) -> None:
+def test_a_block_drops_the_feeds_of_both_accounts(reader: Person, author: Person, change: Any) -> None:
     if change is unblock_account:
         block_account(account=reader.account, target=author.account)
     work()
@@ -176,14 +180,16 @@ def test_a_block_has_the_feeds_of_both_built_again(reader: Person, author: Perso
     assert [redis.client("feeds").exists(name) for name in names] == [0, 0]
 
 
-def test_a_feed_of_another_name_is_kept_by_the_same_code(reader: Person) -> None:
+def test_the_same_code_maintains_a_feed_of_any_name(reader: Person) -> None:
     feed.finish("list:5", feed.begin("list:5"), [feed.FeedItem(1)], complete=True)
     feed.add({"list:5": [feed.FeedItem(2)], feed.home(5): [feed.FeedItem(2)]})
     assert [item.id for item in feed.read("list:5", reader.id, Cursor(20)).items] == [2, 1]
     assert feed.read(feed.home(5), reader.id, Cursor(20)).lowest is None
 
 
-def test_readers_to_whom_the_same_applies_are_judged_once(author: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rules_are_applied_once_for_readers_with_equal_relations(
+    author: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
     readers = [person() for _number in range(8)]
     for someone in readers:
         factory.follow(someone.account, author.account)

@@ -100,14 +100,14 @@ class Life:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_home_timeline_reads_as_if_there_were_no_feed(seed: int) -> None:
+def test_a_home_timeline_is_the_same_with_and_without_a_feed(seed: int) -> None:
     live_a_life(seed, 120)
 
 
 @pytest.mark.verify
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize("seed", range(100, 160))
-def test_a_home_timeline_reads_as_if_there_were_no_feed_for_long(seed: int) -> None:
+def test_a_home_timeline_is_the_same_with_and_without_a_feed_in_long_runs(seed: int) -> None:
     live_a_life(seed, 400)
 
 
@@ -123,7 +123,7 @@ def live_a_life(seed: int, length: int) -> None:
     life.read()
 
 
-def test_a_feed_that_comes_back_from_an_old_copy_of_redis_lacks_nothing(reader: Person, author: Person) -> None:
+def test_no_post_is_missing_after_redis_restarts_with_old_data(reader: Person, author: Person) -> None:
     follow(reader, author)
     posted = [str(make_status(author.account).id) for _ in range(3)]
     work()

@@ -25,12 +25,12 @@ def ids(reader: str = READER, **bounds: int) -> list[int]:
     return [item.id for item in feed.read(reader, 1, Cursor(2000, **bounds)).items]
 
 
-def test_a_feed_that_was_never_built_stays_absent_when_posts_are_added() -> None:
+def test_adding_posts_does_not_create_a_missing_feed() -> None:
     feed.add({READER: [FeedItem(1)]})
     assert feed.read(READER, 1, Cursor(20)).lowest is None
 
 
-def test_an_empty_feed_is_a_feed() -> None:
+def test_an_empty_feed_differs_from_a_missing_one() -> None:
     build()
     found = feed.read(READER, 1, Cursor(20))
     assert (found.items, found.complete, found.lowest) == ([], True, FeedItem(0))
@@ -44,7 +44,7 @@ def test_adjacent_ids_beyond_the_precision_of_a_double_stay_distinct() -> None:
     assert [item.id for item in slice_up.items] == [BASE + 11, BASE + 12, BASE + 13]
 
 
-def test_a_reading_is_complete_when_nothing_comes_behind_it() -> None:
+def test_a_slice_is_complete_if_no_items_follow_it() -> None:
     build(10, 11, 12, complete=False)
     assert not feed.read(READER, 1, Cursor(3)).complete
     assert not feed.read(READER, 1, Cursor(4)).complete, "below the lowest item there may be more"
@@ -56,7 +56,7 @@ def test_a_reading_is_complete_when_nothing_comes_behind_it() -> None:
     assert not feed.read(READER, 1, Cursor(3)).complete
 
 
-def test_a_post_below_the_lowest_item_stays_out_of_a_feed_that_does_not_reach_down_there() -> None:
+def test_a_post_below_the_lowest_item_of_a_feed_without_a_floor_is_not_added() -> None:
     build(10, 11, complete=False)
     feed.add({READER: [FeedItem(5), FeedItem(12)]})
     assert ids() == [12, 11, 10]
@@ -66,7 +66,7 @@ def test_a_post_below_the_lowest_item_stays_out_of_a_feed_that_does_not_reach_do
     assert ids() == [12, 11, 10, 5], "a late post finds its place when nothing can lie between"
 
 
-def test_a_feed_holds_800_items_and_forgets_its_floor_with_the_801st() -> None:
+def test_a_feed_holds_800_items_and_loses_its_floor_with_the_801st() -> None:
     build(*range(1, 800))
     assert feed.read(READER, 1, Cursor(2000)).complete
     feed.add({READER: [FeedItem(i) for i in range(800, 851)]})
@@ -82,20 +82,20 @@ def test_adding_twice_changes_nothing() -> None:
     assert ids() == [3, 2, 1]
 
 
-def test_a_removed_post_is_gone_and_what_is_not_there_is_no_error() -> None:
+def test_posts_are_removed_and_missing_ones_are_ignored() -> None:
     build(1, 2, 3)
     feed.remove({name: [FeedItem(2), FeedItem(9)] for name in (READER, feed.home(99))})
     assert ids() == [3, 1]
 
 
-def test_what_fan_out_adds_while_a_feed_is_built_is_in_it_afterwards() -> None:
+def test_posts_added_while_a_feed_is_built_are_in_it_afterwards() -> None:
     mark = feed.begin(READER)
     feed.add({READER: [FeedItem(5)]})  # this post is committed after the builder has read 1 to 3
     assert feed.finish(READER, mark, [FeedItem(i) for i in (1, 2, 3)], complete=True)
     assert ids() == [5, 3, 2, 1]
 
 
-def test_what_is_deleted_while_a_feed_is_built_does_not_come_back_from_the_side_set() -> None:
+def test_posts_deleted_while_a_feed_is_built_are_not_restored_from_the_side_set() -> None:
     mark = feed.begin(READER)
     feed.add({READER: [FeedItem(5)]})
     feed.remove({READER: [FeedItem(5)]})
@@ -103,7 +103,7 @@ def test_what_is_deleted_while_a_feed_is_built_does_not_come_back_from_the_side_
     assert ids() == [1]
 
 
-def test_a_builder_whose_reading_is_out_of_date_stores_nothing() -> None:
+def test_a_builder_with_outdated_posts_stores_nothing() -> None:
     mark = feed.begin(READER)
     feed.drop([READER])  # a block drops the feed after the builder has read the posts
     assert not feed.finish(READER, mark, [FeedItem(1)], complete=True)
@@ -113,7 +113,7 @@ def test_a_builder_whose_reading_is_out_of_date_stores_nothing() -> None:
     assert feed.read(READER, 1, Cursor(20)).lowest is None
 
 
-def test_of_two_builders_the_first_one_counts_and_nothing_is_lost() -> None:
+def test_the_first_of_two_builders_stores_the_feed_and_no_post_is_lost() -> None:
     first, second = feed.begin(READER), feed.begin(READER)
     assert feed.finish(READER, first, [FeedItem(1), FeedItem(2)], complete=True)
     feed.add({READER: [FeedItem(3)]})
@@ -122,7 +122,7 @@ def test_of_two_builders_the_first_one_counts_and_nothing_is_lost() -> None:
     assert not redis.client("feeds").exists(f"{feed.feed_key(READER)}:build"), "nothing is left behind"
 
 
-def test_a_feed_is_lengthened_only_under_the_lowest_item_the_builder_knew() -> None:
+def test_a_feed_is_extended_only_below_the_lowest_item_that_the_builder_read() -> None:
     build(10, 11, complete=False)
     mark = feed.begin(READER)
     assert feed.finish(READER, mark, [FeedItem(8), FeedItem(9)], below=FeedItem(10), complete=True)
@@ -133,7 +133,7 @@ def test_a_feed_is_lengthened_only_under_the_lowest_item_the_builder_knew() -> N
     assert ids() == [11, 10, 9, 8]
 
 
-def test_a_late_post_that_falls_into_the_new_part_of_a_feed_is_not_lost() -> None:
+def test_a_late_post_within_the_new_part_of_a_feed_is_not_lost() -> None:
     build(10, 11, complete=False)
     mark = feed.begin(READER)
     # this post is older than the lowest item, so it is not in the feed yet, and the builder has not read it
@@ -142,7 +142,7 @@ def test_a_late_post_that_falls_into_the_new_part_of_a_feed_is_not_lost() -> Non
     assert ids() == [11, 10, 8, 7, 6]
 
 
-def test_reading_keeps_a_feed_for_seven_days() -> None:
+def test_a_feed_is_kept_for_seven_days_after_it_was_read() -> None:
     build(1)
     key = feed.feed_key(READER)
     redis.client("feeds").expire(key, 5)
@@ -150,7 +150,7 @@ def test_reading_keeps_a_feed_for_seven_days() -> None:
     assert redis.client("feeds").ttl(key) > 6.9 * 86400
 
 
-def test_feeds_of_many_readers_are_written_at_once() -> None:
+def test_posts_are_added_to_the_feeds_of_many_readers_together() -> None:
     readers = [feed.home(number) for number in range(100, 1300)]
     for reader in readers:
         build(1, reader=reader)
@@ -159,7 +159,7 @@ def test_feeds_of_many_readers_are_written_at_once() -> None:
     assert {tuple(ids(reader)) for reader in readers} == {(2, 1)}
 
 
-def test_the_newest_items_of_many_feeds_are_read_at_once_without_the_floor() -> None:
+def test_the_newest_items_of_many_feeds_are_read_together_without_their_floors() -> None:
     build(*range(1, 61), complete=False)
     build(5, reader=OTHER)
     absent = feed.home(9)
@@ -167,7 +167,7 @@ def test_the_newest_items_of_many_feeds_are_read_at_once_without_the_floor() -> 
     assert found == {READER: [FeedItem(i) for i in range(21, 61)], OTHER: [FeedItem(5)], absent: []}
 
 
-def test_posts_that_many_feeds_get_alike_come_to_each_by_its_own_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_posts_are_added_to_many_feeds_according_to_the_state_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "_KEYS_PER_CALL", 2)
     names = [feed.home(number) for number in range(7000, 7006)]
     old, post, boost = FeedItem(10), FeedItem(20), FeedItem(30, 20)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 PUBLIC = Stream(("public",), (), filtered=True)
 
 
-def test_a_mute_ends_while_the_stream_is_open() -> None:
+def test_a_mute_can_end_while_the_stream_is_open() -> None:
     reader, author = make_user("reader").account, make_user("author").account
     mute_account(account=reader, target=author, duration=600)
     viewer, now = load_viewer(reader.id), clock.now()
@@ -26,7 +26,7 @@ def test_a_mute_ends_while_the_stream_is_open() -> None:
         assert is_hidden_from_viewer(PUBLIC, facts, viewer, now + timedelta(seconds=601)) is False
 
 
-def test_posts_of_a_blocked_server_are_left_out_and_those_of_others_are_not() -> None:
+def test_only_posts_of_a_blocked_server_are_left_out() -> None:
     reader, eve = make_user("reader").account, make_remote("eve", "loud.example")
     AccountDomainBlock.objects.create(account=reader, domain="loud.example")
     viewer, now = load_viewer(reader.id), clock.now()

@@ -20,7 +20,7 @@ from timelines.stores import feed
 pytestmark = pytest.mark.django_db
 
 
-def test_a_block_or_mute_hides_at_once_before_the_feed_was_rebuilt(reader: Person, author: Person) -> None:
+def test_a_block_or_mute_hides_posts_before_the_feed_is_rebuilt(reader: Person, author: Person) -> None:
     friend = person()
     follow(reader, author)
     follow(reader, friend)
@@ -39,7 +39,7 @@ def test_a_block_or_mute_hides_at_once_before_the_feed_was_rebuilt(reader: Perso
     assert ids(reader) == shown[::-1]
 
 
-def test_unmuting_brings_posts_back_without_direct_ones(reader: Person, author: Person) -> None:
+def test_unmuting_restores_posts_except_direct_ones(reader: Person, author: Person) -> None:
     follow(reader, author)
     name = reader.account.username
     direct, open_one = make_status(author.account, f"@{name} secret", visibility="direct"), make_status(author.account)
@@ -58,7 +58,7 @@ def test_unmuting_brings_posts_back_without_direct_ones(reader: Person, author: 
     assert ids(reader) == [later.id, open_one.id], "also from SQL"
 
 
-def test_an_expired_mute_hides_no_more(reader: Person, author: Person) -> None:
+def test_an_expired_mute_hides_nothing(reader: Person, author: Person) -> None:
     follow(reader, author)
     mute_account(account=reader.account, target=author.account, duration=60)
     work()
@@ -78,7 +78,7 @@ def test_an_expired_mute_hides_no_more(reader: Person, author: Person) -> None:
     assert ids(reader) == [later.id, *written[::-1]]
 
 
-def test_a_mute_that_goes_on_is_not_ended_with_those_that_are_over(reader: Person, author: Person) -> None:
+def test_only_expired_mutes_are_ended(reader: Person, author: Person) -> None:
     for target, seconds in ((author, 60), (person(), 0), (person(), 600)):
         mute_account(account=reader.account, target=target.account, duration=seconds)
     Mute.objects.filter(target=author.account).update(expires_at=clock.now())
@@ -87,7 +87,7 @@ def test_a_mute_that_goes_on_is_not_ended_with_those_that_are_over(reader: Perso
     assert Mute.objects.filter(account=reader.account).count() == 2
 
 
-def test_a_deleted_post_is_gone_at_once_and_stays_gone(reader: Person, author: Person) -> None:
+def test_a_deleted_post_disappears_immediately_and_permanently(reader: Person, author: Person) -> None:
     follow(reader, author)
     ids(reader)
     written = posts(author, 3)
@@ -100,7 +100,7 @@ def test_a_deleted_post_is_gone_at_once_and_stays_gone(reader: Person, author: P
     assert ids(reader) == [written[2], written[0]]
 
 
-def test_an_old_post_that_was_fetched_from_elsewhere_has_its_place_at_once(reader: Person, author: Person) -> None:
+def test_an_old_fetched_post_appears_immediately_in_its_place(reader: Person, author: Person) -> None:
     elsewhere = make_remote("elsewhere", "one.example")
     factory.follow(reader.account, elsewhere)
     follow(reader, author)
@@ -116,7 +116,7 @@ def test_an_old_post_that_was_fetched_from_elsewhere_has_its_place_at_once(reade
     assert ids(reader) == expected
 
 
-def test_a_deleted_original_takes_its_boosts_along(reader: Person, author: Person) -> None:
+def test_deleting_a_post_removes_its_boosts(reader: Person, author: Person) -> None:
     booster = person()
     follow(reader, booster)
     ids(reader)
@@ -130,7 +130,7 @@ def test_a_deleted_original_takes_its_boosts_along(reader: Person, author: Perso
     assert cached(reader) == []
 
 
-def test_an_undone_boost_leaves_the_timeline(reader: Person, author: Person) -> None:
+def test_an_undone_boost_disappears_from_the_timeline(reader: Person, author: Person) -> None:
     booster = person()
     follow(reader, booster)
     ids(reader)
@@ -143,9 +143,7 @@ def test_an_undone_boost_leaves_the_timeline(reader: Person, author: Person) -> 
 
 
 @pytest.mark.parametrize("looked", [False, True], ids=["not looked at", "looked at before the feed is updated"])
-def test_when_a_boost_is_taken_back_somebody_elses_takes_its_place(
-    reader: Person, author: Person, looked: bool
-) -> None:
+def test_another_boost_of_the_same_post_replaces_an_undone_boost(reader: Person, author: Person, looked: bool) -> None:
     first, second = person(), person()
     for other in (first, second):
         follow(reader, other)
@@ -162,7 +160,7 @@ def test_when_a_boost_is_taken_back_somebody_elses_takes_its_place(
     assert ids(reader) == cached(reader) == [skipped.id]
 
 
-def test_a_follow_with_other_options_brings_back_what_the_old_ones_hid(reader: Person, author: Person) -> None:
+def test_changed_follow_options_restore_posts_that_the_old_options_hid(reader: Person, author: Person) -> None:
     follow(reader, author)
     written = [make_status(author.account, "hello", language="en").id for _ in range(2)]
     written.append(make_reblog(author.account, make_status(person().account)).id)
@@ -175,9 +173,7 @@ def test_a_follow_with_other_options_brings_back_what_the_old_ones_hid(reader: P
         assert cached(reader) == expected
 
 
-def test_a_suspension_that_is_undone_brings_back_what_feeds_built_meanwhile_lack(
-    reader: Person, author: Person
-) -> None:
+def test_ending_a_suspension_restores_posts_missing_from_feeds_built_meanwhile(reader: Person, author: Person) -> None:
     follow(reader, author)
     theirs, own = make_status(author.account), make_status(reader.account)
     suspend_account(by=OPERATOR, account=author.account)

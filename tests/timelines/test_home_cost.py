@@ -107,7 +107,7 @@ def make_many_of(prefix: str, number: int) -> list[Account]:
     )
 
 
-def test_a_page_costs_a_few_index_reads_for_each_person_and_hashtag_followed(
+def test_a_page_takes_a_few_index_reads_for_each_followed_account_and_hashtag(
     readers: dict[tuple[int, int], Account],
 ) -> None:
     newest, deep = Cursor(40), Cursor(40, before=first_at(clock.now()) - (20 * 86_400_000 << 16))
@@ -128,7 +128,7 @@ def test_a_page_costs_a_few_index_reads_for_each_person_and_hashtag_followed(
                 assert touched < 1500 + 20 * (people + tags), (name, people, tags)
 
 
-def test_a_page_is_planned_once_for_readers_of_few_people_and_of_many(
+def test_a_page_is_planned_once_for_readers_with_few_and_many_follows(
     readers: dict[tuple[int, int], Account],
 ) -> None:
     for people in (50, 200, PEOPLE, 50, 200):

@@ -42,7 +42,7 @@ def shown(text: str) -> list[int]:
     return [int(number) for number in re.findall(r'<article [^>]*id="post-(\d+)"', text)]
 
 
-def test_the_script_gets_an_answer_without_a_page(browser: Client, ann: User, bea: User) -> None:
+def test_the_script_gets_a_response_without_a_page(browser: Client, ann: User, bea: User) -> None:
     post = make_status(bea.account, "hello")
     own = make_status(ann.account, "for me", visibility="direct")
 
@@ -65,7 +65,7 @@ def press(browser: Client, post: Status, act: str, **values: Any) -> Any:
     return browser.post(f"/statuses/{post.id}/act", {"act": act, "next": "/?max_id=9", **values})
 
 
-def test_home_is_what_the_api_shows_and_is_read_on_by_cursors(ann: User, bea: User, browser: Client) -> None:
+def test_home_shows_the_posts_of_the_api_in_pages_with_cursors(ann: User, bea: User, browser: Client) -> None:
     posts = [make_status(bea.account, f"post {number}") for number in range(45)]
     ids = [post.id for post in reversed(posts)]
     make_status(make_account("stranger"), "not followed")
@@ -87,7 +87,7 @@ def test_home_is_what_the_api_shows_and_is_read_on_by_cursors(ann: User, bea: Us
     assert Client().get("/").headers["Cache-Control"].startswith("public"), "visitors have the front page"
 
 
-def test_home_takes_two_statements_more_than_the_api_and_no_more_for_many_posts(
+def test_home_takes_two_queries_more_than_the_api_however_many_posts_there_are(
     ann: User, bea: User, browser: Client
 ) -> None:
     make_status(bea.account, "one")
@@ -112,7 +112,9 @@ def test_home_takes_two_statements_more_than_the_api_and_no_more_for_many_posts(
     assert len(text.encode()) < 60_000
 
 
-def test_each_act_is_done_once_comes_back_to_the_card_and_is_undone(ann: User, bea: User, browser: Client) -> None:
+def test_each_action_has_one_effect_returns_to_the_card_and_can_be_undone(
+    ann: User, bea: User, browser: Client
+) -> None:
     post = make_status(bea.account, "a garden")
     work()
     for act, rows in (
@@ -134,7 +136,7 @@ def test_each_act_is_done_once_comes_back_to_the_card_and_is_undone(ann: User, b
     assert press(browser, post, "favourite", next="//evil.example/")["Location"] == f"/#post-{post.id}"
 
 
-def test_own_posts_are_pinned_and_deleted_after_a_question(ann: User, bea: User, browser: Client) -> None:
+def test_own_posts_can_be_pinned_and_after_confirmation_deleted(ann: User, bea: User, browser: Client) -> None:
     own, other = make_status(ann.account, "mine"), make_status(bea.account, "hers")
     work()
     assert '<button name="act" value="pin">' in text_of(browser)
@@ -151,7 +153,7 @@ def test_own_posts_are_pinned_and_deleted_after_a_question(ann: User, bea: User,
     assert not Status.objects.filter(id=own.id, deleted_at=None).exists()
 
 
-def test_who_is_muted_or_blocked_on_a_card_is_gone_from_home(ann: User, bea: User, browser: Client) -> None:
+def test_accounts_muted_or_blocked_on_a_card_disappear_from_home(ann: User, bea: User, browser: Client) -> None:
     cleo = make_user("cleo")
     follow_account(account=ann.account, target=cleo.account, change=FollowChange())
     posts = [make_status(user.account, "hello") for user in (bea, cleo)]
@@ -164,7 +166,7 @@ def test_who_is_muted_or_blocked_on_a_card_is_gone_from_home(ann: User, bea: Use
     assert not shown(text_of(browser))
 
 
-def test_nobody_acts_on_what_they_may_not_see_nor_for_others(ann: User, bea: User, browser: Client) -> None:
+def test_nobody_can_act_on_unreadable_posts_or_for_others(ann: User, bea: User, browser: Client) -> None:
     private = make_status(make_account("shy"), "secret", visibility="private")
     blocked = make_status(make_account("mean"), "hello")
     block_account(account=blocked.account, target=ann.account)
@@ -206,7 +208,7 @@ def test_the_page_applies_the_readers_filters_and_content_warning_preference(
     assert warned.id in shown(text)
 
 
-def test_a_poll_is_voted_on_once_in_its_place(ann: User, bea: User, browser: Client) -> None:
+def test_a_user_can_vote_once_in_a_poll_on_its_card(ann: User, bea: User, browser: Client) -> None:
     post = make_status(bea.account, "Well?", poll=PollDraft(options=("<i>yes</i>", "no"), expires_in=3600))
     work()
     text = text_of(browser)
@@ -225,7 +227,7 @@ def test_a_poll_is_voted_on_once_in_its_place(ann: User, bea: User, browser: Cli
     assert post.poll.tallies == [0, 1]
 
 
-def test_what_people_write_and_are_called_is_never_markup(ann: User, bea: User, browser: Client) -> None:
+def test_texts_and_names_are_never_markup(ann: User, bea: User, browser: Client) -> None:
     bea.account.display_name = '<script>x</script>"><img src=x>'
     bea.account.save()
     make_status(bea.account, "<script>alert(1)</script>", spoiler_text='"><script>y</script>')
@@ -235,7 +237,7 @@ def test_what_people_write_and_are_called_is_never_markup(ann: User, bea: User, 
     assert "<img src=x" not in text
 
 
-def test_a_reply_is_written_with_its_mentions_and_no_wider_than_its_parent(
+def test_a_reply_form_has_the_mentions_and_at_most_the_visibility_of_the_parent(
     ann: User, bea: User, browser: Client
 ) -> None:
     post = make_status(bea.account, "what do you think?", visibility="unlisted")
@@ -261,7 +263,7 @@ def test_a_reply_is_written_with_its_mentions_and_no_wider_than_its_parent(
         ("direct", "Only people who are mentioned can read this."),
     ],
 )
-def test_the_card_of_a_post_that_not_everybody_may_read_says_so(
+def test_the_card_of_a_restricted_post_shows_its_visibility(
     browser: Client, bea: User, visibility: str, mark: str
 ) -> None:
     make_status(bea.account, "@ann hello", visibility=visibility)

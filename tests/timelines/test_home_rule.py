@@ -57,13 +57,13 @@ def world() -> World:
     return World()
 
 
-def test_posts_of_people_one_follows_arrive(world: World) -> None:
+def test_posts_of_followed_accounts_are_delivered(world: World) -> None:
     for visibility in (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE):
         assert world.says(write(world.author, visibility=visibility)) is FeedReason.DELIVER
     assert world.says(write(world.stranger)) is FeedReason.NOT_FOLLOWED
 
 
-def test_own_posts_are_never_dropped(world: World) -> None:
+def test_own_posts_are_always_delivered(world: World) -> None:
     Block.objects.create(account=world.reader, target=world.stranger)
     own = world.reader
     for status in (
@@ -74,7 +74,7 @@ def test_own_posts_are_never_dropped(world: World) -> None:
         assert world.says(status) is FeedReason.DELIVER
 
 
-def test_a_deleted_post_and_one_of_a_suspended_author_are_gone(world: World) -> None:
+def test_deleted_posts_and_posts_of_suspended_authors_are_left_out(world: World) -> None:
     status = write(world.author)
     assert world.says(write(world.author, deleted_at=clock.now())) is FeedReason.UNREADABLE
     Account.objects.filter(id=world.author.id).update(suspended_at=clock.now())
@@ -89,13 +89,13 @@ def test_direct_posts_reach_followers_they_mention_and_nobody_else(world: World)
         assert world.says(mentioned) is FeedReason.NOT_FOLLOWED
 
 
-def test_a_reply_to_something_unknown_is_dropped(world: World) -> None:
+def test_a_reply_to_an_unknown_post_is_left_out(world: World) -> None:
     lost = write(world.author, in_reply_to_uri="https://elsewhere.example/1")
     assert world.says(lost) is FeedReason.BROKEN_REPLY
 
 
 @pytest.mark.parametrize("uri", [None, "https://elsewhere.example/1"])
-def test_a_reply_to_something_deleted_stays_where_it_was(world: World, uri: str | None) -> None:
+def test_a_reply_to_a_deleted_post_stays(world: World, uri: str | None) -> None:
     def answer(to: Account) -> Status:
         parent = write(to)
         answer = write(world.author, in_reply_to=parent, in_reply_to_account=to, in_reply_to_uri=uri)
@@ -107,7 +107,7 @@ def test_a_reply_to_something_deleted_stays_where_it_was(world: World, uri: str 
     assert world.says(answer(world.stranger)) is FeedReason.REPLY_TO_STRANGER
 
 
-def test_replies_arrive_when_one_follows_both_or_is_answered_oneself(world: World) -> None:
+def test_replies_are_delivered_to_followers_of_both_accounts_and_to_the_replied_to_account(world: World) -> None:
     def answer(to: Account) -> Status:
         return write(world.author, in_reply_to=write(to), in_reply_to_account=to)
 
@@ -117,7 +117,7 @@ def test_replies_arrive_when_one_follows_both_or_is_answered_oneself(world: Worl
     assert world.says(answer(world.stranger)) is FeedReason.REPLY_TO_STRANGER
 
 
-def test_a_follow_in_some_languages_lets_those_and_unmarked_posts_pass(world: World) -> None:
+def test_a_follow_with_languages_delivers_posts_in_these_or_without_a_language(world: World) -> None:
     Follow.objects.filter(id=world.follow.id).update(languages=["de", "eo"])
     assert world.says(write(world.author, language="de")) is FeedReason.DELIVER
     assert world.says(write(world.author, language=None)) is FeedReason.DELIVER
@@ -127,7 +127,7 @@ def test_a_follow_in_some_languages_lets_those_and_unmarked_posts_pass(world: Wo
 
 
 @pytest.mark.parametrize("how", ["block", "mute"])
-def test_whom_one_blocks_or_mutes_has_no_part_in_the_timeline(world: World, how: str) -> None:
+def test_blocked_and_muted_accounts_do_not_appear_in_the_timeline(world: World, how: str) -> None:
     if how == "block":
         Block.objects.create(account=world.reader, target=world.stranger)
     else:
@@ -148,7 +148,7 @@ def test_a_muted_author_is_hidden_until_the_mute_ends(world: World) -> None:
     assert world.says(status) is FeedReason.DELIVER
 
 
-def test_who_blocks_the_reader_is_not_seen_boosted_either(world: World) -> None:
+def test_boosts_of_accounts_that_block_the_reader_are_left_out(world: World) -> None:
     status = write(world.stranger)
     Block.objects.create(account=world.stranger, target=world.reader)
     assert world.says(boost(world.author, status)) is FeedReason.BLOCKED_BY
@@ -157,14 +157,14 @@ def test_who_blocks_the_reader_is_not_seen_boosted_either(world: World) -> None:
     assert world.says(own) is FeedReason.BLOCKED_BY
 
 
-def test_a_boost_of_somebody_of_a_blocked_server_is_hidden(world: World) -> None:
+def test_a_boost_of_a_post_from_a_blocked_server_is_hidden(world: World) -> None:
     status = boost(world.author, write(make_remote("far", "far.example")))
     assert world.says(status) is FeedReason.DELIVER
     AccountDomainBlock.objects.create(account=world.reader, domain="far.example")
     assert world.says(status) is FeedReason.HIDDEN
 
 
-def test_boosts_arrive_unless_they_are_hidden_for_this_author(world: World) -> None:
+def test_boosts_are_delivered_unless_the_follow_hides_them(world: World) -> None:
     status = boost(world.author, write(world.stranger))
     assert world.says(status) is FeedReason.DELIVER
     Follow.objects.filter(id=world.follow.id).update(show_reblogs=False)
@@ -172,7 +172,7 @@ def test_boosts_arrive_unless_they_are_hidden_for_this_author(world: World) -> N
     assert world.says(write(world.author)) is FeedReason.DELIVER
 
 
-def test_a_boost_of_a_private_post_is_for_those_who_may_read_it(world: World) -> None:
+def test_a_boost_of_a_private_post_reaches_only_those_who_may_read_the_post(world: World) -> None:
     assert world.says(boost(world.author, write(world.author, visibility="private"), visibility="private")).delivered
     foreign = boost(world.author, write(world.stranger, visibility="private"), visibility="private")
     assert world.says(foreign) is FeedReason.UNREADABLE

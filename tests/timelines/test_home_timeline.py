@@ -41,7 +41,7 @@ def walk(person: Person, rel: str, url: str) -> list[int]:
     raise AssertionError("the pages have no end")
 
 
-def test_links_keep_the_parameters_of_the_endpoint_alone(reader: Person, author: Person) -> None:
+def test_links_keep_only_the_parameters_of_the_endpoint(reader: Person, author: Person) -> None:
     follow(reader, author)
     posts(author, 2)
     work()
@@ -66,14 +66,14 @@ def test_the_home_timeline_is_complete_and_in_order_after_redis_lost_its_data(re
     assert cached(reader) == [*more[::-1], *expected], "the feed was built again"
 
 
-def test_home_answers_completely_without_redis(reader: Person, author: Person, settings: Any) -> None:
+def test_the_home_timeline_is_complete_without_redis(reader: Person, author: Person, settings: Any) -> None:
     follow(reader, author)
     written = posts(author, 3)
     settings.REDIS_URLS = {**settings.REDIS_URLS, "feeds": "redis://127.0.0.1:1/0"}
     assert ids(reader) == written[::-1]
 
 
-def test_both_links_lead_on_whenever_the_page_is_not_empty(reader: Person, author: Person) -> None:
+def test_every_page_with_posts_has_both_links(reader: Person, author: Person) -> None:
     follow(reader, author)
     assert "Link" not in reader.api.get(HOME).headers
     written = posts(author, 3)
@@ -99,7 +99,7 @@ def test_following_the_links_shows_every_post_once(reader: Person, author: Perso
     assert walk(reader, "prev", f"{HOME}?limit=20&min_id=1") == written
 
 
-def test_min_id_since_id_and_max_id_choose_the_right_end(reader: Person, author: Person) -> None:
+def test_min_id_since_id_and_max_id_select_the_right_end(reader: Person, author: Person) -> None:
     follow(reader, author)
     written = posts(author, 10)
     work()
@@ -114,7 +114,7 @@ def test_min_id_since_id_and_max_id_choose_the_right_end(reader: Person, author:
         ids(reader)
 
 
-def test_a_page_that_ends_below_the_feed_is_full_and_lengthens_it(reader: Person, author: Person) -> None:
+def test_a_page_that_ends_below_the_feed_is_full_and_extends_the_feed(reader: Person, author: Person) -> None:
     follow(reader, author)
     written = posts(author, 60)
     work()
@@ -146,7 +146,7 @@ def test_a_post_is_never_lost_between_reading_and_storing_a_feed(
     assert cached(reader) == written[::-1]
 
 
-def test_a_block_between_reading_and_storing_a_feed_keeps_the_old_reading_out(
+def test_outdated_posts_are_not_stored_after_a_block_during_the_build_of_a_feed(
     reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     follow(reader, author)
@@ -165,7 +165,7 @@ def test_a_block_between_reading_and_storing_a_feed_keeps_the_old_reading_out(
     assert feed.read(feed.home(reader.id), reader.id, Cursor(1)).lowest is None
 
 
-def test_a_boost_of_what_was_just_seen_is_not_shown_again(reader: Person, author: Person) -> None:
+def test_a_boost_of_a_recently_shown_post_is_left_out(reader: Person, author: Person) -> None:
     booster, second = person(), person()
     for other in (author, booster, second):
         follow(reader, other)
@@ -179,7 +179,7 @@ def test_a_boost_of_what_was_just_seen_is_not_shown_again(reader: Person, author
     assert ids(reader) == [status.id], "SQL follows the same rule"
 
 
-def test_a_follow_merges_recent_posts_and_an_unfollow_takes_them_out(reader: Person, author: Person) -> None:
+def test_a_follow_adds_recent_posts_and_an_unfollow_removes_them(reader: Person, author: Person) -> None:
     mine = posts(reader, 1)
     theirs = posts(author, 5)
     work()
@@ -194,7 +194,9 @@ def test_a_follow_merges_recent_posts_and_an_unfollow_takes_them_out(reader: Per
     assert cached(reader) == mine
 
 
-def test_a_follow_brings_what_others_have_answered_to_the_one_followed(reader: Person, author: Person) -> None:
+def test_a_follow_adds_replies_of_other_followed_accounts_to_the_followed_account(
+    reader: Person, author: Person
+) -> None:
     friend = person()
     follow(reader, friend)
     question = posts(author, 1)[0]
@@ -206,7 +208,7 @@ def test_a_follow_brings_what_others_have_answered_to_the_one_followed(reader: P
     assert ids(reader) == [later, answer.id, question]
 
 
-def test_following_somebody_with_more_than_200_posts_leaves_no_gap(reader: Person, author: Person) -> None:
+def test_following_an_account_with_more_than_200_posts_leaves_no_gap(reader: Person, author: Person) -> None:
     mine = posts(reader, 1)
     work()
     ids(reader)
@@ -219,7 +221,7 @@ def test_following_somebody_with_more_than_200_posts_leaves_no_gap(reader: Perso
     assert mine[0] in walk(reader, "next", f"{HOME}?limit=40")
 
 
-def test_feeds_are_not_written_for_people_who_have_been_away_a_week(reader: Person, author: Person) -> None:
+def test_feeds_are_not_written_for_users_inactive_for_a_week(reader: Person, author: Person) -> None:
     follow(reader, author)
     ids(reader)
     away = clock.now() - timedelta(days=9)
@@ -236,7 +238,7 @@ def test_feeds_are_not_written_for_people_who_have_been_away_a_week(reader: Pers
     assert cached(reader) == [*after, *before]
 
 
-def test_posts_from_other_servers_find_their_place_by_their_time(reader: Person) -> None:
+def test_remote_posts_are_sorted_by_their_time(reader: Person) -> None:
     remote = make_remote()
     factory.follow(reader.account, remote)
     ids(reader)
@@ -248,7 +250,7 @@ def test_posts_from_other_servers_find_their_place_by_their_time(reader: Person)
     assert cached(reader) == [late.id, early.id]
 
 
-def test_a_home_timeline_is_not_for_strangers(reader: Person, author: Person) -> None:
+def test_posts_of_unfollowed_accounts_are_not_in_the_home_timeline(reader: Person, author: Person) -> None:
     posts(author, 2)
     work()
     assert ids(reader) == []

@@ -36,7 +36,7 @@ def send(browser: Client, path: str, form: int = 0, **values: str) -> Any:
     return browser.post(path, {**Forms(text).found[form][1], **values}, follow=True)
 
 
-def test_who_is_signed_out_signs_in_and_comes_back(ann: User) -> None:
+def test_visitors_sign_in_first_and_return_to_the_page(ann: User) -> None:
     for path in (address("acct:bea@remote.example"), "/share?text=Hello+there"):
         answer = Client().get(path)
         assert answer.status_code == 302
@@ -49,7 +49,7 @@ def test_who_is_signed_out_signs_in_and_comes_back(ann: User) -> None:
 
 @needs_federation
 @pytest.mark.parametrize("uri", ["acct:bea@remote.example", "@bea@remote.example", "https://remote.example/users/bea"])
-def test_somebody_of_another_server_is_followed(ann: User, browser: Client, uri: str) -> None:
+def test_a_remote_account_can_be_followed(ann: User, browser: Client, uri: str) -> None:
     bea = make_remote("bea")
     page = browser.get(address(uri)).content.decode()
     assert "@bea@remote.example" in page
@@ -61,7 +61,7 @@ def test_somebody_of_another_server_is_followed(ann: User, browser: Client, uri:
     assert FollowRequest.objects.filter(account=ann.account, target=bea).exists()
 
 
-def test_people_of_this_server_are_followed_and_oneself_is_not(ann: User, browser: Client) -> None:
+def test_local_accounts_can_be_followed_except_ones_own(ann: User, browser: Client) -> None:
     bea, shy = make_account("bea"), make_account("shy", locked=True)
     assert b"You follow this account." in send(browser, address("bea@social.localhost")).content
     assert b"You have requested to follow" in send(browser, address("http://social.localhost/@shy")).content
@@ -75,7 +75,7 @@ def test_people_of_this_server_are_followed_and_oneself_is_not(ann: User, browse
 
 
 @needs_federation
-def test_a_post_is_boosted_and_favourited_and_both_are_undone(ann: User, browser: Client) -> None:
+def test_boosts_and_favourites_can_be_made_and_undone(ann: User, browser: Client) -> None:
     post = make_remote_status(make_remote("bea"), "<p>A garden</p>")
     path = address(post.uri or "")
     assert b"A garden" in browser.get(path).content
@@ -89,7 +89,7 @@ def test_a_post_is_boosted_and_favourited_and_both_are_undone(ann: User, browser
     assert not Favourite.objects.exists()
 
 
-def test_a_post_is_answered_once_however_often_the_form_is_sent(ann: User, browser: Client) -> None:
+def test_a_reply_is_published_once_however_often_the_form_is_sent(ann: User, browser: Client) -> None:
     post = make_status(make_account("bea"), "A question", visibility="unlisted")
     path = address(f"http://social.localhost/@bea/{post.id}")
     fields = Forms(browser.get(path).content.decode()).found[1][1]
@@ -104,7 +104,7 @@ def test_a_post_is_answered_once_however_often_the_form_is_sent(ann: User, brows
     assert (answer.in_reply_to_id, answer.text, answer.visibility) == (post.id, "@bea An answer", "unlisted")
 
 
-def test_a_text_is_shared_as_it_was_looked_at(ann: User, browser: Client) -> None:
+def test_a_shared_text_is_published_as_it_was_shown(ann: User, browser: Client) -> None:
     path = "/share?" + urlencode({"title": "News", "text": "<b>Look</b>", "url": "https://news.example/1"})
     page = browser.get(path).content.decode()
     assert "News &lt;b&gt;Look&lt;/b&gt; https://news.example/1" in page
@@ -116,7 +116,7 @@ def test_a_text_is_shared_as_it_was_looked_at(ann: User, browser: Client) -> Non
     assert (post.spoiler_text, post.visibility) == ("news", "private")
 
 
-def test_what_is_wrong_is_said_beside_what_was_typed(browser: Client) -> None:
+def test_errors_are_shown_beside_the_typed_text(browser: Client) -> None:
     for values in ({"text": ""}, {"text": "x" * 10_000}, {"text": "hello", "visibility": "nobody"}):
         path = "/share?text=hello"
         fields = Forms(browser.get(path).content.decode()).found[0][1]
@@ -126,7 +126,7 @@ def test_what_is_wrong_is_said_beside_what_was_typed(browser: Client) -> None:
     assert not Status.objects.exists()
 
 
-def test_what_leads_nowhere_or_may_not_be_read_is_not_found(ann: User, browser: Client) -> None:
+def test_unknown_addresses_and_unreadable_posts_are_not_found(ann: User, browser: Client) -> None:
     bea = make_account("bea")
     private = make_status(bea, "secret", visibility="private")
     blocked = make_status(make_account("mean"), "not for ann")
@@ -142,7 +142,7 @@ def test_what_leads_nowhere_or_may_not_be_read_is_not_found(ann: User, browser: 
     assert browser.get("/authorize_interaction").status_code == 404
 
 
-def test_no_other_site_acts_in_somebodys_name(ann: User, browser: Client) -> None:
+def test_other_sites_cannot_act_for_a_user(ann: User, browser: Client) -> None:
     bea = make_account("bea")
     post = make_status(bea, "hello")
     token = Client(enforce_csrf_checks=True)
@@ -154,13 +154,13 @@ def test_no_other_site_acts_in_somebodys_name(ann: User, browser: Client) -> Non
     assert "frame-ancestors 'none'" in browser.get("/share")["Content-Security-Policy"]
 
 
-def test_who_asks_very_often_has_to_wait(browser: Client, counted: None) -> None:
+def test_too_many_requests_are_refused(browser: Client, counted: None) -> None:
     make_account("bea")
     answers = {browser.get(address("acct:bea@social.localhost")).status_code for _time in range(61)}
     assert answers == {200, 429}
 
 
-def test_a_follow_by_the_page_is_the_one_of_the_api(ann: User, browser: Client, reader: Person) -> None:
+def test_a_follow_on_the_page_is_visible_in_the_api(ann: User, browser: Client, reader: Person) -> None:
     follow_account(account=ann.account, target=reader.account, change=FollowChange(notify=True))
     assert (
         b"You follow this account." in browser.get(address(f"acct:{reader.account.username}@social.localhost")).content

@@ -39,7 +39,7 @@ def ids(api: Api, **params: Any) -> list[int]:
     return [int(each["id"]) for each in answer.json()]
 
 
-def test_public_posts_of_people_who_want_to_be_found_are_shown(card: PreviewCard, reader: Person) -> None:
+def test_public_posts_of_discoverable_accounts_are_shown(card: PreviewCard, reader: Person) -> None:
     people = [make_remote(discoverable=True) for _ in range(3)]
     written = [post(card, author) for author in people]
     post(card, people[0], visibility="unlisted")
@@ -53,7 +53,7 @@ def test_public_posts_of_people_who_want_to_be_found_are_shown(card: PreviewCard
     assert ids(reader.api) == [written[2], written[1]]
 
 
-def test_a_link_that_does_not_trend_or_may_not_be_shown_is_not_found(card: PreviewCard) -> None:
+def test_a_link_that_does_not_trend_or_is_not_approved_is_not_found(card: PreviewCard) -> None:
     other = PreviewCard.objects.create(url="https://site.example/rare", title="Rare", fetched_at=clock.now())
     for sent in ({}, {"url": ""}, {"url": other.url}, {"url": "nonsense"}, {"url": ["x"]}):
         answer = Api().get(PATH, sent)

@@ -66,7 +66,7 @@ def home(who: Person) -> list[int]:
 
 
 @pytest.mark.django_db
-def test_seed_025_lists_are_made_read_changed_and_deleted_by_their_owner_alone(
+def test_seed_025_only_the_owner_can_create_read_change_and_delete_a_list(
     reader: Person, author: Person
 ) -> None:  # SEED-068, SEED-085
     made = reader.api.post(LISTS, {"title": "Friends"}).json()
@@ -106,7 +106,7 @@ def test_seed_025_lists_are_made_read_changed_and_deleted_by_their_owner_alone(
         ({"title": "x", "replies_policy": "nonsense"}, "Replies policy is not included in the list"),
     ],
 )
-def test_what_is_no_list_is_refused(reader: Person, sent: dict[str, Any], error: str) -> None:
+def test_an_invalid_list_is_refused(reader: Person, sent: dict[str, Any], error: str) -> None:
     answer = reader.api.post(LISTS, sent)
     assert (answer.status_code, answer.json()) == (422, {"error": f"Validation failed: {error}"})
     number = make_list(reader)
@@ -117,7 +117,7 @@ def test_what_is_no_list_is_refused(reader: Person, sent: dict[str, Any], error:
 
 
 @pytest.mark.django_db
-def test_seed_155_somebody_has_fifty_lists_at_most_which_are_shown_at_once(reader: Person) -> None:  # SEED-115
+def test_seed_155_an_account_has_at_most_fifty_lists_shown_on_one_page(reader: Person) -> None:  # SEED-115
     List.objects.bulk_create(List(account=reader.account, title=str(number)) for number in range(50))
     answer = reader.api.post(LISTS, {"title": "One more"})
     error = "Validation failed: You have reached the maximum number of lists"
@@ -128,7 +128,7 @@ def test_seed_155_somebody_has_fifty_lists_at_most_which_are_shown_at_once(reade
 
 
 @pytest.mark.django_db
-def test_seed_069_members_are_followed_asked_or_the_owner_and_all_are_added_or_none(
+def test_seed_069_members_are_followed_requested_or_the_owner_and_all_or_none_are_added(
     reader: Person, author: Person
 ) -> None:  # SEED-116
     follow(reader, author)
@@ -174,7 +174,7 @@ def test_members_are_listed_in_pages_by_account_and_all_with_limit_0(reader: Per
 
 
 @pytest.mark.django_db
-def test_seed_096_the_lists_that_somebody_is_in_are_shown_to_their_owner(reader: Person, author: Person) -> None:
+def test_seed_096_the_owner_sees_which_lists_contain_an_account(reader: Person, author: Person) -> None:
     for one, other in ((reader, author), (author, reader)):
         follow(one, other)
     number = make_list(reader, author)
@@ -188,7 +188,7 @@ def test_seed_096_the_lists_that_somebody_is_in_are_shown_to_their_owner(reader:
 
 
 @pytest.mark.django_db
-def test_seed_137_lists_are_read_and_written_with_the_scopes_of_lists(reader: Person) -> None:
+def test_seed_137_lists_need_their_own_scopes(reader: Person) -> None:
     reads, writes = (Api(make_token(reader.user, scope)) for scope in ("read:lists", "write:lists"))
     assert (reads.get(LISTS).status_code, reads.post(LISTS, {"title": "x"}).status_code) == (200, 403)
     assert (writes.get(LISTS).status_code, writes.post(LISTS, {"title": "x"}).status_code) == (403, 200)
@@ -196,7 +196,7 @@ def test_seed_137_lists_are_read_and_written_with_the_scopes_of_lists(reader: Pe
 
 @pytest.mark.django_db
 # SEED-022; clients.md, trap 34
-def test_seed_117_a_list_shows_what_its_members_write(reader: Person, author: Person) -> None:
+def test_seed_117_a_list_shows_the_posts_of_its_members(reader: Person, author: Person) -> None:
     other, asked = person(), person()
     for each in (author, other):
         follow(reader, each)
@@ -225,7 +225,7 @@ def test_seed_117_a_list_shows_what_its_members_write(reader: Person, author: Pe
 
 
 @pytest.mark.django_db
-def test_seed_070_the_policy_of_a_list_decides_which_answers_it_shows(reader: Person, author: Person) -> None:
+def test_seed_070_the_replies_policy_decides_which_replies_a_list_shows(reader: Person, author: Person) -> None:
     friend, stranger, member = person(), person(), person()
     for each in (author, friend, member):
         follow(reader, each)
@@ -250,7 +250,7 @@ def test_seed_070_the_policy_of_a_list_decides_which_answers_it_shows(reader: Pe
 
 
 @pytest.mark.django_db
-def test_what_members_of_an_exclusive_list_write_is_in_that_list_alone(reader: Person, author: Person) -> None:
+def test_posts_of_members_of_an_exclusive_list_appear_only_in_that_list(reader: Person, author: Person) -> None:
     follow(reader, author)
     number = make_list(reader, author, reader)
     theirs, mine = make_status(author.account).id, make_status(reader.account).id
@@ -274,7 +274,7 @@ def test_what_members_of_an_exclusive_list_write_is_in_that_list_alone(reader: P
 
 
 @pytest.mark.django_db
-def test_members_who_are_followed_no_more_leave_with_their_posts(reader: Person, author: Person) -> None:
+def test_unfollowed_members_and_their_posts_leave_the_list(reader: Person, author: Person) -> None:
     for each in (author, other := person()):
         follow(reader, each)
     number = make_list(reader, author, other)
@@ -295,7 +295,7 @@ def test_members_who_are_followed_no_more_leave_with_their_posts(reader: Person,
 
 
 @pytest.mark.django_db
-def test_many_follows_that_end_are_looked_for_in_lists_once(reader: Person) -> None:
+def test_one_query_finds_the_lists_of_many_unfollowed_accounts(reader: Person) -> None:
     events = [AccountUnfollowed(reader.id, make_account().id, number, None, reader.id) for number in range(5)]
     with CaptureQueriesContext(connection) as queries:
         leave_lists(events)
@@ -303,7 +303,7 @@ def test_many_follows_that_end_are_looked_for_in_lists_once(reader: Person) -> N
 
 
 @pytest.mark.django_db
-def test_who_moves_is_replaced_in_lists_by_the_new_account(reader: Person, author: Person) -> None:
+def test_a_moved_account_is_replaced_in_lists_by_its_new_account(reader: Person, author: Person) -> None:
     follow(reader, author)
     number, new = make_list(reader, author), person()
     Account.objects.filter(id=author.id).update(moved_to=new.account)
@@ -315,7 +315,7 @@ def test_who_moves_is_replaced_in_lists_by_the_new_account(reader: Person, autho
 
 
 @pytest.mark.django_db
-def test_deleted_posts_and_boosts_taken_back_leave_the_feeds_of_lists(reader: Person, author: Person) -> None:
+def test_deleted_posts_and_undone_boosts_leave_the_feeds_of_lists(reader: Person, author: Person) -> None:
     other = person()
     for each in (author, other):
         follow(reader, each)
@@ -339,7 +339,7 @@ def test_deleted_posts_and_boosts_taken_back_leave_the_feeds_of_lists(reader: Pe
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("state", ["feed", "everything lost"])
-def test_a_page_of_a_list_costs_as_many_queries_for_many_members_as_for_two(state: str) -> None:
+def test_a_page_of_a_list_takes_as_many_queries_for_many_members_as_for_two(state: str) -> None:
     counted = {}
     for size in (2, 20):
         owner, members = person(), [person() for _ in range(size)]
@@ -360,7 +360,7 @@ def test_a_page_of_a_list_costs_as_many_queries_for_many_members_as_for_two(stat
 
 
 @pytest.mark.django_db(transaction=True)
-def test_seed_024_a_list_is_streamed_to_its_owner_alone(
+def test_seed_024_a_list_is_streamed_only_to_its_owner(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:  # SEED-140, SEED-141
     follow(reader, author)

@@ -29,7 +29,7 @@ def save(who: Person, **positions: Any) -> Any:
 
 
 @pytest.mark.django_db
-def test_seed_023_a_marker_is_kept_as_it_is_given_and_its_version_grows_with_each_change(
+def test_seed_023_a_marker_is_stored_as_sent_and_its_version_grows_with_each_change(
     reader: Person, author: Person
 ) -> None:
     both = {"timeline[]": ["home", "notifications"]}
@@ -51,7 +51,7 @@ def test_seed_023_a_marker_is_kept_as_it_is_given_and_its_version_grows_with_eac
 
 
 @pytest.mark.django_db
-def test_what_is_no_position_of_a_known_timeline_changes_nothing(reader: Person) -> None:
+def test_invalid_positions_and_unknown_timelines_change_nothing(reader: Person) -> None:
     save(reader, home="5")
     for sent in ({}, {"nonsense": {"last_read_id": "9"}}, {"home": "9"}, {"home": ["9"]}):
         assert reader.api.post(MARKERS, sent).json() == {}
@@ -64,7 +64,7 @@ def test_what_is_no_position_of_a_known_timeline_changes_nothing(reader: Person)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_writes_at_the_same_moment_is_not_refused_and_nobody_is_led_back(reader: Person, patient: None) -> None:
+def test_simultaneous_writes_succeed_and_never_move_a_marker_back(reader: Person, patient: None) -> None:
     save(reader, home="100")
     made = at_once(8, lambda place: save(reader, home=str(101 + place), notifications="7"))
     assert [type(answer) for answer in made] == [dict] * 8, made
@@ -76,7 +76,7 @@ def test_who_writes_at_the_same_moment_is_not_refused_and_nobody_is_led_back(rea
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("written", "kept"), [("300", "300"), ("200", "200"), ("150", "200")])
-def test_a_write_that_had_to_wait_for_another_moves_a_marker_forwards_only(
+def test_a_write_that_had_to_wait_only_moves_a_marker_forwards(
     reader: Person, patient: None, written: str, kept: str
 ) -> None:
     save(reader, home="100")

@@ -45,7 +45,7 @@ def press(browser: Client, path: str, **values: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["bookmarks", "favourites"])
-def test_marked_posts_are_listed_as_clients_list_them(ann: User, bea: User, browser: Client, name: str) -> None:
+def test_marked_posts_are_listed_in_the_order_of_the_api(ann: User, bea: User, browser: Client, name: str) -> None:
     api, act, counts = Api(make_token(ann)), name.removesuffix("s"), []
     posts = [make_status(bea.account, f"post {number}") for number in range(22)]
     page(browser, f"/{name}")
@@ -64,7 +64,7 @@ def test_marked_posts_are_listed_as_clients_list_them(ann: User, bea: User, brow
     assert shown(page(browser, f"/{name}")) == []
 
 
-def test_a_list_is_made_read_changed_and_deleted(ann: User, bea: User, browser: Client) -> None:
+def test_lists_can_be_created_read_changed_and_deleted(ann: User, bea: User, browser: Client) -> None:
     post = make_status(bea.account, "of bea")
     refused = browser.post("/lists", {"title": "", "replies_policy": "list"})
     assert refused.status_code == 422
@@ -91,7 +91,7 @@ def test_a_list_is_made_read_changed_and_deleted(ann: User, bea: User, browser: 
     assert not List.objects.exists()
 
 
-def test_conversations_are_read_and_removed(ann: User, bea: User, browser: Client) -> None:
+def test_conversations_can_be_marked_as_read_and_removed(ann: User, bea: User, browser: Client) -> None:
     Api(make_token(bea)).post("/api/v1/statuses", {"status": "@ann secret", "visibility": "direct"})
     work()
     found = Conversation.objects.get(account=ann.account)
@@ -108,7 +108,7 @@ def test_conversations_are_read_and_removed(ann: User, bea: User, browser: Clien
     assert "secret" not in page(browser, "/conversations")
 
 
-def test_hashtags_are_followed_and_unfollowed(ann: User, browser: Client) -> None:
+def test_hashtags_can_be_followed_and_unfollowed(ann: User, browser: Client) -> None:
     for name in ("#Cats", "cats", "no tag", "💥"):
         press(browser, "/followed_tags", follow=name)
     assert "#Cats" in page(browser, "/followed_tags")
@@ -118,7 +118,7 @@ def test_hashtags_are_followed_and_unfollowed(ann: User, browser: Client) -> Non
     assert not TagFollow.objects.exists()
 
 
-def test_follow_requests_are_accepted_or_rejected(browser: Client, ann: User) -> None:
+def test_follow_requests_can_be_accepted_and_rejected(browser: Client, ann: User) -> None:
     Account.objects.filter(id=ann.account_id).update(locked=True)
     ann.account.refresh_from_db()
     people = [make_account(name) for name in ("cem", "dan")]
@@ -132,7 +132,7 @@ def test_follow_requests_are_accepted_or_rejected(browser: Client, ann: User) ->
     assert [row.account_id for row in Follow.objects.filter(target=ann.account)] == [people[0].id]
 
 
-def test_mutes_and_blocks_are_ended(ann: User, browser: Client) -> None:
+def test_mutes_and_blocks_can_be_ended(ann: User, browser: Client) -> None:
     other, third = make_account("cem"), make_account("dan", domain="far.example")
     mute_account(account=ann.account, target=other)
     block_account(account=ann.account, target=third)
@@ -157,7 +157,7 @@ def test_mutes_and_blocks_are_ended(ann: User, browser: Client) -> None:
     assert "bad.example" not in page(browser, "/domain_blocks")
 
 
-def test_these_pages_are_for_signed_in_people_and_their_forms_are_protected(ann: User) -> None:
+def test_these_pages_require_signing_in_and_their_forms_are_protected(ann: User) -> None:
     paths = ("bookmarks", "favourites", "lists", "conversations", "followed_tags", "follow_requests", "mutes", "blocks")
     guarded = Client(enforce_csrf_checks=True)
     guarded.force_login(ann)

@@ -5,7 +5,7 @@ import orjson
 from timelines.stores.messages import Facts, Message, Withdrawn
 
 
-def test_messages_come_back_as_they_went() -> None:
+def test_decoded_messages_equal_the_encoded_ones() -> None:
     facts = Facts(7, frozenset({8, 9}), "de", has_media=True, domain="remote.example")
     message = Message("update", b'{"text":"a\\nb"}', facts, (1, 2))
     assert Message.decode(message.encode()) == message
@@ -17,7 +17,7 @@ def test_messages_come_back_as_they_went() -> None:
     assert Message("delete", b"12").server_sent_text() == "event: delete\ndata: 12\n\n"
 
 
-def test_messages_of_a_newer_release_are_read_without_what_it_added() -> None:
+def test_fields_that_a_newer_release_added_to_messages_are_ignored() -> None:
     for message in (
         Message("update", b"{}", Facts(7, frozenset({8}), "de", has_media=True, domain=None)),
         Message("delete", b"12", withdrawn=Withdrawn(local=True, had_files=False)),

@@ -51,7 +51,7 @@ def make_absent_followers(target: Account, number: int) -> None:
     Follow.objects.bulk_create([Follow(account=one, target=target) for one in accounts], batch_size=500)
 
 
-def test_followers_who_are_away_cost_a_post_nothing(author: Person) -> None:
+def test_absent_followers_cost_a_post_nothing(author: Person) -> None:
     readers = [person() for _number in range(5)]
     for one in readers:
         factory.follow(one.account, author.account)
@@ -73,7 +73,7 @@ def test_followers_who_are_away_cost_a_post_nothing(author: Person) -> None:
     assert looked_at(find) < before + MORE
 
 
-def test_followers_of_hashtags_and_owners_of_lists_who_are_away_cost_a_post_nothing(author: Person) -> None:
+def test_absent_followers_of_hashtags_and_owners_of_lists_cost_a_post_nothing(author: Person) -> None:
     tag, status = ensure_tags([("cats", "cats")])[0], make_status(author.account, "#cats")
 
     def find() -> None:
@@ -102,7 +102,7 @@ def test_followers_of_hashtags_and_owners_of_lists_who_are_away_cost_a_post_noth
     assert [one.owner_id for one in found.lists[author.id]] == [people[0]]
 
 
-def test_lists_learn_who_is_away_however_few_there_were_when_the_planner_last_looked(author: Person) -> None:
+def test_marking_owners_of_lists_as_absent_is_fast_even_with_outdated_statistics(author: Person) -> None:
     def read() -> int:
         with connection.cursor() as cursor:
             cursor.execute(
@@ -139,7 +139,7 @@ def test_a_user_who_returns_is_active_again(reader: Person, author: Person) -> N
     assert note_absent_people() == 0
 
 
-def test_only_those_are_away_who_were_not_here_for_eight_days(author: Person) -> None:
+def test_users_are_absent_after_eight_days_without_activity(author: Person) -> None:
     today, last_week, away, new = (person() for _number in range(4))
     for one in (today, last_week, away, new):
         factory.follow(one.account, author.account)
@@ -150,7 +150,7 @@ def test_only_those_are_away_who_were_not_here_for_eight_days(author: Person) ->
     assert set(list_active_followers([author.id])[author.id]) == {author.id, today.id, last_week.id, new.id}
 
 
-def test_who_comes_while_it_is_noted_who_is_away_stays_a_reader(
+def test_a_user_who_returns_while_absent_users_are_marked_stays_active(
     reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factory.follow(reader.account, author.account)
@@ -166,7 +166,7 @@ def test_who_comes_while_it_is_noted_who_is_away_stays_a_reader(
     assert state_of(reader.account, author.account) == FollowerState.ACTIVE
 
 
-def test_a_new_follow_says_whether_its_follower_reads_here(author: Person) -> None:
+def test_a_new_follow_records_whether_its_follower_is_active(author: Person) -> None:
     local, remote = make_user().account, make_remote()
     for follower in (local, remote):
         factory.follow(follower, author.account)

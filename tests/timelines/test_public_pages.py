@@ -44,7 +44,7 @@ def test_a_hashtag_page_shows_public_posts_newest_first() -> None:
     assert "second" in page("GARDEN/")
 
 
-def test_a_hashtag_is_a_feed_too() -> None:  # contract, endpoints, GET /tags/:name
+def test_a_hashtag_has_an_rss_feed() -> None:  # contract, endpoints, GET /tags/:name
     anna = make_account("anna")
     for number in range(22):
         make_status(anna, f"number {number} #Garden")
@@ -67,7 +67,7 @@ def test_a_hashtag_is_a_feed_too() -> None:  # contract, endpoints, GET /tags/:n
     assert "application/rss+xml" not in page("garden")
 
 
-def test_posts_of_other_servers_lead_to_where_they_are() -> None:
+def test_remote_posts_link_to_their_own_server() -> None:
     url = "https://remote.example/@zoe/1"
     make_remote_status(make_remote("zoe"), "<p>far away</p>", url=url, tags=[("garden", "garden")])
     shown = page("garden")
@@ -75,7 +75,7 @@ def test_posts_of_other_servers_lead_to_where_they_are() -> None:
     assert f'href="{url}"' in shown
 
 
-def test_a_hashtag_that_nobody_has_used_has_an_empty_page_and_what_is_none_has_no_page() -> None:
+def test_an_unused_hashtag_has_an_empty_page_and_an_invalid_one_has_none() -> None:
     assert "No public post" in page("nobody")
     for name in ("1234", "a b", "a.b", "%23%23a", "a" * 501):
         for path in (f"/tags/{name}", f"/tags/{name}.rss", f"/api/v1/tags/{name}"):
@@ -89,7 +89,7 @@ def test_a_hashtag_that_nobody_has_used_has_an_empty_page_and_what_is_none_has_n
         ({"local": "public", "remote": "disabled"}, ["here"]),
     ],
 )
-def test_the_public_page_obeys_the_access_setting_of_the_timeline(openness: dict[str, str], words: list[str]) -> None:
+def test_the_access_setting_of_the_timeline_applies_to_the_page(openness: dict[str, str], words: list[str]) -> None:
     write_setting("timelines_access", {"hashtag_feeds": openness})
     make_status(make_account("anna"), "here #garden")
     make_remote_status(make_remote("zoe"), "<p>there</p>", tags=[("garden", "garden")])
@@ -129,7 +129,7 @@ def words_of(path: str) -> list[str]:
     return [word for word in ("here", "there") if f">{word}" in shown]
 
 
-def test_the_public_timelines_have_pages_of_all_posts_and_by_where_they_come_from() -> None:
+def test_there_are_pages_of_all_local_and_remote_public_posts() -> None:
     anna = make_account("berta")
     make_status(anna, "quiet", visibility="unlisted")
     make_status(anna, "secret", visibility="private")
@@ -151,7 +151,7 @@ def test_the_public_timelines_have_pages_of_all_posts_and_by_where_they_come_fro
         ({"local": "disabled", "remote": "public"}, {"/public": ["there"], "/public/remote": ["there"]}),
     ],
 )
-def test_a_timeline_that_is_not_open_to_all_has_no_page_and_nothing_leads_to_one(
+def test_a_timeline_closed_to_visitors_has_no_page_and_no_links(
     openness: dict[str, str], pages: dict[str, list[str]]
 ) -> None:
     ours_and_theirs()
@@ -168,7 +168,7 @@ def test_a_timeline_that_is_not_open_to_all_has_no_page_and_nothing_leads_to_one
 
 
 @pytest.mark.parametrize("path", ["/tags/garden", "/public", "/public/local"])
-def test_the_pages_lead_from_the_newest_posts_to_the_oldest(path: str) -> None:
+def test_links_lead_from_the_newest_posts_to_the_oldest(path: str) -> None:
     author = make_account()
     posts = [make_status(author, f"number {number} #garden") for number in range(45)]
     seen: list[str] = []
@@ -189,7 +189,7 @@ def test_the_pages_lead_from_the_newest_posts_to_the_oldest(path: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["abc", "-1", "", "99999999999999999999", "%00"])
-def test_a_page_that_is_no_number_is_the_first(wrong: str) -> None:
+def test_an_invalid_cursor_shows_the_first_page(wrong: str) -> None:
     ours_and_theirs()
     assert words_of(f"/public?max_id={wrong}") == ["here", "there"]
     assert words_of(f"/tags/garden?max_id={wrong}") == ["here", "there"]

@@ -41,9 +41,7 @@ def shown(text: str) -> list[int]:
     return [int(number) for number in re.findall(r'<article [^>]*id="post-(\d+)"', text)]
 
 
-def test_public_timelines_and_hashtags_are_what_clients_show_with_acts_marks_and_filters(
-    ann: User, browser: Client
-) -> None:
+def test_public_timelines_and_hashtags_equal_the_api_with_buttons_marks_and_filters(ann: User, browser: Client) -> None:
     bea, cleo = make_account("bea"), make_account("cleo")
     posts = [make_status(bea, f"number {number} #garden") for number in range(22)]
     far = make_remote_status(make_remote("zoe"), "<p>far</p>", tags=[("garden", "garden")])
@@ -82,7 +80,7 @@ def test_public_timelines_and_hashtags_are_what_clients_show_with_acts_marks_and
     assert "/act" not in text, "visitors have no acts"
 
 
-def test_a_hashtag_is_followed_and_featured_where_it_is_read(ann: User, browser: Client) -> None:
+def test_a_hashtag_can_be_followed_and_featured_on_its_page(ann: User, browser: Client) -> None:
     for act, model, rows in (
         ("follow", TagFollow, 1),
         ("feature", FeaturedTag, 1),
@@ -103,7 +101,7 @@ def test_a_hashtag_is_followed_and_featured_where_it_is_read(ann: User, browser:
     assert 'value="follow"' not in Client().get("/tags/garten").content.decode()
 
 
-def test_timelines_that_are_for_members_are_open_to_them(browser: Client) -> None:
+def test_members_can_read_timelines_closed_to_visitors(browser: Client) -> None:
     post = make_status(make_account("bea"), "for members #garden")
     closed = {"local": "authenticated", "remote": "authenticated"}
     write_setting("timelines_access", {"live_feeds": closed, "hashtag_feeds": closed})
@@ -119,7 +117,7 @@ def test_timelines_that_are_for_members_are_open_to_them(browser: Client) -> Non
     assert "does not show posts by hashtag" in text
 
 
-def test_explore_shows_members_what_they_may_see_and_people_to_follow(ann: User, browser: Client) -> None:
+def test_explore_shows_members_visible_posts_and_accounts_to_follow(ann: User, browser: Client) -> None:
     counts: dict[str, list[int]] = {}
     muted = make_account("muted", discoverable=True)
     mute_account(account=ann.account, target=muted)

@@ -34,7 +34,7 @@ def newest_first(*posts: Status) -> list[int]:
     return [status.id for status in posts[::-1]]
 
 
-def test_public_posts_are_there_for_anybody_newest_first(author: Person) -> None:
+def test_anyone_can_read_public_posts_newest_first(author: Person) -> None:
     one, two = make_status(author.account), make_status(author.account)
     make_status(author.account, visibility="unlisted")
     make_status(author.account, visibility="private")
@@ -42,7 +42,7 @@ def test_public_posts_are_there_for_anybody_newest_first(author: Person) -> None
     assert ids(Api()) == ids(author.api) == newest_first(one, two)
 
 
-def test_boosts_and_replies_to_others_are_not(author: Person, reader: Person) -> None:
+def test_boosts_and_replies_to_others_are_left_out(author: Person, reader: Person) -> None:
     one = make_status(author.account)
     make_reblog(reader.account, one)
     make_status(reader.account, reply_to=one)
@@ -51,7 +51,7 @@ def test_boosts_and_replies_to_others_are_not(author: Person, reader: Person) ->
     assert ids(Api()) == newest_first(one, thread)
 
 
-def test_local_and_remote_posts_can_be_asked_for_alone(author: Person) -> None:  # SEED-134
+def test_local_and_remote_posts_can_be_requested_separately(author: Person) -> None:  # SEED-134
     here, there = make_status(author.account), make_remote_status(make_remote())
     assert ids(Api()) == newest_first(here, there)
     assert ids(Api(), local="true") == [here.id]
@@ -67,7 +67,7 @@ def test_only_media_selects_posts_with_files(author: Person) -> None:
     assert ids(Api(), only_media="true", local="true") == [picture.id]
 
 
-def test_limited_suspended_and_deleted_are_not_shown(author: Person) -> None:
+def test_posts_of_limited_and_suspended_authors_and_deleted_posts_are_not_shown(author: Person) -> None:
     limited, suspended = person(), person()
     for someone in (limited, suspended):
         make_status(someone.account, "#here")
@@ -78,7 +78,7 @@ def test_limited_suspended_and_deleted_are_not_shown(author: Person) -> None:
     assert ids(Api()) == ids(Api(), f"{TAG}/here") == []
 
 
-def test_blocks_and_mutes_apply_both_timelines_and_both_ways(author: Person, reader: Person) -> None:  # SEED-129, 130
+def test_blocks_and_mutes_apply_to_both_timelines(author: Person, reader: Person) -> None:  # SEED-129, 130
     muted, blocking = person(), person()
     for someone in (author, muted, blocking):
         make_status(someone.account, "#here")
@@ -103,9 +103,7 @@ def choose(one: Person, *languages: str) -> None:
     User.objects.filter(id=one.user.id).update(preferences={"chosen_languages": list(languages)})
 
 
-def test_posts_that_name_no_language_are_in_every_choice_and_pages_follow_each_other(
-    author: Person, reader: Person
-) -> None:
+def test_posts_without_a_language_are_always_shown_and_pages_are_contiguous(author: Person, reader: Person) -> None:
     stranger = make_remote()
     written: list[int] = []
     for code in ("de", None, "en", "fr", "", "de"):
@@ -158,7 +156,7 @@ def copy_posts(template: Status, number: int, name: str) -> None:
         )
 
 
-def test_pages_have_both_links_and_bounds_work(author: Person) -> None:
+def test_pages_have_both_links_and_respect_the_cursors(author: Person) -> None:
     written = [make_status(author.account, "#here").id for _ in range(5)]
     for path in (PUBLIC, f"{TAG}/Here"):
         assert ids(Api(), path, limit=2) == written[:-3:-1]
@@ -198,7 +196,7 @@ def test_any_all_and_none_combine_hashtags(author: Person) -> None:
     assert ids(api, path, **{"none[]": many}) == newest_first(cat, both, bird), "four are heeded"
 
 
-def test_timelines_can_be_for_signed_in_people_or_for_nobody(author: Person, reader: Person) -> None:
+def test_timelines_can_be_restricted_to_users_or_disabled(author: Person, reader: Person) -> None:
     here, there = make_status(author.account, "#here"), make_remote_status(make_remote(), "<p>there</p>")
 
     def allow(local: str, remote: str, kind: str = "live_feeds") -> None:

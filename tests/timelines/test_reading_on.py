@@ -38,7 +38,7 @@ def _few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_few")
-def test_who_reads_on_below_a_feed_gets_several_pages_from_one_statement(reader: Person, author: Person) -> None:
+def test_one_query_serves_several_pages_below_a_feed(reader: Person, author: Person) -> None:
     follow(reader, author)
     written = posts(author, 150)
     work()
@@ -73,7 +73,7 @@ def test_paging_beyond_the_feed_limit_reaches_every_post_but_stores_at_most_the_
 
 
 @pytest.mark.usefixtures("_few")
-def test_what_was_read_on_is_forgotten_when_the_reader_comes_back_the_next_day(
+def test_an_extended_feed_is_shortened_when_the_reader_returns_the_next_day(
     reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "MAX_ITEMS", 15)
@@ -90,9 +90,7 @@ def test_what_was_read_on_is_forgotten_when_the_reader_comes_back_the_next_day(
 
 
 @pytest.mark.usefixtures("_few")
-def test_a_boost_of_what_comes_soon_after_it_is_left_out_however_a_feed_was_made(
-    reader: Person, author: Person
-) -> None:
+def test_a_boost_shortly_after_its_post_is_left_out_however_the_feed_was_built(reader: Person, author: Person) -> None:
     booster = person()
     follow(reader, author)
     follow(reader, booster)
@@ -110,7 +108,7 @@ def test_a_boost_of_what_comes_soon_after_it_is_left_out_however_a_feed_was_made
 
 
 @pytest.mark.usefixtures("_few")
-def test_what_happens_while_somebody_reads_on_is_seen_at_once(reader: Person, author: Person) -> None:
+def test_changes_appear_immediately_while_a_reader_pages_on(reader: Person, author: Person) -> None:
     friend = person()
     follow(reader, author)
     follow(reader, friend)

@@ -76,7 +76,7 @@ async def test_a_refused_network_opens_no_stream(application: StreamingApplicati
     assert welcome["type"] in ("websocket.accept", "http.response.start")
 
 
-async def test_only_a_trusted_proxy_says_where_a_stream_comes_from(
+async def test_the_client_address_is_taken_only_from_a_trusted_proxy(
     application: StreamingApplication, reader: Person, settings: Any
 ) -> None:
     """Security row 25."""
@@ -99,7 +99,7 @@ async def registry() -> AsyncIterator[ConnectionRegistry]:
     await registry.stop()
 
 
-async def test_open_streams_of_a_network_end_when_it_is_refused(registry: ConnectionRegistry, reader: Person) -> None:
+async def test_open_streams_end_when_their_network_is_refused(registry: ConnectionRegistry, reader: Person) -> None:
     identity = await in_thread(find_in_database, str(reader.api.token))
     assert identity is not None
     here, there = (Client(registry, identity, address=address) for address in (WELCOME, REFUSED))
@@ -114,7 +114,9 @@ async def test_open_streams_of_a_network_end_when_it_is_refused(registry: Connec
     assert not here.closed.done()
 
 
-async def test_open_public_streams_follow_the_setting(registry: ConnectionRegistry, reader: Person) -> None:
+async def test_a_changed_access_setting_applies_to_open_public_streams(
+    registry: ConnectionRegistry, reader: Person
+) -> None:
     identity = await in_thread(find_in_database, str(reader.api.token))
     assert identity is not None
     client = Client(registry, identity)
@@ -147,7 +149,7 @@ async def test_open_public_streams_follow_the_setting(registry: ConnectionRegist
     assert (channels_of("public"), channels_of("hashtag", "cats"), channels_of("user")) == everything
 
 
-async def test_streams_are_reviewed_again_when_the_database_was_away(
+async def test_streams_are_reviewed_again_after_a_database_outage(
     registry: ConnectionRegistry, reader: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     identity = await in_thread(find_in_database, str(reader.api.token))

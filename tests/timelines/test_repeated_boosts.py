@@ -78,7 +78,7 @@ def walk_up(page: Page, limit: int) -> list[int]:
 
 @pytest.mark.parametrize(("boosts", "among"), [(0.2, 300), (0.3, 60), (0.5, 60), (0.5, 200), (0.8, 30)])
 @pytest.mark.parametrize("limit", [1, 20])
-def test_every_page_in_both_directions_shows_what_the_rule_says(boosts: float, among: int, limit: int) -> None:
+def test_every_page_in_both_directions_follows_the_rule(boosts: float, among: int, limit: int) -> None:
     redis.client("feeds").flushdb()
     world = timeline(700, boosts=boosts, among=among)
     feed.read(READER, 1, Cursor(1))  # a Redis server without the Lua scripts drops all feeds at the first call
@@ -90,7 +90,7 @@ def test_every_page_in_both_directions_shows_what_the_rule_says(boosts: float, a
         assert walk_up(page, limit) == expected
 
 
-def test_a_feed_to_which_posts_come_in_any_order_shows_what_sql_shows() -> None:
+def test_a_feed_filled_in_any_order_shows_the_same_as_sql() -> None:
     for seed in range(20):
         redis.client("feeds").flushdb()
         world = timeline(200, boosts=0.4, among=20, seed=seed)
@@ -114,7 +114,7 @@ def test_a_feed_to_which_posts_come_in_any_order_shows_what_sql_shows() -> None:
                 assert [item.id for item in page.page] == expected, (seed, cursor)
 
 
-def test_a_boost_repeats_what_is_among_the_forty_next_older_posts_shown_or_not() -> None:
+def test_a_boost_is_repeated_if_its_post_is_among_the_forty_next_older_items() -> None:
     between = [FeedItem(post) for post in range(101, 140)]
     original, boost, again = FeedItem(100), FeedItem(200, 100), FeedItem(300, 100)
     assert repeated_items([original, *between, boost])[-1] == original, "the fortieth"
@@ -125,7 +125,7 @@ def test_a_boost_repeats_what_is_among_the_forty_next_older_posts_shown_or_not()
     assert repeated_items([FeedItem(100), FeedItem(101, 99), FeedItem(102, 100)]) == [None, None, FeedItem(100)]
 
 
-def test_a_page_goes_on_behind_a_thousand_boosts_of_one_post_in_few_readings() -> None:
+def test_a_page_continues_after_a_thousand_boosts_of_one_post_with_few_queries() -> None:
     crowd = [FeedItem(post, 50) for post in range(51, 1051)]
     world = Timeline([*map(FeedItem, range(1, 51)), *crowd, FeedItem(1051)][::-1])
     assert [item.id for item in world.in_sql(Cursor(5)).page] == [1051, 50, 49, 48, 47]
@@ -133,7 +133,7 @@ def test_a_page_goes_on_behind_a_thousand_boosts_of_one_post_in_few_readings() -
     assert world.asked <= 16
 
 
-def test_readers_are_led_on_through_boosts_without_end_by_pages_of_bounded_cost() -> None:
+def test_endless_repeated_boosts_are_paged_through_at_limited_cost() -> None:
     world = Timeline([FeedItem(post, 0 if post < 41 else 1 + post % 40) for post in range(1, 10_001)][::-1])
     world.items.insert(0, FeedItem(10_001))
     for walk in (walk_down, walk_up):

@@ -32,7 +32,9 @@ from timelines.services.search_index import write_documents
 pytestmark = pytest.mark.django_db
 
 
-def test_public_posts_of_who_wants_it_are_found_by_everybody_newest_first(indexable: Person, reader: Person) -> None:
+def test_public_posts_of_searchable_authors_are_found_by_everyone_newest_first(
+    indexable: Person, reader: Person
+) -> None:
     one, two = make_status(indexable, "A white dog"), make_status(indexable, "the Dog barks")
     for visibility in ("unlisted", "private", "direct"):
         make_status(indexable, "hidden dog", visibility=visibility)
@@ -64,7 +66,7 @@ def test_a_search_finds_posts_that_the_viewer_has_interacted_with(author: Person
     assert posts(person(), "dog") == []
 
 
-def test_deleting_changing_ones_mind_and_limits_take_posts_out(indexable: Person, reader: Person) -> None:
+def test_deletions_opting_out_and_limits_remove_posts_from_results(indexable: Person, reader: Person) -> None:
     kept, gone = make_status(indexable, "dog"), make_status(indexable, "dog")
     assert posts(reader, "dog") == ids(gone, kept)
     indexable.api.delete(f"/api/v1/statuses/{gone.id}")
@@ -80,7 +82,7 @@ def test_deleting_changing_ones_mind_and_limits_take_posts_out(indexable: Person
     assert posts(indexable, "dog") == ids(kept)
 
 
-def test_seed_128_blocks_and_mutes_hide_posts_and_people_both_ways(indexable: Person, reader: Person) -> None:
+def test_seed_128_blocks_and_mutes_hide_posts_and_accounts_from_each_other(indexable: Person, reader: Person) -> None:
     make_status(indexable, f"dog @{reader.account.username}")
     assert len(posts(reader, "dog")) == 1
     mute_account(account=reader.account, target=indexable.account)
@@ -125,7 +127,7 @@ def test_seed_128_blocks_and_mutes_hide_posts_and_people_both_ways(indexable: Pe
         ("می‌روم", ("میروم", "می‌روم"), ("روم",)),
     ],
 )
-def test_words_of_all_languages_are_found(
+def test_words_are_found_in_all_languages(
     reader: Person, text: str, found: tuple[str, ...], missed: tuple[str, ...]
 ) -> None:
     post = make_status(reader, text)
@@ -133,7 +135,7 @@ def test_words_of_all_languages_are_found(
     assert {query: posts(reader, query) for query in missed} == {query: [] for query in missed}
 
 
-def test_documents_of_earlier_releases_are_written_again(reader: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_documents_of_earlier_releases_are_rewritten(reader: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_index, "BATCH_SIZE", 2)
     written = [make_status(reader, f"#hashtag_{number}") for number in range(5)]
     index()
@@ -148,7 +150,7 @@ def test_documents_of_earlier_releases_are_written_again(reader: Person, monkeyp
     assert not OutboxRow.objects.filter(queue="search").exists()
 
 
-def test_operators_narrow_what_is_found(reader: Person, author: Person) -> None:
+def test_operators_narrow_the_results(reader: Person, author: Person) -> None:
     plain = make_status(reader, "A white dog", language="de")
     link = make_status(
         reader, "A dog, white: https://example.com/mention-of-hashtag @nobody #dog", spoiler_text="pets", language="en"
@@ -204,7 +206,7 @@ def test_operators_narrow_what_is_found(reader: Person, author: Person) -> None:
         assert posts(reader, f"film has:{name} has:media") == ids(film)
 
 
-def test_days_and_ids_bound_what_is_found(reader: Person) -> None:
+def test_dates_and_ids_limit_the_results(reader: Person) -> None:
     remote = make_remote(indexable=True)
     days = [
         datetime.fromisoformat(f"{day}T12:00:00Z") for day in ("2019-05-01", "2024-02-29", "2024-03-01", "2026-01-05")
@@ -270,7 +272,7 @@ def test_seed_101_and_102_kinds_limits_bounds_and_rich_hashtags(indexable: Perso
     assert search(reader.api, name, following="true", type="accounts")["accounts"] == []
 
 
-def test_search_names_no_hashtag_that_only_private_posts_use(author: Person, reader: Person) -> None:
+def test_search_does_not_reveal_hashtags_of_private_posts_only(author: Person, reader: Person) -> None:
     def found(query: str) -> list[str]:
         return [tag["name"] for tag in search(reader.api, query, type="hashtags")["hashtags"]]
 
@@ -285,7 +287,7 @@ def test_search_names_no_hashtag_that_only_private_posts_use(author: Person, rea
     assert found("surp") == ["Surprise", "surpriseparty"]
 
 
-def test_trap_39_an_address_leads_to_what_it_is_of(author: Person, reader: Person) -> None:
+def test_trap_39_searching_for_an_address_finds_its_object(author: Person, reader: Person) -> None:
     open_to_all, hidden = make_status(author, "open"), make_status(author, "hidden", visibility="private")
     base, name = "http://social.localhost", author.account.username
     numbered = f"{base}/ap/users/{author.id}"
@@ -318,7 +320,7 @@ def test_trap_39_an_address_leads_to_what_it_is_of(author: Person, reader: Perso
     assert search(reader.api, f"{base}/collections/1", resolve="true")["collections"] == []
 
 
-def test_seed_126_138_153_and_158_search_is_for_users_at_its_own_path(reader: Person) -> None:
+def test_seed_126_138_153_and_158_search_needs_a_token_and_has_one_path(reader: Person) -> None:
     anonymous, application = Api(), Api(make_token(None, "read"))
     assert (anonymous.get(SEARCH, {"q": "a"}).status_code, application.get(SEARCH, {"q": "a"}).status_code) == (
         401,
@@ -327,7 +329,7 @@ def test_seed_126_138_153_and_158_search_is_for_users_at_its_own_path(reader: Pe
     assert reader.api.get("/api/v1/search", {"q": "a"}).status_code == 404
 
 
-def test_hostile_queries_are_answered(reader: Person) -> None:
+def test_hostile_queries_get_a_response(reader: Person) -> None:
     words = ["'", "\\", "a' | 'b", "%s %(x)s {x}", ":public", '"', '-"', "!(a", "<->", "from:", "\u0000a", "&|!"]
     for query in (*words, "x" * 5000, "a " * 500):
         assert reader.api.get(SEARCH, {"q": query}).status_code in (200, 400), query

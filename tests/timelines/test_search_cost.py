@@ -22,7 +22,7 @@ from timelines.services.search_index import write_documents
 pytestmark = pytest.mark.django_db
 
 
-def test_pages_cost_the_same_whatever_their_size(indexable: Person, reader: Person) -> None:
+def test_pages_of_any_size_take_the_same_number_of_queries(indexable: Person, reader: Person) -> None:
     def cost(word: str, size: int) -> int:
         for _number in range(size):
             make_status(indexable, f"{word} #{word}{_number}")
@@ -38,7 +38,7 @@ def test_pages_cost_the_same_whatever_their_size(indexable: Person, reader: Pers
     assert cost("few", 2) == cost("many", 12)
 
 
-def test_where_there_are_only_new_posts_nothing_older_is_asked_for(indexable: Person, reader: Person) -> None:
+def test_older_periods_are_not_queried_if_there_are_only_new_posts(indexable: Person, reader: Person) -> None:
     def statements(word: str) -> int:
         with CaptureQueriesContext(connection) as queries:
             search(reader.api, word, type="statuses")
@@ -84,7 +84,7 @@ def cost(one: Person, q: str) -> int:
 @pytest.mark.parametrize(
     "few", [postgres_index._LIBRARY_LIMIT, 1], ids=["begins with the library", "begins with the words"]
 )
-def test_pages_go_back_through_years_in_order_whether_posts_are_for_all_or_for_who_likes_them(
+def test_pages_of_public_and_favourited_posts_go_back_through_years_in_order(
     indexable: Person, author: Person, reader: Person, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres_index, "_LIBRARY_LIMIT", few)
@@ -109,9 +109,7 @@ def test_pages_go_back_through_years_in_order_whether_posts_are_for_all_or_for_w
     assert posts(reader, "dog", min_id=expected[10], limit=40) == expected[:10]
 
 
-def test_a_word_of_every_post_is_found_without_looking_at_all_that_somebody_likes(
-    indexable: Person, reader: Person
-) -> None:
+def test_a_word_in_every_post_is_found_without_reading_all_favourites(indexable: Person, reader: Person) -> None:
     made = spread(indexable, "a dog", [number / 40 for number in range(3000)])
     Favourite.objects.bulk_create(
         [Favourite(account=reader.account, status_id=number) for number in made], batch_size=1000

@@ -32,7 +32,7 @@ def people(text: str) -> list[int]:
     return [int(number) for number in re.findall(r'id="person-(\d+)"', text)]
 
 
-def test_members_search_as_clients_do_and_act_on_what_they_find() -> None:
+def test_members_get_the_results_of_the_api_with_buttons() -> None:
     ann, bea = make_user("ann"), make_user("bea", indexable=True, display_name="Bea <i>")
     browser = Client()
     browser.force_login(ann)

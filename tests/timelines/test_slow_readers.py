@@ -59,7 +59,7 @@ def publish(number: int) -> None:
 
 
 @pytest.mark.verify
-def test_who_reads_nothing_is_disconnected_and_others_get_everything(tmp_path: Path, reader: Person) -> None:
+def test_clients_that_do_not_read_are_disconnected_and_others_get_all_events(tmp_path: Path, reader: Person) -> None:
     with ExitStack() as stack:
         server = stack.enter_context(streaming_server(tmp_path / "log", abort=0.5, traced=True))
         process = psutil.Process(server.process.pid)
@@ -95,7 +95,7 @@ def test_who_reads_nothing_is_disconnected_and_others_get_everything(tmp_path: P
 
 
 @pytest.mark.verify
-def test_who_reads_on_in_time_gets_the_reason_of_the_close(server: StreamingServer, reader: Person) -> None:
+def test_a_client_that_reads_in_time_gets_the_reason_for_the_close(server: StreamingServer, reader: Person) -> None:
     client = connect(server, reader, upgrade=True)
     for number in range(2 * QUEUE_SIZE):
         publish(number)

@@ -38,7 +38,7 @@ def refusal(url: str, **options: Any) -> tuple[int, str | None, dict[str, Any]]:
 
 @pytest.mark.parametrize("how", ["query", "header", "protocol", "protocol and query"])
 # clients.md, trap 44
-def test_the_token_can_be_sent_in_three_ways(server: StreamingServer, reader: Person, how: str) -> None:
+def test_there_are_three_ways_to_send_the_token(server: StreamingServer, reader: Person, how: str) -> None:
     token, url, options = str(reader.api.token), server.ws, {}
     if "query" in how:
         url += f"?access_token={quote(token)}"
@@ -52,7 +52,7 @@ def test_the_token_can_be_sent_in_three_ways(server: StreamingServer, reader: Pe
         assert json.loads(socket.recv(3)) == {"error": "Unknown stream type", "status": 400}
 
 
-def test_without_a_good_token_the_upgrade_fails_with_the_reason(server: StreamingServer, reader: Person) -> None:
+def test_an_upgrade_without_a_valid_token_fails_with_the_reason(server: StreamingServer, reader: Person) -> None:
     missing, invalid = "Missing access token", "Invalid access token"
     assert refusal(server.ws) == (401, missing, {"error": missing})
     assert refusal(f"{server.ws}?access_token=wrong") == (401, invalid, {"error": invalid})
@@ -63,7 +63,7 @@ def test_without_a_good_token_the_upgrade_fails_with_the_reason(server: Streamin
 
 
 @pytest.mark.verify
-def test_what_clients_do_wrong_is_no_error_in_the_log(tmp_path: Path, reader: Person) -> None:
+def test_client_errors_are_not_logged_as_errors(tmp_path: Path, reader: Person) -> None:
     log = tmp_path / "log"
     with streaming_server(log) as server:
         for _ in range(3):
@@ -84,7 +84,7 @@ def test_a_socket_at_another_path_is_refused_in_json(server: StreamingServer, re
 
 
 @pytest.mark.parametrize("unusual", [f"X-Long: {'x' * 9000}\r\n", "X-Many: x\r\n" * 200])
-def test_a_handshake_of_unusual_size_is_refused_and_its_connection_ended(server: StreamingServer, unusual: str) -> None:
+def test_an_oversized_handshake_is_refused_and_its_connection_closed(server: StreamingServer, unusual: str) -> None:
     request = (
         "GET /api/v1/streaming HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         f"Sec-WebSocket-Key: {'A' * 22}==\r\nSec-WebSocket-Version: 13\r\n{unusual}\r\n"
@@ -96,7 +96,7 @@ def test_a_handshake_of_unusual_size_is_refused_and_its_connection_ended(server:
     assert json.loads(body) == {"error": "Request Header Fields Too Large"}
 
 
-def test_scopes_are_asked_per_stream(server: StreamingServer) -> None:  # security row 23 (scope bypass)
+def test_each_stream_checks_its_scopes(server: StreamingServer) -> None:  # security row 23 (scope bypass)
     scopes = {"error": "Access token does not have the required scopes", "status": 401}
     with Socket(server, person(scopes="write").api.token, stream="user") as socket:
         assert socket.next() == scopes
@@ -112,7 +112,7 @@ def test_scopes_are_asked_per_stream(server: StreamingServer) -> None:  # securi
         assert socket.next() == {"stream": ["user"], "event": "filters_changed"}  # clients.md, trap 45
 
 
-def test_notifications_come_on_both_user_streams(server: StreamingServer, reader: Person) -> None:
+def test_notifications_are_sent_on_both_user_streams(server: StreamingServer, reader: Person) -> None:
     with open_socket(server, reader, "user") as socket:
         socket.say(type="subscribe", stream="user:notification")
         assert socket.is_silent()
@@ -122,7 +122,7 @@ def test_notifications_come_on_both_user_streams(server: StreamingServer, reader
 
 
 # clients.md, trap 43
-def test_streams_are_added_and_removed_over_one_socket(server: StreamingServer, author: Person) -> None:
+def test_streams_can_be_added_and_removed_on_one_socket(server: StreamingServer, author: Person) -> None:
     with open_socket(server, author) as socket:
         for _ in range(2):  # the second subscription is ignored
             socket.say(type="subscribe", stream="hashtag", tag="Cats")
@@ -140,7 +140,7 @@ def test_streams_are_added_and_removed_over_one_socket(server: StreamingServer, 
         assert socket.is_silent()
 
 
-def test_a_hashtag_is_left_in_any_spelling(server: StreamingServer, author: Person) -> None:
+def test_a_hashtag_can_be_unsubscribed_in_any_spelling(server: StreamingServer, author: Person) -> None:
     with open_socket(server, author) as socket:
         socket.say(type="subscribe", stream="hashtag", tag="Cats")
         socket.say(type="unsubscribe", stream="hashtag", tag="cats")
@@ -150,7 +150,7 @@ def test_a_hashtag_is_left_in_any_spelling(server: StreamingServer, author: Pers
         assert socket.is_silent()
 
 
-def test_an_unknown_message_is_ignored_and_a_binary_one_ends_the_socket(
+def test_unknown_commands_are_ignored_and_a_binary_message_closes_the_socket(
     server: StreamingServer, reader: Person
 ) -> None:
     with open_socket(server, reader) as socket:
@@ -166,7 +166,7 @@ def test_an_unknown_message_is_ignored_and_a_binary_one_ends_the_socket(
 
 
 @pytest.mark.parametrize("path", ["", "/", "/user", "/public/local"])
-def test_sockets_are_accepted_with_and_without_a_path(server: StreamingServer, author: Person, path: str) -> None:
+def test_sockets_are_accepted_with_or_without_a_path(server: StreamingServer, author: Person, path: str) -> None:
     with Socket(server, author.api.token, path) as socket:
         if not path.strip("/"):
             socket.say(type="subscribe", stream="user")
@@ -177,7 +177,7 @@ def test_sockets_are_accepted_with_and_without_a_path(server: StreamingServer, a
 
 
 @pytest.mark.verify
-def test_sockets_are_pinged_and_who_does_not_answer_is_dropped(
+def test_clients_that_do_not_answer_pings_are_disconnected(
     django_db_setup: None, reader: Person, tmp_path: Path
 ) -> None:
     with streaming_server(tmp_path / "log", ping=0.3) as server, open_socket(server, reader, "user") as socket:
@@ -192,7 +192,7 @@ def test_sockets_are_pinged_and_who_does_not_answer_is_dropped(
         assert socket.is_silent(), "an answered ping keeps the socket"
 
 
-def test_row_65_names_and_hashtags_have_an_end_before_they_are_looked_at(
+def test_row_65_the_length_of_names_and_hashtags_is_checked_before_they_are_normalised(
     server: StreamingServer, reader: Person
 ) -> None:
     with open_socket(server, reader) as socket:
@@ -208,7 +208,7 @@ def test_row_65_names_and_hashtags_have_an_end_before_they_are_looked_at(
         assert socket.is_silent()
 
 
-def test_row_65_one_token_has_a_bounded_number_of_sockets(server: StreamingServer, reader: Person) -> None:
+def test_row_65_the_number_of_sockets_of_a_token_is_limited(server: StreamingServer, reader: Person) -> None:
     with ExitStack() as stack:
         sockets = [stack.enter_context(open_socket(server, reader)) for _number in range(MAX_CONNECTIONS)]
         url = f"{server.ws}?access_token={reader.api.token}"

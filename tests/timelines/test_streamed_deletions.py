@@ -49,7 +49,7 @@ def test_a_deletion_is_sent_to_every_stream_the_post_was_on(
         assert public.next() == {"stream": ["public"], "event": "delete", "payload": str(status.id)}
 
 
-def test_a_deletion_says_nothing_to_those_whom_the_post_was_not_for(
+def test_a_deletion_is_not_sent_to_those_who_could_not_read_the_post(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:  # security row 19
     follower, stranger, asker = person(), person(), person()
@@ -87,7 +87,7 @@ def deletions(socket: Socket) -> list[str]:
     return found
 
 
-def test_a_stream_of_posts_of_this_server_says_nothing_of_posts_of_others_that_are_deleted(
+def test_streams_of_local_posts_do_not_send_deletions_of_remote_posts(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:  # behaviours section 16: a deletion is sent to every stream that had the post
     theirs = make_remote_status(make_remote(), "<p>#x</p>", tags=[("x", "x")])
@@ -104,7 +104,7 @@ def test_a_stream_of_posts_of_this_server_says_nothing_of_posts_of_others_that_a
         assert local.next() == {"stream": ["hashtag:local", "x"], "event": "delete", "payload": str(own.id)}
 
 
-def test_a_stream_of_posts_with_files_says_only_of_those_that_they_are_deleted(
+def test_media_streams_send_only_deletions_of_posts_with_files(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:  # behaviours section 16: a deletion is sent to every stream that had the post
     def remote_picture(server_name: str) -> Status:
@@ -148,7 +148,7 @@ def look(someone: Person, list_number: str | None = None) -> None:
         assert someone.api.get(f"/api/v1/timelines/{timeline}").status_code == 200
 
 
-def test_what_a_mute_or_a_block_takes_out_is_deleted_from_open_streams(
+def test_posts_hidden_by_a_mute_or_block_are_deleted_from_open_streams(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     friend = person()
@@ -181,7 +181,7 @@ def test_what_a_mute_or_a_block_takes_out_is_deleted_from_open_streams(
         assert at_home.is_silent()
 
 
-def test_streams_of_somebody_who_never_asked_for_a_timeline_lose_what_a_mute_takes_out(
+def test_posts_hidden_by_a_mute_are_deleted_from_streams_of_users_who_never_loaded_a_timeline(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     follow(reader, author)
@@ -204,7 +204,7 @@ def test_streams_of_somebody_who_never_asked_for_a_timeline_lose_what_a_mute_tak
             assert socket.is_silent()
 
 
-def test_a_mute_takes_out_of_streams_what_another_change_has_taken_out_of_the_feed_before(
+def test_a_mute_deletes_from_streams_posts_that_another_change_removed_from_the_feed(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     stranger = person()
@@ -221,7 +221,7 @@ def test_a_mute_takes_out_of_streams_what_another_change_has_taken_out_of_the_fe
         assert [deletions(socket) for socket in (at_home, in_list)] == [[str(muted.id)]] * 2, unfollowed.id
 
 
-def test_a_mute_takes_out_of_streams_what_a_look_at_the_timeline_has_taken_out_of_the_feed_before(
+def test_a_mute_deletes_from_streams_posts_that_loading_the_timeline_removed_from_the_feed(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     follow(reader, author)

@@ -33,7 +33,7 @@ from timelines.services.fan_out import fan_out_posts
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_post_reaches_followers_at_once_as_they_would_read_it(
+def test_a_post_reaches_followers_immediately_as_the_entity_that_the_api_returns(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:  # SEED-139, SEED-141; clients.md, trap 46
     follow(reader, author)
@@ -52,7 +52,7 @@ def test_a_post_reaches_followers_at_once_as_they_would_read_it(
         assert shown["filtered"] == []
 
 
-def test_the_author_and_who_has_marked_a_post_get_it_with_their_own_marks(
+def test_the_author_and_users_who_marked_a_post_get_it_with_their_own_marks(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     booster = person()
@@ -67,7 +67,7 @@ def test_the_author_and_who_has_marked_a_post_get_it_with_their_own_marks(
             assert socket.update() == someone.api.get(f"/api/v1/statuses/{boost.id}").json()
 
 
-def test_a_post_is_streamed_again_when_the_preview_of_its_link_is_there(
+def test_a_post_is_streamed_again_when_its_link_preview_is_attached(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     follow(reader, author)
@@ -83,7 +83,7 @@ def test_a_post_is_streamed_again_when_the_preview_of_its_link_is_there(
             assert json.loads(message["payload"]) == reader.api.get(f"/api/v1/statuses/{status.id}").json()
 
 
-def test_filters_are_applied_to_what_is_streamed_and_changes_are_announced(
+def test_filters_are_applied_to_streamed_posts_and_their_changes_are_announced(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:  # clients.md, trap 45; behaviours section 16 "filters_changed"
     follow(reader, author)
@@ -106,7 +106,7 @@ def test_filters_are_applied_to_what_is_streamed_and_changes_are_announced(
         assert json.loads(public.next()["payload"])["filtered"] == []
 
 
-def test_each_public_stream_gets_its_own_posts(server: StreamingServer, reader: Person, author: Person) -> None:
+def test_each_public_stream_sends_its_own_posts(server: StreamingServer, reader: Person, author: Person) -> None:
     names = [
         *("public", "public:media", "public:local", "public:local:media", "public:remote", "public:remote:media"),
         *("hashtag", "hashtag:local"),
@@ -141,7 +141,7 @@ def test_each_public_stream_gets_its_own_posts(server: StreamingServer, reader: 
         assert socket.is_silent()
 
 
-def test_public_streams_leave_out_whom_each_viewer_hides(
+def test_public_streams_leave_out_accounts_that_the_viewer_hides(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     other, witness = person(), person()
@@ -204,7 +204,7 @@ def test_home_streams_follow_the_rules_of_the_timeline(server: StreamingServer, 
         assert socket.update()["id"] == str(expected.id)
 
 
-def test_a_boost_of_what_stands_in_the_timeline_already_is_not_streamed(
+def test_a_boost_of_a_post_already_in_the_timeline_is_not_streamed(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     booster = person()
@@ -221,7 +221,7 @@ def test_a_boost_of_what_stands_in_the_timeline_already_is_not_streamed(
     assert [post["id"] for post in reader.api.get("/api/v1/timelines/home").json()] == [str(original.id)]
 
 
-def test_of_two_boosts_that_come_at_once_the_older_is_streamed_and_again_when_that_is_repeated(
+def test_only_the_older_of_two_simultaneous_boosts_is_streamed_also_when_repeated(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     boosters = [person(), person()]
@@ -237,14 +237,14 @@ def test_of_two_boosts_that_come_at_once_the_older_is_streamed_and_again_when_th
     assert [post["id"] for post in reader.api.get("/api/v1/timelines/home").json()] == [str(first.id)]
 
 
-def test_posts_that_come_at_once_are_all_streamed_also_to_their_author(server: StreamingServer, author: Person) -> None:
+def test_simultaneous_posts_are_all_streamed_also_to_their_author(server: StreamingServer, author: Person) -> None:
     with open_socket(server, author, "user") as socket:
         posts = [make_status(author.account, text) for text in ("first", "second", "third")]
         fan_out_posts([StatusPublished(status_id=post.id, account_id=0, local=True) for post in posts])
         assert [socket.update()["id"] for _post in posts] == [str(post.id) for post in posts]
 
 
-def test_a_revoked_token_ends_its_sockets_and_no_others_at_once(
+def test_revoking_a_token_immediately_ends_only_its_own_sockets(
     server: StreamingServer, reader: Person
 ) -> None:  # security row 23
     second = make_token(reader.user)
@@ -256,7 +256,7 @@ def test_a_revoked_token_ends_its_sockets_and_no_others_at_once(
         assert other.is_silent()
 
 
-def test_a_disabled_user_loses_every_stream_at_once(server: StreamingServer, reader: Person) -> None:
+def test_a_disabled_user_loses_all_streams_immediately(server: StreamingServer, reader: Person) -> None:
     with open_socket(server, reader, "user") as socket, open_socket(server, reader, "public") as other:
         publish_user_state(user=reader.user)
         work()
@@ -269,7 +269,7 @@ def test_a_disabled_user_loses_every_stream_at_once(server: StreamingServer, rea
         assert time.monotonic() - started < SOON
 
 
-def test_nothing_is_encoded_for_people_who_are_not_listening(
+def test_nothing_is_encoded_without_subscribers(
     server: StreamingServer, reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from timelines.services import broadcasting
@@ -320,7 +320,7 @@ def test_a_changed_interaction_policy_is_published_as_an_update(
         assert home.is_silent(), "nothing has changed"
 
 
-def test_an_edit_reaches_streams_as_each_viewer_would_read_it(server: StreamingServer, reader: Person) -> None:
+def test_an_edit_is_streamed_as_the_entity_that_each_viewer_would_get(server: StreamingServer, reader: Person) -> None:
     author, mentioned = person(), person("mentioned")
     follow(reader, author)
     status = make_status(author.account, "one #tag")

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("path", ["", "/user", "/user/notification", "/public/local", "/health", "/a/b/c", "/a/b/c/d/"])
-def test_another_host_or_port_is_a_permanent_redirect_that_keeps_path_and_query(settings: Any, path: str) -> None:
+def test_another_host_or_port_gets_a_permanent_redirect_with_path_and_query(settings: Any, path: str) -> None:
     settings.BASE_URL = "https://social.example"
     settings.STREAMING_URL = "wss://stream.other"
     answer = Api().get(f"/api/v1/streaming{path}", {"stream": "public", "access_token": "x"})
@@ -22,7 +22,7 @@ def test_another_host_or_port_is_a_permanent_redirect_that_keeps_path_and_query(
 
 
 @pytest.mark.parametrize("url", ["wss://social.example", "wss://social.example:443", "https://SOCIAL.example"])
-def test_its_own_address_is_not_found(settings: Any, url: str) -> None:
+def test_without_a_separate_address_the_path_is_not_found(settings: Any, url: str) -> None:
     settings.BASE_URL, settings.STREAMING_URL = "https://social.example", url
     for path in ("", "/user"):
         answer = Api().get(f"/api/v1/streaming{path}")

@@ -26,7 +26,7 @@ def browser_of(someone: Person) -> Client:
     return browser
 
 
-def test_a_page_receives_posts_and_notifications_by_the_session_of_its_browser(
+def test_a_page_receives_posts_and_notifications_through_its_session(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     follow(reader, author)
@@ -46,7 +46,7 @@ def test_a_page_receives_posts_and_notifications_by_the_session_of_its_browser(
         assert home.is_silent()
 
 
-def test_no_page_of_another_site_and_no_other_request_receives_events_by_a_session(
+def test_pages_of_other_sites_and_other_requests_receive_nothing_through_a_session(
     server: StreamingServer, reader: Person
 ) -> None:
     browser = browser_of(reader)
@@ -78,7 +78,7 @@ def test_no_page_of_another_site_and_no_other_request_receives_events_by_a_sessi
     ],
     ids=["signed out", "signed out from another browser"],
 )
-def test_row_24_streams_of_a_browser_end_with_its_session(
+def test_row_24_streams_of_a_page_end_with_its_session(
     server: StreamingServer, reader: Person, end: Callable[[Client, Client], object]
 ) -> None:
     browser, other = browser_of(reader), browser_of(reader)

@@ -36,7 +36,7 @@ def home(who: Person) -> list[int]:
 
 
 @pytest.mark.usefixtures("noon")
-def test_a_hashtag_is_shown_to_anybody_used_or_not(reader: Person, author: Person) -> None:
+def test_anyone_can_see_a_hashtag_whether_used_or_not(reader: Person, author: Person) -> None:
     unused = Api().get(f"{TAGS}/Dates").json()
     assert (unused["id"], unused["name"], len(unused["history"])) == ("", "Dates", 7)
     assert "following" not in unused
@@ -51,9 +51,7 @@ def test_a_hashtag_is_shown_to_anybody_used_or_not(reader: Person, author: Perso
     assert narrow.get(f"{TAGS}/apples").json() == signed_in, "any scope will do"
 
 
-def test_a_hashtag_of_private_posts_only_is_like_an_unused_one_to_who_cannot_read_them(
-    reader: Person, author: Person
-) -> None:
+def test_a_hashtag_of_private_posts_looks_unused_to_those_who_cannot_read_them(reader: Person, author: Person) -> None:
     make_status(author.account, "#Surprise for my #cats", visibility="private")
     make_status(author.account, "#cats")
     timeline = "/api/v1/timelines/tag"
@@ -77,7 +75,7 @@ def test_a_hashtag_of_private_posts_only_is_like_an_unused_one_to_who_cannot_rea
 
 
 @pytest.mark.parametrize("name", ["!!!", "123", "two words", "a" * 501])
-def test_what_is_no_hashtag_is_not_found(reader: Person, name: str) -> None:
+def test_an_invalid_hashtag_is_not_found(reader: Person, name: str) -> None:
     for answer in (
         Api().get(f"{TAGS}/{name}"),
         *(reader.api.post(f"{TAGS}/{name}/{verb}") for verb in ("follow", "unfollow", "feature", "unfeature")),
@@ -85,7 +83,7 @@ def test_what_is_no_hashtag_is_not_found(reader: Person, name: str) -> None:
         assert (answer.status_code, answer.json()) == (404, {"error": "Not Found"})
 
 
-def test_following_twice_is_following_once_and_ending_it_twice_no_error(reader: Person) -> None:
+def test_repeated_follows_and_unfollows_of_a_hashtag_have_no_effect(reader: Person) -> None:
     for name in ("cats", "Cats", "CATS"):
         shown = act(reader, "follow", name)
         assert (shown["name"], shown["following"]) == ("cats", True)
@@ -97,7 +95,7 @@ def test_following_twice_is_following_once_and_ending_it_twice_no_error(reader: 
     assert not TagFollow.objects.exists()
 
 
-def test_followed_hashtags_are_listed_in_pages_the_latest_first(reader: Person, author: Person) -> None:
+def test_followed_hashtags_are_listed_in_pages_latest_first(reader: Person, author: Person) -> None:
     assert "Link" not in reader.api.get("/api/v1/followed_tags").headers
     for name in ("one", "two", "three"):
         act(reader, "follow", name)
@@ -111,7 +109,7 @@ def test_followed_hashtags_are_listed_in_pages_the_latest_first(reader: Person, 
     assert "next" not in second.headers["Link"]
 
 
-def test_a_hashtag_is_featured_by_its_name(reader: Person) -> None:
+def test_a_hashtag_can_be_featured_by_its_name(reader: Person) -> None:
     for _ in range(2):
         assert act(reader, "feature", "Cats")["featuring"]
     assert [tag["name"] for tag in reader.api.get("/api/v1/featured_tags").json()] == ["Cats"]
@@ -124,7 +122,7 @@ def test_a_hashtag_is_featured_by_its_name(reader: Person) -> None:
     assert (answer.status_code, answer.json()) == (422, {"error": error})
 
 
-def test_public_posts_with_a_followed_hashtag_come_home_from_then_on(reader: Person, author: Person) -> None:
+def test_later_public_posts_with_a_followed_hashtag_appear_in_the_home_timeline(reader: Person, author: Person) -> None:
     make_status(author.account, "#cats before")
     act(reader, "follow", "cats")
     remote = make_remote()
@@ -144,7 +142,9 @@ def test_public_posts_with_a_followed_hashtag_come_home_from_then_on(reader: Per
     assert home(reader) == [expected[2]], "what came by a hashtag goes with it"
 
 
-def test_a_post_that_comes_both_ways_comes_once_and_stays_when_one_ends(reader: Person, author: Person) -> None:
+def test_a_post_by_a_followed_account_with_a_followed_hashtag_appears_once_while_either_is_followed(
+    reader: Person, author: Person
+) -> None:
     follow(reader, author)
     for name in ("cats", "dogs"):
         act(reader, "follow", name)
@@ -155,7 +155,7 @@ def test_a_post_that_comes_both_ways_comes_once_and_stays_when_one_ends(reader: 
     assert home(reader) == [both]
 
 
-def test_whom_one_blocks_mutes_or_is_blocked_by_does_not_come_by_a_hashtag_either(reader: Person) -> None:
+def test_followed_hashtags_do_not_deliver_posts_across_blocks_and_mutes(reader: Person) -> None:
     act(reader, "follow", "cats")
     blocked, muted, blocker, limited, mentioning, friend = (person() for _ in range(6))
     block_account(account=reader.account, target=blocked.account)
@@ -175,7 +175,7 @@ def test_whom_one_blocks_mutes_or_is_blocked_by_does_not_come_by_a_hashtag_eithe
     assert home(reader) == [shown]
 
 
-def test_posts_by_hashtag_are_written_to_feeds_and_taken_out(reader: Person, author: Person) -> None:
+def test_posts_with_a_followed_hashtag_are_added_to_feeds_and_removed(reader: Person, author: Person) -> None:
     act(reader, "follow", "cats")
     home(reader)
     post = make_status(author.account, "#cats")

@@ -59,7 +59,7 @@ def shown(api: Api, kind: str, **params: Any) -> list[str]:
     return [one.get("id") or one["url"] for one in answer.json()]
 
 
-def test_a_hashtag_that_many_use_trends_once_staff_allow_it_and_fades(reader: Person) -> None:
+def test_a_hashtag_used_by_many_trends_after_approval_and_fades(reader: Person) -> None:
     people = crowd(6)
     rising, usual, rare = used("rising", people), used("usual", people), used("rare", people[:4])
     used("usual", people, days_ago=1)
@@ -86,7 +86,7 @@ def test_a_hashtag_that_many_use_trends_once_staff_allow_it_and_fades(reader: Pe
     assert AuditEntry.objects.filter(target_id=rising.id).count() == 2
 
 
-def test_a_server_may_show_trends_before_they_were_reviewed_until_staff_refuse_them() -> None:
+def test_a_server_can_show_unreviewed_trends_until_staff_reject_them() -> None:
     author, other = crowd(2)
     first, second = liked(author, 30), liked(other, 10)
     rising = used("rising", crowd(6))
@@ -102,7 +102,7 @@ def test_a_server_may_show_trends_before_they_were_reviewed_until_staff_refuse_t
     assert shown(Api(), "statuses") == []
 
 
-def test_posts_that_many_like_trend_if_nothing_speaks_against_them(reader: Person) -> None:
+def test_posts_with_many_favourites_trend_unless_a_rule_excludes_them(reader: Person) -> None:
     author, other = crowd(2)
     first, second = liked(author, 30), liked(other, 10)
     liked(author, 4)
@@ -130,7 +130,7 @@ def test_posts_that_many_like_trend_if_nothing_speaks_against_them(reader: Perso
         review_trend(by=OPERATOR, kind=TrendKind.STATUS, object_id=1, trendable=True)
 
 
-def test_links_trend_by_page_or_by_publisher_with_their_history(reader: Person) -> None:
+def test_links_trend_after_approval_of_the_page_or_publisher_with_their_history(reader: Person) -> None:
     people = crowd(6)
     card = linked(people, "https://site.example/news")
     linked(people[:3], "https://site.example/rare")
@@ -150,7 +150,7 @@ def test_links_trend_by_page_or_by_publisher_with_their_history(reader: Person) 
 
 
 @pytest.mark.parametrize("kind", ["tags", "statuses", "links"])
-def test_pages_are_led_on_by_offset_also_empty_ones(kind: str) -> None:
+def test_pages_have_links_with_offsets_even_when_empty(kind: str) -> None:
     def links(path: str, **params: Any) -> str:
         link: str = Api().get(path, params).headers.get("Link", "")
         return link.replace("http://social.localhost", "")
@@ -163,7 +163,7 @@ def test_pages_are_led_on_by_offset_also_empty_ones(kind: str) -> None:
     assert Api().get(f"{PATH}/nonsense").status_code == 404
 
 
-def test_computing_takes_the_same_statements_however_much_there_is() -> None:
+def test_computing_trends_takes_a_fixed_number_of_queries() -> None:
     def cost(size: int) -> int:
         people = crowd(6)
         for number in range(size):
@@ -177,7 +177,7 @@ def test_computing_takes_the_same_statements_however_much_there_is() -> None:
     assert not TrendReview.objects.exists()
 
 
-def test_what_was_decided_about_what_is_gone_is_forgotten() -> None:
+def test_reviews_of_deleted_objects_are_deleted() -> None:
     people = crowd(3)
     posts, cards = [liked(people[0], 5), liked(people[0], 5)], [linked(people, f"https://s.example/{n}") for n in "ab"]
     for post in posts:

@@ -119,12 +119,12 @@ def see_that_all_ways_agree(seed: int) -> None:
 
 # With the last seed there are posts with several followed hashtags.
 @pytest.mark.parametrize("seed", [1, 2, 151])
-def test_timelines_are_what_the_contract_says_however_they_are_made(seed: int) -> None:
+def test_timelines_follow_the_contract_whatever_their_source(seed: int) -> None:
     see_that_all_ways_agree(seed)
 
 
 @pytest.mark.verify
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32 - 1))
-def test_timelines_are_what_the_contract_says_in_many_worlds(seed: int) -> Any:
+def test_timelines_follow_the_contract_in_many_worlds(seed: int) -> Any:
     see_that_all_ways_agree(seed)
