@@ -29,19 +29,19 @@ def ask(sql: str, *parameters: Any) -> Any:
         ("9999-12-31 23:59:59.999999+00", datetime(9999, 12, 31, 23, 59, 59, 999999, UTC)),
     ],
 )
-def test_a_moment_is_aware_and_exact(written: str, expected: datetime) -> None:
+def test_timestamps_are_aware_and_exact(written: str, expected: datetime) -> None:
     found = ask(f"SELECT '{written}'::timestamptz")
     assert found == expected
     assert found.utcoffset() == timedelta(0)
     assert found.isoformat() == expected.isoformat()
 
 
-def test_no_moment_is_none_and_lists_hold_moments() -> None:
+def test_a_null_timestamp_is_none_and_arrays_contain_timestamps() -> None:
     assert ask("SELECT NULL::timestamptz") is None
     assert ask("SELECT ARRAY['2026-11-20T00:00:00Z'::timestamptz]") == [datetime(2026, 11, 20, tzinfo=UTC)]
 
 
-def test_psycopgs_loader_is_in_use() -> None:
+def test_timestamps_are_loaded_by_psycopg() -> None:
     # Django restores its own slow loader if it does not recognise the time zone of the connection.
     with connection.cursor() as cursor:
         cursor.execute("SELECT now()")
@@ -65,21 +65,21 @@ def test_psycopgs_loader_is_in_use() -> None:
         ([1.5, 2.5], "double precision[]"),
     ],
 )
-def test_a_list_arrives_as_it_was(values: list[Any], kind: str) -> None:
+def test_a_list_is_unchanged_in_the_database(values: list[Any], kind: str) -> None:
     assert ask(f"SELECT %s::{kind}", values) == values
 
 
-def test_ids_are_compared_with_columns_of_any_width() -> None:
+def test_ids_can_be_compared_with_columns_of_any_width() -> None:
     assert ask("SELECT 5::smallint = ANY(%s)", [4, 5]) is True
     assert ask("SELECT 5::bigint = ANY(%s)", [4, 6]) is False
 
 
-def test_a_number_that_fits_no_column_is_an_error_and_never_another_number() -> None:
+def test_a_number_too_large_for_a_column_is_an_error() -> None:
     with pytest.raises(DataError):
         ask("SELECT %s::bigint[]", [2**63])
 
 
-def test_large_numbers_keep_their_value_where_django_knows_no_field() -> None:
+def test_large_numbers_keep_their_value_without_a_known_field() -> None:
     large, small = 2**48 + 7, 7
     person = make_remote()
     post = make_remote_status(person)

@@ -75,7 +75,7 @@ def wait_for_effects(numbers: list[int]) -> None:
         time.sleep(0.01)
 
 
-def test_a_worker_runs_events_without_a_sweep_also_after_flushall(
+def test_a_worker_runs_events_without_a_sweep_even_after_flushall(
     server: Valkey, working: Path, listen: Listen
 ) -> None:
     listen(Happened, reactions.write, database=True)
@@ -96,7 +96,7 @@ def test_a_worker_sends_heartbeats(server: Valkey, working: Path) -> None:
     assert seen is not None
 
 
-def test_a_worker_goes_on_when_redis_was_killed(server: Valkey, working: Path, listen: Listen) -> None:
+def test_a_worker_continues_after_redis_was_killed(server: Valkey, working: Path, listen: Listen) -> None:
     listen(Happened, reactions.write, database=True)
     commit(1)
     wait_for_effects([1])
@@ -109,7 +109,7 @@ def test_a_worker_goes_on_when_redis_was_killed(server: Valkey, working: Path, l
     wait_for_effects([1, 2, 3])
 
 
-def test_the_schedulers_sweep_finds_what_no_wake_up_announced_and_another_takes_over_when_the_leader_dies(
+def test_the_sweep_finds_rows_without_a_wake_up_and_another_scheduler_replaces_a_dead_leader(
     server: Valkey, listen: Listen
 ) -> None:
     listen(Happened, reactions.write, database=True)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(("token", "left", "renewed"), [(7, 60, 1), (7, -1, 0), (8, 60, 0)])
-def test_only_the_holder_renews_a_lease_and_only_before_it_has_run_out(token: int, left: int, renewed: int) -> None:
+def test_only_the_holder_can_renew_a_lease_before_it_expires(token: int, left: int, renewed: int) -> None:
     until = clock.now() + timedelta(seconds=left)
     row = OutboxRow.objects.create(
         queue="default", key="", subscriber="x", event="X", payload={}, claim=7, claimed_until=until

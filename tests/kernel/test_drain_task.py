@@ -52,7 +52,7 @@ def commit(*events: Happened) -> None:
         publish(*events)
 
 
-def test_a_drain_runs_all_rows_that_are_due(listen: Listen) -> None:
+def test_a_drain_runs_all_due_rows(listen: Listen) -> None:
     listen(Happened, reactions.write, database=True)
     commit(*(Happened(n % 3, n) for n in range(1000)))
     tasks.drain_queue("default")
@@ -60,7 +60,7 @@ def test_a_drain_runs_all_rows_that_are_due(listen: Listen) -> None:
     assert sorted(reactions.effects()) == list(range(1000))
 
 
-def test_a_few_rows_cost_one_claim(listen: Listen) -> None:
+def test_a_few_rows_take_one_claim(listen: Listen) -> None:
     listen(Happened, reactions.write, database=True)
     commit(*(Happened(n, n) for n in range(5)))
     with CaptureQueriesContext(connection) as queries:
@@ -70,14 +70,16 @@ def test_a_few_rows_cost_one_claim(listen: Listen) -> None:
 
 
 @pytest.mark.parametrize("keys", [[3], [1] * 13, [14], [30], [200], [250], [2] * 50 + [90], [1] * 150 + [3], [7] * 27])
-def test_no_row_is_left_whatever_the_shape_of_the_backlog(listen: Listen, keys: list[int]) -> None:
+def test_no_due_row_is_left_however_keys_are_distributed(listen: Listen, keys: list[int]) -> None:
     listen(Happened, reactions.write, database=True)
     commit(*(Happened(key, n) for key, length in enumerate(keys) for n in range(length)))
     tasks.drain_queue("default")
     assert not OutboxRow.objects.exists()
 
 
-def test_a_single_event_is_run_at_once(listen: Listen, waited: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_event_is_run_immediately(
+    listen: Listen, waited: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
     listen(Happened, reactions.remember)
     monkeypatch.setattr(tasks, "STREAM", 0.0)
     for number in (1, 2):
@@ -87,7 +89,7 @@ def test_a_single_event_is_run_at_once(listen: Listen, waited: list[float], monk
     assert waited == []
 
 
-def test_a_stream_of_events_is_run_in_batches(
+def test_a_continuous_flow_of_events_is_run_in_batches(
     listen: Listen, woken: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listen(Happened, reactions.remember)
@@ -104,7 +106,7 @@ def test_a_stream_of_events_is_run_in_batches(
     assert woken == ["default"], "once it has begun a message is sent again"
 
 
-def test_one_queue_does_not_wait_because_another_was_drained(listen: Listen, waited: list[float]) -> None:
+def test_draining_one_queue_does_not_delay_another(listen: Listen, waited: list[float]) -> None:
     listen(Happened, reactions.remember, queue="feeds")
     tasks.drain_queue("default")
     commit(Happened(1, 1))
@@ -113,7 +115,7 @@ def test_one_queue_does_not_wait_because_another_was_drained(listen: Listen, wai
     assert waited == []
 
 
-def test_a_message_is_taken_without_an_acknowledgement_to_the_broker() -> None:
+def test_wake_up_messages_are_not_acknowledged() -> None:
     request = symbol_by_name(tasks.drain_outbox.Request)
     acknowledged: list[object] = []
     taken = request(
@@ -124,7 +126,7 @@ def test_a_message_is_taken_without_an_acknowledgement_to_the_broker() -> None:
     assert acknowledged == []
 
 
-def test_a_backlog_calls_one_more_worker(listen: Listen, woken: list[str]) -> None:
+def test_a_backlog_wakes_one_more_worker(listen: Listen, woken: list[str]) -> None:
     listen(Happened, reactions.remember)
     commit(*(Happened(n, n) for n in range(450)))
     woken.clear()
@@ -132,7 +134,7 @@ def test_a_backlog_calls_one_more_worker(listen: Listen, woken: list[str]) -> No
     assert woken == ["default"]
 
 
-def test_after_its_time_slice_a_drain_ends_and_wakes_itself_again(
+def test_a_drain_ends_after_its_time_slice_and_wakes_its_queue_again(
     listen: Listen, woken: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listen(Happened, reactions.remember)
@@ -144,7 +146,7 @@ def test_after_its_time_slice_a_drain_ends_and_wakes_itself_again(
     assert OutboxRow.objects.count() == 250
 
 
-def test_an_event_that_a_reaction_publishes_for_its_own_queue_is_run_at_once_and_without_a_message(
+def test_an_event_published_by_a_reaction_for_its_own_queue_runs_without_a_message(
     listen: Listen, woken: list[str]
 ) -> None:
     listen(Happened, _tell_more)
@@ -158,14 +160,14 @@ def test_an_event_that_a_reaction_publishes_for_its_own_queue_is_run_at_once_and
     assert woken == ["default", "default"], "after the drain a message is sent again"
 
 
-def test_an_event_that_a_reaction_publishes_for_another_queue_gets_a_wake_up(listen: Listen, woken: list[str]) -> None:
+def test_an_event_published_by_a_reaction_for_another_queue_wakes_that_queue(listen: Listen, woken: list[str]) -> None:
     listen(Happened, _tell_more, queue="feeds")
     with wakes.draining("default"):
         commit(Happened(1, 1))
     assert woken == ["feeds"]
 
 
-def test_an_event_behind_a_claimed_row_is_run_by_the_holder_of_the_claim(listen: Listen) -> None:
+def test_the_holder_of_a_claim_also_runs_later_events_of_the_key(listen: Listen) -> None:
     listen(Happened, _tell_behind)
     commit(Happened(1, 1))
     tasks.drain_queue("default")

@@ -41,7 +41,7 @@ def test_an_event_outside_a_transaction_is_refused(listen: Listen) -> None:
         publish(Happened(1, 1))
 
 
-def test_a_rolled_back_change_publishes_nothing_and_wakes_nobody(listen: Listen, woken: list[str]) -> None:
+def test_a_rolled_back_transaction_publishes_and_wakes_nothing(listen: Listen, woken: list[str]) -> None:
     listen(Happened, reactions.remember)
     with pytest.raises(ZeroDivisionError), transaction.atomic():
         publish(Happened(1, 1))
@@ -52,7 +52,7 @@ def test_a_rolled_back_change_publishes_nothing_and_wakes_nobody(listen: Listen,
     assert reactions.calls == []
 
 
-def test_a_rolled_back_savepoint_publishes_nothing_and_the_rest_is_published(listen: Listen, woken: list[str]) -> None:
+def test_only_the_events_of_a_rolled_back_savepoint_are_not_published(listen: Listen, woken: list[str]) -> None:
     listen(Happened, reactions.remember)
     with transaction.atomic():
         publish(Happened(1, 1))
@@ -66,7 +66,7 @@ def test_a_rolled_back_savepoint_publishes_nothing_and_the_rest_is_published(lis
     assert reactions.calls == [[1, 3]]
 
 
-def test_a_part_that_is_rolled_back_first_does_not_swallow_the_wake_up(listen: Listen, woken: list[str]) -> None:
+def test_a_wake_up_is_sent_even_if_the_first_savepoint_was_rolled_back(listen: Listen, woken: list[str]) -> None:
     listen(Happened, reactions.remember)
     with transaction.atomic():
         with pytest.raises(ZeroDivisionError), transaction.atomic():
@@ -76,7 +76,7 @@ def test_a_part_that_is_rolled_back_first_does_not_swallow_the_wake_up(listen: L
     assert woken == ["default"]
 
 
-def test_every_subscriber_gets_the_event_and_nobody_else(listen: Listen) -> None:
+def test_an_event_is_delivered_to_exactly_its_subscribers(listen: Listen) -> None:
     listen(Happened, reactions.write, database=True)
     listen(Happened, reactions.write_again, database=True)
     listen(Aside, reactions.remember)
@@ -87,14 +87,14 @@ def test_every_subscriber_gets_the_event_and_nobody_else(listen: Listen) -> None
     assert reactions.calls == []
 
 
-def test_a_subscriber_with_nothing_to_do_costs_no_row(listen: Listen) -> None:
+def test_an_uninterested_subscriber_gets_no_row(listen: Listen) -> None:
     listen(Happened, reactions.remember, when=lambda event: event.loud)
     with transaction.atomic():
         publish(Happened(1, 1, loud=False), Happened(1, 2, loud=True))
     assert OutboxRow.objects.count() == 1
 
 
-def test_many_events_for_many_subscribers_are_one_statement_and_one_wake_up(listen: Listen, woken: list[str]) -> None:
+def test_many_events_for_many_subscribers_take_one_statement_and_one_wake_up(listen: Listen, woken: list[str]) -> None:
     listen(Happened, reactions.remember)
     listen(Happened, reactions.write, queue="feeds", database=True)
     with transaction.atomic(), CaptureQueriesContext(connection) as queries:
@@ -106,7 +106,7 @@ def test_many_events_for_many_subscribers_are_one_statement_and_one_wake_up(list
     assert sorted(woken) == ["default", "feeds"]
 
 
-def test_a_change_and_its_event_can_be_one_statement(listen: Listen, woken: list[str]) -> None:
+def test_a_change_can_be_made_and_published_in_one_statement(listen: Listen, woken: list[str]) -> None:
     listen(Happened, reactions.remember)
     listen(Happened, reactions.write, queue="feeds", database=True)
     change = "INSERT INTO test_effect (key) SELECT %(key)s WHERE %(wanted)s = 'yes' RETURNING id, key"
@@ -123,14 +123,14 @@ def test_a_change_and_its_event_can_be_one_statement(listen: Listen, woken: list
     assert (OutboxRow.objects.count(), sorted(woken)) == (0, ["default", "feeds"])
 
 
-def test_rows_stand_in_the_order_of_publishing(listen: Listen) -> None:
+def test_rows_are_in_the_order_of_publishing(listen: Listen) -> None:
     listen(Happened, reactions.remember)
     with transaction.atomic():
         publish(*(Happened(1, n) for n in range(300)))
     assert [row.payload["number"] for row in OutboxRow.objects.order_by("id")] == list(range(300))
 
 
-def test_an_event_comes_back_as_it_went_in(listen: Listen) -> None:
+def test_a_decoded_event_equals_the_published_one(listen: Listen) -> None:
     handled.clear()
     listen(Measured, handle)
     sent = [Measured(2**63 - 1, v) for v in (True, None, "ü'\"\\%s", (1, 2), ("a",), ())]
@@ -141,13 +141,13 @@ def test_an_event_comes_back_as_it_went_in(listen: Listen) -> None:
 
 
 @pytest.mark.parametrize("value", [1.5, {"a": 1}, [1], object(), ((1,),), b"x"])
-def test_an_event_that_carries_more_than_ids_and_flags_is_refused(listen: Listen, value: Any) -> None:
+def test_an_event_with_other_values_than_ids_and_flags_is_refused(listen: Listen, value: Any) -> None:
     listen(Measured, reactions.remember)
     with pytest.raises(TypeError, match=r"Measured\.value"), transaction.atomic():
         publish(Measured(1, value))
 
 
-def test_an_event_for_later_waits_for_its_time_and_holds_nobody_up(listen: Listen, woken: list[str]) -> None:
+def test_a_scheduled_event_waits_for_its_time_without_blocking_others(listen: Listen, woken: list[str]) -> None:
     listen(Happened, reactions.remember)
     with transaction.atomic():
         publish(Happened(1, 1), due_at=now() + timedelta(days=7))
@@ -162,11 +162,11 @@ def test_an_event_for_later_waits_for_its_time_and_holds_nobody_up(listen: Liste
     assert reactions.calls[-1] == [1]
 
 
-def test_a_field_that_a_later_release_dropped_does_no_harm() -> None:
+def test_a_field_that_this_release_does_not_have_is_ignored() -> None:
     assert Happened.decoded('{"thing_id": 1, "number": 2, "gone": 3}') == Happened(1, 2)
 
 
-def test_the_same_subscription_twice_runs_once_and_other_terms_are_refused(listen: Listen) -> None:
+def test_a_repeated_subscription_has_no_effect_and_one_with_other_parameters_is_refused(listen: Listen) -> None:
     listen(Happened, reactions.remember)
     on(Happened, reactions.remember)
     with pytest.raises(ValueError, match="other terms"):
@@ -176,6 +176,6 @@ def test_the_same_subscription_twice_runs_once_and_other_terms_are_refused(liste
     assert OutboxRow.objects.count() == 1
 
 
-def test_a_reaction_without_a_name_is_refused() -> None:
+def test_a_reaction_that_is_not_a_module_level_function_is_refused() -> None:
     with pytest.raises(ValueError, match="module-level"):
         on(Happened, lambda events: None)

@@ -12,7 +12,7 @@ def _empty() -> None:
     redis.client("cache").flushdb()
 
 
-def test_a_fragment_is_found_only_under_its_version() -> None:
+def test_a_fragment_is_loaded_only_with_its_version() -> None:
     assert fragments.load(["thing:1:1", "thing:2:1"]) == {}
     fragments.save({"thing:1:1": {"a": "\n"}})
     assert fragments.load(["thing:1:1", "thing:2:1", "thing:1:1"]) == {"thing:1:1": {"a": "\n"}}
@@ -28,7 +28,7 @@ def test_fragments_expire(number: int) -> None:
         assert 0 < redis.client("cache").ttl(name) <= fragments.RETENTION_SECONDS
 
 
-def test_an_older_release_s_fragments_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fragments_of_an_older_release_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     fragments.save({"thing:1:1": 1})
     monkeypatch.setattr(fragments, "FORMAT", "next")
     assert fragments.load(["thing:1:1"]) == {}
@@ -36,7 +36,7 @@ def test_an_older_release_s_fragments_are_not_read(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("path", ["{}/inner/post.py", "feature/{}.py", "feature/{}/post.py"])
 @pytest.mark.parametrize("part", ["serializers", "policies"])
-def test_fragments_encoded_by_another_version_of_the_code_are_not_read(tmp_path: Path, part: str, path: str) -> None:
+def test_fragments_from_another_version_of_the_code_are_not_read(tmp_path: Path, part: str, path: str) -> None:
     code = tmp_path / "app" / path.format(part)
     code.parent.mkdir(parents=True)
     formats = [fragments.FORMAT, fragments.format_of(tmp_path)]
@@ -46,14 +46,14 @@ def test_fragments_encoded_by_another_version_of_the_code_are_not_read(tmp_path:
     assert len(set(formats)) == 4
 
 
-def test_no_fragments_means_no_redis_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_fragments_no_redis_command_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis, "client", lambda _role: pytest.fail("Redis was asked"))
     monkeypatch.setattr(redis, "ask", lambda *_command: pytest.fail("Redis was asked"))
     assert fragments.load([]) == {}
     fragments.save({})
 
 
-def test_without_redis_nothing_is_there_and_nothing_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_redis_no_fragment_is_found_and_nothing_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def down(*_arguments: object) -> None:
         raise redis.RedisError("down")
 

@@ -11,7 +11,7 @@ from tests.factories.accounts import make_account
 pytestmark = pytest.mark.django_db
 
 
-def test_many_rows_are_made_at_once_with_ids_of_the_database_or_of_their_own() -> None:
+def test_many_rows_can_be_created_together_with_given_or_generated_ids() -> None:
     reader, tags = make_account(), ensure_tags([(f"tag{number}", f"tag{number}") for number in range(6)])
     since = first_at(clock.now())
     made = TagFollow.objects.bulk_create([TagFollow(account=reader, tag=tag) for tag in tags[:3]], batch_size=500)

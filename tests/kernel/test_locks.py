@@ -30,7 +30,7 @@ def test_a_lock_outside_a_transaction_is_refused(transactional_db: None) -> None
         try_lock("status:1")
 
 
-def test_a_lock_has_one_holder_and_does_not_delay_other_names(transactional_db: None) -> None:
+def test_a_lock_has_one_holder_and_does_not_block_other_names(transactional_db: None) -> None:
     order: list[str] = []
 
     def second() -> None:
@@ -64,7 +64,7 @@ def not_free_elsewhere(name: str) -> bool:
     return not got[0]
 
 
-def test_a_lock_is_waited_for_as_long_as_is_said_and_the_transaction_goes_on(transactional_db: None) -> None:
+def test_waiting_for_a_lock_times_out_and_the_transaction_continues(transactional_db: None) -> None:
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -89,14 +89,14 @@ def test_a_lock_is_waited_for_as_long_as_is_said_and_the_transaction_goes_on(tra
         lock_within("status:1", 1)
 
 
-def test_a_rolled_back_transaction_gives_its_locks_back(transactional_db: None) -> None:
+def test_a_rolled_back_transaction_releases_its_locks(transactional_db: None) -> None:
     with pytest.raises(ZeroDivisionError), transaction.atomic():
         lock("status:1")
         raise ZeroDivisionError
     assert not not_free_elsewhere("status:1")
 
 
-def test_several_names_in_any_order_never_wait_for_each_other(transactional_db: None) -> None:
+def test_locking_several_names_in_any_order_never_deadlocks(transactional_db: None) -> None:
     errors: list[BaseException] = []
 
     def take(*names: str) -> None:

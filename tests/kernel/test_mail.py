@@ -54,7 +54,7 @@ def test_a_mail_has_text_and_html_in_the_language_of_its_reader() -> None:
         ("Operator <mail@social.example>", "Operator <mail@social.example>"),
     ],
 )
-def test_a_mail_is_sent_in_the_name_of_the_server(settings: Settings, chosen: str, shown: str) -> None:
+def test_the_sender_of_a_mail_is_the_server(settings: Settings, chosen: str, shown: str) -> None:
     settings.DEFAULT_FROM_EMAIL = chosen
     mail.send("a@example.org", "plain", {}, "en", server_name="Birds,\n& Böcke")
     sent = outgoing.outbox[0]
@@ -63,16 +63,16 @@ def test_a_mail_is_sent_in_the_name_of_the_server(settings: Settings, chosen: st
     assert "Sent by Birds" in sent.body
 
 
-def test_words_of_another_person_are_quoted_line_by_line_in_a_mail() -> None:
+def test_text_of_another_person_is_quoted_line_by_line() -> None:
     assert mail.quoted("One\n\n-- \nTwo\n") == "> One\n>\n> --\n> Two"
 
 
-def test_a_mail_without_html_is_a_plain_one() -> None:
+def test_a_mail_without_an_html_template_is_plain_text() -> None:
     mail.send("a@example.org", "plain", {}, "en")
     assert outgoing.outbox[0].alternatives == []
 
 
-def test_a_mail_says_that_a_machine_wrote_it_and_not_on_which_host() -> None:
+def test_a_mail_is_marked_as_automatic_and_does_not_reveal_the_host() -> None:
     mail.send("a@example.org", "plain", {}, "en", headers={"List-Unsubscribe": "<https://social.example/x>"})
     message = outgoing.outbox[0].message()
     assert message["Auto-Submitted"] == "auto-generated"
@@ -94,7 +94,7 @@ def test_a_display_name_cannot_add_a_mail_header(name: str) -> None:
     "address",
     ["", "a", "a@", "a@b.example\nBcc: c@d.example", "a@b.example, c@d.example", "A <a@b.example>", "a@b.example\x00"],
 )
-def test_a_mail_goes_to_one_bare_address_or_nowhere(address: str) -> None:
+def test_a_mail_is_sent_only_to_one_bare_address(address: str) -> None:
     assert mail.send(address, "plain", {}, "en") is False
     assert outgoing.outbox == []
     with pytest.raises(ValueError):
@@ -129,17 +129,17 @@ def test_a_mail_reaches_the_mail_server(smtp: MailServer) -> None:
 
 
 @pytest.mark.parametrize("smtp", [b"550 no such user"], indirect=True)
-def test_an_address_refused_for_good_is_not_tried_again(smtp: MailServer) -> None:
+def test_a_permanently_refused_address_is_not_retried(smtp: MailServer) -> None:
     assert mail.send("a@example.org", "plain", {}, "en") is False
 
 
 @pytest.mark.parametrize("smtp", [b"451 come back later"], indirect=True)
-def test_an_address_refused_for_now_is_an_error_for_the_outbox(smtp: MailServer) -> None:
+def test_a_temporarily_refused_address_is_an_error_that_the_outbox_retries(smtp: MailServer) -> None:
     with pytest.raises(Unavailable):
         mail.send("a@example.org", "plain", {}, "en")
 
 
-def test_a_dead_mail_server_is_an_error_for_the_outbox(settings: Settings) -> None:
+def test_a_dead_mail_server_is_an_error_that_the_outbox_retries(settings: Settings) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     with pytest.raises(Unavailable):
@@ -147,7 +147,7 @@ def test_a_dead_mail_server_is_an_error_for_the_outbox(settings: Settings) -> No
 
 
 @pytest.mark.parametrize("smtp", [b"250 ok"], indirect=True)
-def test_several_mails_go_by_one_connection(smtp: MailServer) -> None:
+def test_several_mails_can_use_one_connection(smtp: MailServer) -> None:
     with get_connection() as connection:
         for number in range(3):
             mail.send(f"a{number}@example.org", "plain", {}, "en", connection=connection)
@@ -169,14 +169,14 @@ def test_several_mails_go_by_one_connection(smtp: MailServer) -> None:
         ("smtp://mail.example", 25, False, False),
     ],
 )
-def test_tls_begins_at_once_or_on_request_as_the_port_is_meant(
+def test_scheme_and_port_decide_between_implicit_tls_and_starttls(
     url: str, port: int, implicit: bool, starttls: bool
 ) -> None:
     found = env.mail_settings(url)
     assert (found["EMAIL_PORT"], found["EMAIL_USE_SSL"], found["EMAIL_USE_TLS"]) == (port, implicit, starttls)
 
 
-def test_a_mail_server_without_a_user_is_not_asked_to_know_one() -> None:
+def test_without_a_user_in_the_address_the_client_does_not_log_in() -> None:
     assert env.mail_settings("smtp://mail.example:25")["EMAIL_HOST_USER"] is None
     named = env.mail_settings("smtp+tls://me%40x.example:a%2Fb%40c@mail.example:587")
     assert (named["EMAIL_HOST_USER"], named["EMAIL_HOST_PASSWORD"]) == ("me@x.example", "a/b@c")

@@ -33,7 +33,7 @@ def indexes() -> dict[str, bool]:
         return dict(cursor.fetchall())
 
 
-def test_a_migration_that_was_interrupted_goes_on_where_it_was() -> None:
+def test_an_interrupted_migration_continues_where_it_stopped() -> None:
     fields: list[tuple[str, Field]] = [("id", BigAutoField(primary_key=True)), ("number", IntegerField())]
     fields.append(("other", ForeignKey("self", CASCADE, null=True, db_index=False)))
     create = CreateModel("BesideWriters", fields)
@@ -69,7 +69,7 @@ def test_a_migration_that_was_interrupted_goes_on_where_it_was() -> None:
     assert indexes() == {"kernel_besidewriters_number": True}
 
 
-def test_an_index_is_added_only_where_it_is_missing() -> None:
+def test_an_index_is_created_only_where_it_is_missing() -> None:
     operation = CreateIndexBesideWriters("kernel_besidewriters_number", f"ON {TABLE} (number)")
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE TABLE {TABLE} (id bigint PRIMARY KEY, number int)")

@@ -57,7 +57,7 @@ def in_threads(count: int, work: Callable[[], None]) -> None:
         raise errors[0]
 
 
-def test_three_drains_at_once_keep_the_order_of_each_key_and_run_everything_once(listen: Listen) -> None:
+def test_three_concurrent_drains_keep_the_order_of_each_key_and_run_each_row_once(listen: Listen) -> None:
     listen(Happened, reactions.write_late, database=True)
     expected: dict[int, list[int]] = {thing: [] for thing in range(20)}
     for number in range(600):
@@ -69,7 +69,7 @@ def test_three_drains_at_once_keep_the_order_of_each_key_and_run_everything_once
     assert not OutboxRow.objects.exists()
 
 
-def test_the_order_holds_while_events_keep_coming(listen: Listen) -> None:
+def test_the_order_is_kept_while_events_are_being_published(listen: Listen) -> None:
     listen(Happened, reactions.write_late, database=True)
     done = threading.Event()
     numbers = iter(range(10_000))
@@ -94,7 +94,7 @@ def test_the_order_holds_while_events_keep_coming(listen: Listen) -> None:
     assert reactions.effects() == list(range(120))
 
 
-def test_a_function_that_has_moved_is_found_under_its_former_name(listen: Listen) -> None:
+def test_a_moved_reaction_is_found_under_its_former_name(listen: Listen) -> None:
     listen(Happened, reactions.write, database=True, name="tests.kernel.former.write")
     commit(Happened(1, 0))
     assert [row.subscriber for row in OutboxRow.objects.all()] == ["tests.kernel.former.write"]
@@ -102,7 +102,7 @@ def test_a_function_that_has_moved_is_found_under_its_former_name(listen: Listen
     assert reactions.effects() == [0]
 
 
-def test_a_key_has_one_order_over_all_its_subscribers_in_a_queue(listen: Listen) -> None:
+def test_rows_of_a_key_run_in_order_across_all_subscribers_of_a_queue(listen: Listen) -> None:
     order: list[tuple[str, int]] = []
 
     def first(events: Any) -> None:
@@ -120,28 +120,28 @@ def test_a_key_has_one_order_over_all_its_subscribers_in_a_queue(listen: Listen)
     assert order == [("first", 1), ("second", 1), ("first", 2), ("second", 2)]
 
 
-def test_a_reaction_gets_the_events_of_many_keys_in_one_call(listen: Listen) -> None:
+def test_one_call_gets_the_events_of_many_keys(listen: Listen) -> None:
     listen(Happened, reactions.remember)
     commit(*(Happened(n, n) for n in range(150)))
     assert drain("default") == 150
     assert reactions.calls == [list(range(150))]
 
 
-def test_a_reaction_for_long_work_gets_no_more_than_it_asked_for(listen: Listen) -> None:
+def test_the_parameter_batch_limits_the_events_of_a_call(listen: Listen) -> None:
     listen(Happened, reactions.remember, batch=2)
     commit(*(Happened(n, n) for n in range(5)))
     drain("default")
     assert reactions.calls == [[0, 1], [2, 3], [4]]
 
 
-def test_each_queue_runs_its_own_rows_only(listen: Listen) -> None:
+def test_a_drain_runs_only_rows_of_its_queue(listen: Listen) -> None:
     listen(Happened, reactions.remember, queue="feeds")
     commit(Happened(1, 1))
     assert drain("default") == 0
     assert drain("feeds") == 1
 
 
-def test_one_long_key_is_claimed_in_large_batches(listen: Listen) -> None:
+def test_many_rows_of_one_key_are_claimed_in_large_batches(listen: Listen) -> None:
     listen(Happened, reactions.write, database=True)
     commit(*(Happened(1, n) for n in range(500)))
     with CaptureQueriesContext(connection) as queries:
@@ -158,7 +158,7 @@ def test_one_long_key_is_claimed_in_large_batches(listen: Listen) -> None:
         {"claimed_until": "2100-01-01T00:00:00Z"},
     ],
 )
-def test_a_row_that_must_wait_holds_up_what_is_behind_it_also_when_an_older_one_appears(
+def test_a_waiting_row_blocks_later_rows_of_its_key_even_when_an_older_one_appears(
     listen: Listen, state: dict[str, str]
 ) -> None:
     """A transaction that commits late may add a row that is older than the one which has failed or is running."""
@@ -169,7 +169,7 @@ def test_a_row_that_must_wait_holds_up_what_is_behind_it_also_when_an_older_one_
     assert [number for call in reactions.calls for number in call] == [0, 1]
 
 
-def test_rows_that_a_drain_holds_are_not_claimed_until_the_lease_expires(listen: Listen) -> None:
+def test_claimed_rows_cannot_be_claimed_again_until_the_lease_expires(listen: Listen) -> None:
     listen(Happened, reactions.remember)
     commit(Happened(1, 1), Happened(1, 2))
     OutboxRow.objects.filter(payload__number=1).update(claim=7, claimed_until=now() + timedelta(minutes=1))
@@ -179,7 +179,7 @@ def test_rows_that_a_drain_holds_are_not_claimed_until_the_lease_expires(listen:
     assert reactions.calls == [[1], [2]]
 
 
-def test_a_drain_that_overslept_its_lease_has_no_effect(listen: Listen) -> None:
+def test_a_drain_whose_lease_has_expired_has_no_effect(listen: Listen) -> None:
     """The first reaction takes so long that a second drain claims its rows and finishes them."""
     listen(Happened, reactions.write, database=True)
     listen(Aside, _lose_the_lease)
@@ -200,7 +200,7 @@ def _lose_the_lease(events: Any) -> None:
 
 
 @pytest.mark.verify
-def test_a_short_lease_is_renewed_while_a_long_call_goes_on(listen: Listen) -> None:
+def test_a_short_lease_is_renewed_during_a_long_call(listen: Listen) -> None:
     held: list[int] = []
 
     def look(events: Any) -> None:
@@ -217,7 +217,7 @@ def test_a_short_lease_is_renewed_while_a_long_call_goes_on(listen: Listen) -> N
 
 
 @pytest.mark.verify
-def test_a_call_that_takes_longer_than_it_may_is_left_to_another_process(listen: Listen) -> None:
+def test_after_the_time_limit_of_a_call_another_process_runs_its_rows(listen: Listen) -> None:
     listen(Happened, _oversleep, seconds=0.3)
     commit(Happened(1, 1))
     drain("default", lease=0.4)
@@ -239,7 +239,7 @@ def test_an_event_without_a_key_blocks_no_other(listen: Listen) -> None:
     assert {row.payload["number"] for row in OutboxRow.objects.all()} == {1}
 
 
-def test_an_event_that_a_reaction_publishes_is_run_too(listen: Listen) -> None:
+def test_events_published_by_a_reaction_are_run(listen: Listen) -> None:
     listen(Happened, _pass_on, database=True)
     listen(Aside, reactions.remember)
     commit(Happened(1, 5))
@@ -251,7 +251,7 @@ def _pass_on(events: Any) -> None:
     publish(*(Aside(event.number) for event in events))
 
 
-def test_other_keys_are_reached_behind_ten_thousand_rows_that_wait(listen: Listen) -> None:
+def test_ten_thousand_waiting_rows_do_not_hide_rows_of_other_keys(listen: Listen) -> None:
     listen(Happened, reactions.remember)
     commit(*(Happened(1, n) for n in range(10_000)))
     OutboxRow.objects.filter(id=OutboxRow.objects.order_by("id").values("id")[:1]).update(dead_at=now())
@@ -265,7 +265,7 @@ def test_a_drain_inside_a_transaction_is_refused(listen: Listen) -> None:
         drain("default")
 
 
-def test_no_transaction_is_open_while_a_reaction_that_leaves_the_database_runs(listen: Listen) -> None:
+def test_no_transaction_is_open_during_a_reaction_that_is_not_for_the_database(listen: Listen) -> None:
     states: list[bool] = []
 
     def look(events: Any) -> None:
@@ -278,7 +278,7 @@ def test_no_transaction_is_open_while_a_reaction_that_leaves_the_database_runs(l
     assert states == [False]
 
 
-def test_the_sweep_sees_what_is_overdue_and_unclaimed(listen: Listen) -> None:
+def test_the_sweep_finds_queues_with_overdue_unclaimed_rows(listen: Listen) -> None:
     for queue in ("default", "feeds", "media"):
         listen(
             Happened,
@@ -296,7 +296,7 @@ def test_the_sweep_sees_what_is_overdue_and_unclaimed(listen: Listen) -> None:
     assert overdue_queues() == ["feeds"]
 
 
-def test_the_figures_show_depth_age_and_dead_letters(listen: Listen) -> None:
+def test_the_figures_show_depth_age_and_dead_rows(listen: Listen) -> None:
     listen(Happened, reactions.remember)
     commit(*(Happened(n, n) for n in range(4)))
     OutboxRow.objects.filter(payload__number=0).update(dead_at=now())
@@ -308,7 +308,7 @@ def test_the_figures_show_depth_age_and_dead_letters(listen: Listen) -> None:
     assert 100 <= figures.p99 < 110
 
 
-def test_a_wake_up_costs_few_statements(listen: Listen) -> None:
+def test_a_wake_up_takes_few_statements(listen: Listen) -> None:
     listen(Happened, reactions.write, database=True)
     commit(*(Happened(n, n) for n in range(200)))
     with CaptureQueriesContext(connection) as queries:

@@ -40,7 +40,7 @@ def drain_everything() -> None:
         pass
 
 
-def test_a_row_that_fails_holds_up_its_key_and_no_other(listen: Listen) -> None:
+def test_a_failing_row_blocks_only_its_key(listen: Listen) -> None:
     listen(Happened, reactions.stumble_in_database, database=True)
     reactions.poison.add(10)
     commit(*(Happened(thing, thing * 10 + n) for n in range(3) for thing in (1, 2, 3)))
@@ -53,7 +53,7 @@ def test_a_row_that_fails_holds_up_its_key_and_no_other(listen: Listen) -> None:
     assert reactions.effects("thing:1") == [10, 11, 12]
 
 
-def test_rows_before_a_failing_row_are_done(listen: Listen) -> None:
+def test_rows_before_a_failing_row_are_run(listen: Listen) -> None:
     listen(Happened, reactions.stumble_in_database, database=True)
     reactions.poison.add(2)
     commit(*(Happened(1, n) for n in range(4)))
@@ -64,7 +64,7 @@ def test_rows_before_a_failing_row_are_done(listen: Listen) -> None:
     assert second.claim is None
 
 
-def test_later_events_of_the_key_wait_for_the_row_that_backs_off(listen: Listen) -> None:
+def test_later_events_of_the_key_wait_for_a_row_that_backs_off(listen: Listen) -> None:
     listen(Happened, reactions.stumble)
     reactions.poison.add(1)
     commit(Happened(1, 1))
@@ -75,7 +75,7 @@ def test_later_events_of_the_key_wait_for_the_row_that_backs_off(listen: Listen)
     assert reactions.calls == []
 
 
-def test_a_failure_is_written_down_without_secrets_and_tried_later(listen: Listen) -> None:
+def test_a_failure_is_recorded_without_secrets_and_retried_later(listen: Listen) -> None:
     listen(Happened, reactions.stumble)
     reactions.poison.add(1)
     commit(Happened(1, 1))
@@ -102,7 +102,7 @@ def test_a_very_long_error_is_cut(listen: Listen) -> None:
     assert 1000 < len(OutboxRow.objects.get().last_error) <= 2000
 
 
-def test_the_back_off_doubles_up_to_an_hour() -> None:
+def test_the_delay_doubles_up_to_an_hour() -> None:
     assert 1.5 <= back_off(1) <= 2.5
     assert 1536 <= back_off(11) <= 2560
     assert 2700 <= back_off(30) <= 4500
@@ -128,7 +128,7 @@ def test_after_twelve_attempts_a_row_is_dead_and_logged_as_an_error(
     assert OutboxRow.objects.count() == 2, "a dead letter keeps its key waiting"
 
 
-def test_an_operator_can_try_dead_rows_again(listen: Listen, woken: list[str]) -> None:
+def test_an_operator_can_retry_dead_rows(listen: Listen, woken: list[str]) -> None:
     listen(Happened, reactions.stumble)
     commit(Happened(1, 1), Happened(1, 2), Happened(2, 3))
     OutboxRow.objects.filter(payload__number=1).update(dead_at=now(), attempts=12)
@@ -142,7 +142,9 @@ def test_an_operator_can_try_dead_rows_again(listen: Listen, woken: list[str]) -
     assert [number for call in reactions.calls for number in call] == [3, 1, 2]
 
 
-def test_an_operator_can_drop_a_row_and_the_key_goes_on(listen: Listen, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_operator_can_discard_a_row_so_that_its_key_continues(
+    listen: Listen, caplog: pytest.LogCaptureFixture
+) -> None:
     listen(Happened, reactions.remember)
     commit(Happened(1, 1), Happened(1, 2))
     row = OutboxRow.objects.order_by("id")[0]
@@ -155,7 +157,7 @@ def test_an_operator_can_drop_a_row_and_the_key_goes_on(listen: Listen, caplog: 
     assert reactions.calls == [[2]]
 
 
-def test_a_claimed_row_cannot_be_dropped_or_retried(listen: Listen) -> None:
+def test_a_claimed_row_can_be_neither_discarded_nor_retried(listen: Listen) -> None:
     listen(Happened, reactions.remember)
     commit(Happened(1, 1))
     OutboxRow.objects.update(claim=1, claimed_until=now() + timedelta(seconds=30))
@@ -165,7 +167,7 @@ def test_a_claimed_row_cannot_be_dropped_or_retried(listen: Listen) -> None:
     assert retry([row.id], by=None) == 0
 
 
-def test_an_event_for_an_unknown_subscriber_waits_for_the_release_that_knows_it(listen: Listen) -> None:
+def test_an_event_for_an_unknown_subscriber_waits_for_a_release_that_has_it(listen: Listen) -> None:
     subscription = listen(Happened, reactions.remember)
     listen(Happened, reactions.write, database=True)
     commit(Happened(1, 1))
@@ -180,7 +182,7 @@ def test_an_event_for_an_unknown_subscriber_waits_for_the_release_that_knows_it(
     assert reactions.effects() == [1]
 
 
-def test_a_failed_database_reaction_leaves_no_trace(listen: Listen) -> None:
+def test_a_failed_database_reaction_changes_nothing(listen: Listen) -> None:
     listen(Happened, reactions.stumble_in_database, database=True)
     reactions.poison.add(1)
     commit(Happened(1, 1))
@@ -200,7 +202,7 @@ def test_a_reaction_that_breaks_its_transaction_fails_like_any_other(listen: Lis
     assert "division by zero" in OutboxRow.objects.get().last_error
 
 
-def test_a_drain_that_is_stopped_gives_back_what_it_holds(listen: Listen) -> None:
+def test_a_stopped_drain_releases_its_rows(listen: Listen) -> None:
     def stop(events: Any) -> None:
         raise SystemExit
 

@@ -55,7 +55,7 @@ def drain_until_empty(seconds: float, **terms: Any) -> None:
 
 
 @pytest.mark.verify
-def test_a_drain_killed_in_the_middle_of_a_batch_loses_nothing_and_does_nothing_twice(listen: Listen) -> None:
+def test_a_drain_killed_during_a_batch_loses_and_repeats_nothing(listen: Listen) -> None:
     listen(Happened, reactions.write_and_hang, database=True)
     commit(*(Happened(n % 5, n) for n in range(40)))
     process = drain_process.start("write_and_hang", database=True, lease=1.0)
@@ -73,7 +73,7 @@ def test_a_drain_killed_in_the_middle_of_a_batch_loses_nothing_and_does_nothing_
 
 
 @pytest.mark.verify
-def test_a_row_that_kills_its_process_blocks_only_its_key_and_dies_at_last(listen: Listen) -> None:
+def test_a_row_that_kills_its_process_blocks_only_its_key_and_is_eventually_given_up(listen: Listen) -> None:
     subscription = listen(Happened, reactions.die, database=True)
     commit(*(Happened(n, n) for n in range(8, 18)))
     process = drain_process.start("die", database=True, lease=0.5)
@@ -97,7 +97,7 @@ def test_a_row_that_kills_its_process_blocks_only_its_key_and_dies_at_last(liste
     assert row.subscriber == subscription.subscriber
 
 
-def test_an_emptied_redis_between_commit_and_drain_loses_nothing(listen: Listen, woken: list[str]) -> None:
+def test_no_event_is_lost_if_redis_is_emptied_between_commit_and_drain(listen: Listen, woken: list[str]) -> None:
     listen(Happened, reactions.write, database=True)
     commit(Happened(1, 1))
     redis.client("broker").flushdb()

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 compiles = pytest.mark.skipif(is_plain("plans"), reason="a query is built and compiled each time")
 
 
-def test_rows_are_those_of_the_query_set() -> None:
+def test_a_plan_returns_the_rows_of_its_query_set() -> None:
     people = [make_account(name, display_name=name.upper()) for name in ("anna", "ben", "cleo")]
     plan = Plan(lambda: Account.objects.filter(id__one_of=IDS).order_by("username"))
     found = plan.run(ids=[people[2].id, people[0].id])
@@ -29,7 +29,7 @@ def test_rows_are_those_of_the_query_set() -> None:
     assert plan.first(ids=[]) is None
 
 
-def test_related_rows_come_along() -> None:
+def test_a_plan_loads_related_rows() -> None:
     user = make_user("anna")
     plan = Plan(lambda: User.objects.select_related("account", "role").filter(id=Slot("id", User._meta.pk)))
     with CaptureQueriesContext(connection) as queries:
@@ -48,7 +48,7 @@ def test_a_plan_converts_values_like_the_orm() -> None:
 
 
 @compiles
-def test_the_query_is_built_once() -> None:
+def test_the_query_of_a_plan_is_built_once() -> None:
     built = []
 
     def build() -> QuerySet[Account]:
@@ -61,20 +61,20 @@ def test_the_query_is_built_once() -> None:
     assert built == [1]
 
 
-def test_a_forgotten_value_is_an_error() -> None:
+def test_a_missing_value_is_an_error() -> None:
     plan = Plan(lambda: Account.objects.filter(id=Slot("id", Account._meta.pk)))
     with pytest.raises(KeyError):
         plan.run()
 
 
 @compiles
-def test_a_prefetch_is_an_error() -> None:
+def test_prefetching_in_a_plan_is_an_error() -> None:
     with pytest.raises(ValueError, match="prefetch"):
         Plan(lambda: Account.objects.prefetch_related("moved_to")).run()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_outside_a_transaction_the_same_rows_come_without_a_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_a_transaction_a_plan_returns_the_same_rows_without_a_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
     people = [make_user(name).account for name in ("dora", "emil")]
     plans = (
         Plan(lambda: Account.objects.select_related("user__role", "stat").filter(id__one_of=IDS).order_by("username")),
@@ -106,7 +106,7 @@ def _members(row: Any) -> Any:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_threads_run_a_plan_side_by_side() -> None:
+def test_several_threads_can_run_a_plan_concurrently() -> None:
     accounts = [make_account() for _number in range(20)]
     plan = Plan(lambda: Account.objects.filter(id=Slot("id", Account._meta.pk)))
 

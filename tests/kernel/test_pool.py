@@ -67,7 +67,7 @@ def restart(server: Embedded) -> None:
     server.start()
 
 
-def test_after_a_restart_of_postgresql_every_request_is_served(server: Embedded, pool: Pool) -> None:
+def test_all_requests_succeed_after_a_restart_of_postgresql(server: Embedded, pool: Pool) -> None:
     taken = [pool.getconn() for _ in range(3)]
     for connection in taken:
         pool.putconn(connection)
@@ -75,7 +75,7 @@ def test_after_a_restart_of_postgresql_every_request_is_served(server: Embedded,
     assert len({ask(pool) for _ in range(6)}) == 1
 
 
-def test_a_connection_that_broke_in_use_is_not_given_again(server: Embedded, pool: Pool) -> None:
+def test_a_connection_that_broke_in_use_is_not_reused(server: Embedded, pool: Pool) -> None:
     connection = pool.getconn()
     restart(server)
     with pytest.raises(psycopg.OperationalError):
@@ -84,12 +84,12 @@ def test_a_connection_that_broke_in_use_is_not_given_again(server: Embedded, poo
     assert ask(pool)
 
 
-def test_the_connection_that_was_returned_last_is_given_first(pool: Pool, connecting: Connecting) -> None:
+def test_the_connection_returned_last_is_reused_first(pool: Pool, connecting: Connecting) -> None:
     assert len({ask(pool) for _ in range(5)}) == 1
     assert connecting.asked == 1
 
 
-def test_a_notice_on_an_idle_connection_is_no_reason_to_give_it_up(pool: Pool, connecting: Connecting) -> None:
+def test_an_idle_connection_with_a_notice_is_reused(pool: Pool, connecting: Connecting) -> None:
     connection = pool.getconn()
     connection.execute("LISTEN something")
     pool.putconn(connection)
@@ -100,7 +100,7 @@ def test_a_notice_on_an_idle_connection_is_no_reason_to_give_it_up(pool: Pool, c
     assert connecting.asked == asked
 
 
-def test_an_absent_database_is_asked_once_a_second(
+def test_connecting_to_a_stopped_database_is_attempted_once_a_second(
     server: Embedded, pool: Pool, connecting: Connecting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1000.0]
@@ -121,7 +121,7 @@ def test_an_absent_database_is_asked_once_a_second(
     assert ask(pool)
 
 
-def test_a_silent_database_is_waited_for_less_than_a_second_and_once(
+def test_a_silent_database_delays_only_one_request_for_less_than_a_second(
     connecting: Connecting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert pools.CONNECT_SECONDS < 1
@@ -156,13 +156,13 @@ def give_back_to_who_waits(pool: Pool) -> None:
     assert len(found) == 1
 
 
-def test_a_waiting_thread_gets_the_connection_that_is_returned(connecting: Connecting) -> None:
+def test_a_waiting_thread_gets_the_returned_connection(connecting: Connecting) -> None:
     pool = Pool(connecting, max_size=1, timeout=10)
     give_back_to_who_waits(pool)
     pool.close()
 
 
-def test_while_others_come_back_soon_no_further_connection_is_made(
+def test_no_further_connection_is_made_if_another_is_returned_soon(
     pool: Pool, connecting: Connecting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pools, "INITIAL_SIZE", 1)
@@ -171,7 +171,7 @@ def test_while_others_come_back_soon_no_further_connection_is_made(
     assert connecting.asked == 1
 
 
-def test_while_those_in_use_stay_away_a_further_connection_is_made(
+def test_a_further_connection_is_made_if_none_is_returned_soon(
     pool: Pool, connecting: Connecting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pools, "INITIAL_SIZE", 1)
@@ -182,7 +182,7 @@ def test_while_those_in_use_stay_away_a_further_connection_is_made(
         pool.putconn(connection)
 
 
-def test_connections_that_are_needed_no_more_are_closed(
+def test_connections_that_are_no_longer_needed_are_closed(
     server: Embedded, pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def connections() -> int:
@@ -206,7 +206,7 @@ def test_connections_that_are_needed_no_more_are_closed(
     assert eventually(lambda: connections() == 1, 10)
 
 
-def test_when_all_are_in_use_for_too_long_it_is_said(pool: Pool) -> None:
+def test_an_error_says_that_all_connections_are_in_use(pool: Pool) -> None:
     taken = [pool.getconn() for _ in range(3)]
     with pytest.raises(psycopg.OperationalError, match="All 3 connections"):
         pool.getconn()
@@ -214,7 +214,7 @@ def test_when_all_are_in_use_for_too_long_it_is_said(pool: Pool) -> None:
         pool.putconn(connection)
 
 
-def test_an_open_transaction_does_not_reach_the_next_user(pool: Pool, connecting: Connecting) -> None:
+def test_an_open_transaction_is_rolled_back_before_the_connection_is_reused(pool: Pool, connecting: Connecting) -> None:
     connection = pool.getconn()
     connection.execute("BEGIN")
     connection.execute("CREATE TEMPORARY TABLE left_behind ()")
@@ -236,7 +236,7 @@ def test_connections_are_replaced_after_their_lifetime(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_django_takes_its_connections_from_the_pool_and_gives_them_back() -> None:
+def test_django_takes_connections_from_the_pool_and_returns_them() -> None:
     database = settings.DATABASES["default"]
     wrapper = DatabaseWrapper(database | {"OPTIONS": database["OPTIONS"] | {"pool": {"max_size": 1, "timeout": 0.05}}})
     wrapper.alias = "pooled"
@@ -279,7 +279,7 @@ Get = Callable[..., Any]
         ("/auth/sign_in", "text/html"),
     ],
 )
-def test_without_a_database_every_answer_is_503_and_says_when_to_try_again(path: str, kind: str) -> None:
+def test_without_a_database_every_response_is_503_with_a_retry_time(path: str, kind: str) -> None:
     client = Client(raise_request_exception=False)
     client.cookies[settings.SESSION_COOKIE_NAME] = "a-session"
     answer = client.get(path, headers={"Accept": kind if kind == "text/html" else "application/activity+json"})

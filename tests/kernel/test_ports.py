@@ -23,7 +23,7 @@ class Polite:
         return "Good morning"
 
 
-def test_a_port_answers_with_what_was_plugged_in() -> None:
+def test_a_port_returns_its_implementation() -> None:
     port: Port[Greeter] = Port("greeter")
     polite = Polite()
     port.plug(polite)
@@ -32,14 +32,14 @@ def test_a_port_answers_with_what_was_plugged_in() -> None:
     assert port.find() is polite
 
 
-def test_an_unplugged_port_says_which_one_it_is_or_none() -> None:
+def test_the_error_of_an_unplugged_port_names_it() -> None:
     port: Port[Greeter] = Port("greeter")
     assert port.find() is None
     with pytest.raises(Unplugged, match="greeter"):
         port.get()
 
 
-def test_two_apps_cannot_answer_one_port() -> None:
+def test_a_port_has_only_one_implementation() -> None:
     port: Port[Greeter] = Port("greeter")
     port.plug(Polite())
     with pytest.raises(RuntimeError, match="already answered"):
@@ -48,7 +48,7 @@ def test_two_apps_cannot_answer_one_port() -> None:
     assert port.find() is None
 
 
-def test_a_test_can_replace_an_implementation_for_a_while() -> None:
+def test_a_test_can_replace_an_implementation_temporarily() -> None:
     port: Port[Greeter] = Port("greeter")
     polite = Polite()
     port.plug(polite)
@@ -58,13 +58,13 @@ def test_a_test_can_replace_an_implementation_for_a_while() -> None:
     assert port.get() is polite
 
 
-def test_batches_keep_everything_in_order() -> None:
+def test_batches_contain_all_items_in_order() -> None:
     assert list(in_batches(range(7), 3)) == [[0, 1, 2], [3, 4, 5], [6]]
     assert list(in_batches([], 3)) == []
     assert list(in_batches(range(3), 3)) == [[0, 1, 2]]
 
 
-def test_batches_take_no_more_than_they_need() -> None:
+def test_batches_read_only_the_items_they_need() -> None:
     taken: list[int] = []
 
     def source() -> Iterator[int]:
@@ -76,6 +76,6 @@ def test_batches_take_no_more_than_they_need() -> None:
     assert taken == [0, 1, 2, 3]
 
 
-def test_a_batch_of_nothing_is_refused() -> None:
+def test_a_batch_size_below_one_is_refused() -> None:
     with pytest.raises(ValueError):
         in_batches([1], 0)

@@ -72,7 +72,7 @@ def test_answers_are_bytes_and_the_client_is_one_per_role(server: Valkey) -> Non
 
 
 @both_ways
-def test_a_dead_server_fails_at_once(server: Valkey, asking: Asking) -> None:
+def test_commands_to_a_dead_server_fail_immediately(server: Valkey, asking: Asking) -> None:
     assert asking("cache", "PING")
     server.kill()
     assert seconds_to_fail("cache", asking) < SOON
@@ -81,7 +81,7 @@ def test_a_dead_server_fails_at_once(server: Valkey, asking: Asking) -> None:
 
 @pytest.mark.verify
 @both_ways
-def test_a_silent_server_is_waited_for_once_and_then_not_for_a_second(
+def test_a_silent_server_delays_one_command_a_second(
     server: Valkey, monkeypatch: pytest.MonkeyPatch, asking: Asking
 ) -> None:
     asking("cache", "PING")
@@ -98,14 +98,14 @@ def test_a_silent_server_is_waited_for_once_and_then_not_for_a_second(
 
 
 @both_ways
-def test_a_restart_is_not_noticed_by_whoever_asks_afterwards(server: Valkey, asking: Asking) -> None:
+def test_commands_succeed_after_a_restart_of_the_server(server: Valkey, asking: Asking) -> None:
     asking("cache", "PING")
     server.kill()
     server.start()
     assert asking("cache", "PING"), "the connection that was kept is dead: a new one is made"
 
 
-def test_an_answer_that_comes_too_late_is_nobody_elses(server: Valkey) -> None:
+def test_a_late_answer_is_not_taken_for_that_of_another_command(server: Valkey) -> None:
     assert redis.ask("cache", "ECHO", "before") == b"before"
     with server.stopped(), pytest.raises(redis.RedisError):
         redis.ask("cache", "ECHO", "too late")
@@ -114,7 +114,7 @@ def test_an_answer_that_comes_too_late_is_nobody_elses(server: Valkey) -> None:
         assert redis.ask("cache", "ECHO", f"after {number}") == b"after %d" % number
 
 
-def test_an_error_for_an_answer_ends_neither_connection_nor_circuit(server: Valkey) -> None:
+def test_an_error_answer_keeps_the_connection_and_the_circuit_closed(server: Valkey) -> None:
     redis.client("cache").set("text", "x")
     connections = len(redis.client("cache").client_list())
     for _time in range(5):
@@ -124,7 +124,7 @@ def test_an_error_for_an_answer_ends_neither_connection_nor_circuit(server: Valk
     assert len(redis.client("cache").client_list()) <= connections + 1
 
 
-def test_commands_at_once_are_answered_in_their_order_and_an_error_among_them_is_raised(server: Valkey) -> None:
+def test_commands_of_a_transaction_are_answered_in_order_and_an_error_is_raised(server: Valkey) -> None:
     assert redis.ask_at_once("cache", ("SET", "n", 1), ("INCR", "n"), ("GET", "n")) == [b"OK", 2, b"2"]
     redis.client("cache").set("text", "x")
     with pytest.raises(redis.RedisError, match="not an integer"):
@@ -134,7 +134,7 @@ def test_commands_at_once_are_answered_in_their_order_and_an_error_among_them_is
     assert redis.ask_at_once("cache", ("GET", "n")) == redis.ask("cache", "MGET", "n") == [b"3"]
 
 
-def test_best_effort_swallows_and_says_so_once(server: Valkey, caplog: pytest.LogCaptureFixture) -> None:
+def test_best_effort_suppresses_errors_and_logs_one_warning(server: Valkey, caplog: pytest.LogCaptureFixture) -> None:
     server.kill()
     with caplog.at_level(logging.WARNING):
         for _ in range(5):
@@ -144,12 +144,12 @@ def test_best_effort_swallows_and_says_so_once(server: Valkey, caplog: pytest.Lo
     assert caplog.text.count("count something for this test") == 1
 
 
-def test_best_effort_hides_no_fault_of_our_own() -> None:
+def test_best_effort_does_not_suppress_other_errors() -> None:
     with pytest.raises(ZeroDivisionError), redis.best_effort("divide"):
         raise ZeroDivisionError
 
 
-def test_a_script_is_loaded_again_when_redis_has_forgotten_it(server: Valkey) -> None:
+def test_a_script_is_loaded_again_after_redis_lost_it(server: Valkey) -> None:
     script = redis.Script("cache", "return redis.call('INCRBY', KEYS[1], ARGV[1])")
     assert script(["n"], [2]) == 2
     redis.client("cache").script_flush()
@@ -160,7 +160,7 @@ def test_a_script_is_loaded_again_when_redis_has_forgotten_it(server: Valkey) ->
 
 
 @both_ways
-def test_a_fork_does_not_talk_on_its_parents_connection(server: Valkey, asking: Asking) -> None:
+def test_a_forked_child_does_not_use_the_connection_of_its_parent(server: Valkey, asking: Asking) -> None:
     asking("cache", "SET", "who", "parent")
     child = os.fork()
     if child == 0:
@@ -174,7 +174,7 @@ def test_a_fork_does_not_talk_on_its_parents_connection(server: Valkey, asking: 
 
 
 @both_ways
-def test_threads_share_the_connections(server: Valkey, asking: Asking) -> None:
+def test_threads_share_connections(server: Valkey, asking: Asking) -> None:
     wrong: list[bytes] = []
 
     def work(name: bytes) -> None:
@@ -188,7 +188,7 @@ def test_threads_share_the_connections(server: Valkey, asking: Asking) -> None:
     assert wrong == []
 
 
-def test_a_heartbeat_is_seen_and_its_absence_too(server: Valkey) -> None:
+def test_present_and_missing_heartbeats_are_detected(server: Valkey) -> None:
     assert heartbeats.last("worker") is None
     heartbeats.beat("worker")
     assert heartbeats.last("worker") is not None
@@ -197,7 +197,7 @@ def test_a_heartbeat_is_seen_and_its_absence_too(server: Valkey) -> None:
     heartbeats.beat("worker")
 
 
-def test_a_circuit_closes_by_itself() -> None:
+def test_a_circuit_closes_after_a_while() -> None:
     circuit = Circuit(0.05)
     assert not circuit.is_open
     circuit.failed()

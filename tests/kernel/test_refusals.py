@@ -30,7 +30,7 @@ def test_refusals_add_up_by_sender_reason_and_day() -> None:
     assert dict(refusals.load_today())[_Reason.ODD.key] == 8
 
 
-def test_parts_that_are_left_out_are_collected_where_somebody_asks() -> None:
+def test_left_out_parts_are_counted_inside_the_block() -> None:
     leave_out(_Reason.ODD)
     with count_left_out() as counts:
         leave_out(_Reason.LONG, 3)
@@ -38,7 +38,7 @@ def test_parts_that_are_left_out_are_collected_where_somebody_asks() -> None:
     assert counts == {_Reason.LONG: 3}
 
 
-def test_one_line_of_the_log_stands_for_a_hundred_refusals(caplog: pytest.LogCaptureFixture) -> None:
+def test_one_line_is_logged_for_every_hundred_refusals(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING, "social.refusals")
     for _number in range(205):
         count_refusals("one.example", {_Reason.ODD: 1})
@@ -47,7 +47,7 @@ def test_one_line_of_the_log_stands_for_a_hundred_refusals(caplog: pytest.LogCap
     ]
 
 
-def test_a_flood_of_refusals_is_written_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_refusals_are_written_together(monkeypatch: pytest.MonkeyPatch) -> None:
     # Write the counts that other tests have left in this process, so that they do not appear in this test.
     refusals.write_noted()
     Refusal.objects.all().delete()

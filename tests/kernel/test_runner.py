@@ -44,7 +44,7 @@ def rows() -> None:
 
 
 @pytest.mark.usefixtures("rows")
-def test_no_more_is_under_way_than_the_terms_allow() -> None:
+def test_the_terms_limit_the_rows_under_way() -> None:
     under_way: Counter[str] = Counter()
     most_of_one, most_of_all = 0, 0
 
@@ -69,7 +69,7 @@ def test_no_more_is_under_way_than_the_terms_allow() -> None:
 
 
 @pytest.mark.usefixtures("rows")
-def test_a_failing_row_stops_no_other_and_is_given_up_after_its_attempts() -> None:
+def test_a_failing_row_does_not_stop_others_and_is_given_up_after_its_attempts() -> None:
     tried: Counter[str] = Counter()
 
     def steps(job: Job[Fetch]) -> Steps:
@@ -101,7 +101,7 @@ def test_a_failing_row_stops_no_other_and_is_given_up_after_its_attempts() -> No
 
 
 @pytest.mark.usefixtures("rows")
-def test_a_host_that_fails_delays_no_other_and_is_asked_once_until_it_answers() -> None:
+def test_a_failing_host_delays_no_other_and_gets_one_request_at_a_time() -> None:
     asked: list[str] = []
 
     def steps(job: Job[Fetch]) -> Steps:
@@ -138,7 +138,7 @@ def posts(*hosts: str) -> list[Fetch]:
     return [Fetch(kind="post", uri=f"{host}/{number}", host=host) for number, host in enumerate(hosts)]
 
 
-def test_rows_held_by_a_killed_process_get_another_run() -> None:
+def test_rows_of_a_killed_process_are_run_again() -> None:
     held = Now() + timedelta(hours=1)
     Fetch.objects.create(kind="post", uri="a.example/0", host="a.example", claim=1, claimed_until=held)
     with transaction.atomic():
@@ -158,7 +158,7 @@ def test_every_kind_of_work_has_terms_a_queue_and_a_reaction() -> None:
         assert [subscription.queue for subscription in registry.of(model.due)] == [model.queue]
 
 
-def test_a_host_that_is_slow_delays_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_host_does_not_delay_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """The slow host's rows, which are older, run until all rows of the other host are done."""
     on_terms(monkeypatch, at_once=5, per_host=4, claimed=50)
     Fetch.objects.bulk_create(posts(*["slow.example"] * 40, *["quick.example"] * 40))
@@ -176,7 +176,7 @@ def test_a_host_that_is_slow_delays_no_other(monkeypatch: pytest.MonkeyPatch) ->
     assert done == {"slow.example": 40, "quick.example": 40}
 
 
-def test_a_run_that_waits_for_a_slow_host_claims_until_the_next_run_has_a_thread(
+def test_a_run_waiting_for_a_slow_host_claims_rows_until_the_next_run_has_a_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The run's time for claiming is zero and no other thread is free, but new rows are processed nevertheless."""
@@ -201,7 +201,7 @@ def test_a_run_that_waits_for_a_slow_host_claims_until_the_next_run_has_a_thread
     assert not work.claiming
 
 
-def test_one_of_two_runs_that_end_at_once_continues_to_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_two_runs_ending_together_one_continues_to_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     """If both stopped claiming, they would wait for slow hosts, and due rows of other hosts would not be processed."""
     both = threading.Barrier(2)
 
@@ -219,7 +219,7 @@ def test_one_of_two_runs_that_end_at_once_continues_to_claim(monkeypatch: pytest
     assert len(list(work.claiming)) == 1
 
 
-def test_deleting_an_object_ends_all_waiting_work_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deleting_an_object_deletes_its_waiting_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """A push service may report that a subscription was deleted: its rows are deleted, even running ones, without an error."""
     on_terms(monkeypatch, at_once=5, per_host=1, claimed=50)
     Fetch.objects.bulk_create(posts(*["push.example"] * 30))
@@ -259,7 +259,7 @@ def test_rows_older_than_their_lifetime_are_given_up(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.django_db(transaction=True)
-def test_row_71_processes_together_keep_the_pace_of_a_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_71_all_processes_together_keep_the_pace_of_a_host(monkeypatch: pytest.MonkeyPatch) -> None:
     on_terms(monkeypatch, pace=3600.0, at_once=100, per_host=10, claimed=10)
     Fetch.objects.bulk_create(posts(*["a.example", "b.example"] * 50))
 
@@ -273,7 +273,7 @@ def test_row_71_processes_together_keep_the_pace_of_a_host(monkeypatch: pytest.M
 
 
 @pytest.mark.django_db(transaction=True)
-def test_row_71_two_processes_that_find_a_host_free_at_once_ask_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_71_only_one_of_two_concurrent_claims_gets_a_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each process finds a different row first, because an older row was added before the second process started."""
     on_terms(monkeypatch, pace=3600.0)
     Host.objects.create(queue="fetches", name="a.example")
@@ -297,7 +297,7 @@ def test_row_71_two_processes_that_find_a_host_free_at_once_ask_it_once(monkeypa
     assert len(claimed) == 1
 
 
-def test_row_71_neither_an_answer_nor_a_failure_shortens_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_71_neither_successes_nor_failures_shorten_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     on_terms(monkeypatch, pace=3600.0, pause=0.0)
     Fetch.objects.bulk_create(posts(*["a.example"] * 9))
     asked = 0
@@ -333,7 +333,7 @@ def test_hosts_with_a_pace_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("pace", [0.0, 3600.0])
-def test_a_claim_is_one_statement_however_many_hosts_there_are(monkeypatch: pytest.MonkeyPatch, pace: float) -> None:
+def test_a_claim_takes_one_statement_for_any_number_of_hosts(monkeypatch: pytest.MonkeyPatch, pace: float) -> None:
     on_terms(monkeypatch, pace=pace, at_once=200)
     for number in (2, 60):
         Fetch.objects.bulk_create(posts(*(f"{place}.of{number}.example" for place in range(number))))
@@ -343,7 +343,7 @@ def test_a_claim_is_one_statement_however_many_hosts_there_are(monkeypatch: pyte
         assert len([query for query in queries if "SAVEPOINT" not in query["sql"]]) == 1
 
 
-def test_waiting_rows_of_a_host_are_limited_and_added_in_a_fixed_number_of_statements(
+def test_waiting_rows_of_a_host_are_limited_with_a_fixed_number_of_statements(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     on_terms(monkeypatch, waiting=40)

@@ -65,7 +65,7 @@ def test_only_one_of_several_schedulers_sends_tasks(sent: list[str]) -> None:
     assert not second.leads
 
 
-def test_another_takes_over_when_the_lease_runs_out_and_makes_up_for_the_gap(sent: list[str]) -> None:
+def test_another_scheduler_takes_over_an_expired_lease_and_sends_missed_tasks(sent: list[str]) -> None:
     first, second = scheduler(), scheduler(3600)
     turn(first)
     second.schedule["sweep"].last_run_at = second.schedule["sweep"].last_run_at.replace(year=2020)
@@ -78,7 +78,7 @@ def test_another_takes_over_when_the_lease_runs_out_and_makes_up_for_the_gap(sen
     assert second.leads
 
 
-def test_a_scheduler_that_ends_gives_the_lease_back(sent: list[str]) -> None:
+def test_a_scheduler_that_ends_releases_the_lease(sent: list[str]) -> None:
     first, second = scheduler(), scheduler()
     turn(first)
     first.close()
@@ -86,7 +86,7 @@ def test_a_scheduler_that_ends_gives_the_lease_back(sent: list[str]) -> None:
     assert second.leads
 
 
-def test_a_leader_that_cannot_renew_stops_sending_before_another_begins(
+def test_a_leader_that_cannot_renew_its_lease_stops_before_another_starts(
     sent: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*args: Any) -> bool:
@@ -105,7 +105,9 @@ def test_a_leader_that_cannot_renew_stops_sending_before_another_begins(
     assert sent == []
 
 
-def test_a_dead_broker_costs_a_turn_and_no_more(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+def test_the_scheduler_logs_tasks_that_a_dead_broker_did_not_accept(
+    monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
     def refuse(*args: Any, **options: Any) -> None:
         raise ConnectionError
 
@@ -116,7 +118,7 @@ def test_a_dead_broker_costs_a_turn_and_no_more(monkeypatch: pytest.MonkeyPatch,
     assert "did not take sweep" in caplog.text
 
 
-def test_the_sweep_wakes_the_queues_that_wait(woken: list[str]) -> None:
+def test_the_sweep_wakes_overdue_queues(woken: list[str]) -> None:
     for queue in ("default", "feeds"):
         OutboxRow.objects.create(queue=queue, key="", subscriber="x", event="X", payload={}, attempts=0, last_error="")
     OutboxRow.objects.filter(queue="feeds").update(due_at="2020-01-01T00:00:00Z")
@@ -124,7 +126,7 @@ def test_the_sweep_wakes_the_queues_that_wait(woken: list[str]) -> None:
     assert woken == ["feeds"]
 
 
-def test_every_entry_names_a_known_queue_and_expires_before_it_piles_up() -> None:
+def test_every_entry_has_a_known_queue_and_expires_within_an_hour() -> None:
     for name, entry in schedule.SCHEDULE.items():
         assert entry["options"]["queue"] in QUEUES, name
         assert entry["options"]["expires"] <= 3600, name
@@ -139,7 +141,7 @@ def test_every_reaction_is_in_a_queue_that_workers_serve() -> None:
     assert registry.queues() <= set(QUEUES)
 
 
-def test_leases_are_one_holders_at_a_time() -> None:
+def test_a_lease_has_one_holder_at_a_time() -> None:
     assert locks.acquire("x", "a", 30)
     assert locks.acquire("x", "a", 30)
     assert not locks.acquire("x", "b", 30)
@@ -154,7 +156,7 @@ def test_leases_are_one_holders_at_a_time() -> None:
 
 
 @pytest.mark.parametrize("unplugged", [False, True], ids=["whole", "without federation"])
-def test_the_process_asks_for_the_tasks_of_what_is_plugged_in_and_loads_none_of_it(unplugged: bool) -> None:
+def test_the_scheduler_sends_the_tasks_of_installed_apps_without_loading_them(unplugged: bool) -> None:
     program = """if True:
         import sys
         from types import SimpleNamespace
@@ -180,7 +182,7 @@ def test_the_process_asks_for_the_tasks_of_what_is_plugged_in_and_loads_none_of_
     assert loaded == ""
 
 
-def test_a_worker_finds_every_task_of_the_schedule_of_this_and_earlier_releases() -> None:
+def test_a_worker_knows_all_scheduled_tasks_of_this_and_earlier_releases() -> None:
     """The check runs in a separate process, because other tests may have imported modules that a worker does not import."""
     program = """if True:
         import django

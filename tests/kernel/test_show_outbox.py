@@ -39,7 +39,7 @@ def test_an_empty_outbox_says_so() -> None:
     assert "empty" in show()
 
 
-def test_the_table_shows_queues_and_rows_with_their_reason() -> None:
+def test_the_table_shows_queues_and_rows_with_their_errors() -> None:
     row(dead_at=now(), attempts=12, last_error="ValueError: no\nat x.py:1")
     row("feeds", due_at=now() + timedelta(hours=1))
     text = show()
@@ -51,7 +51,7 @@ def test_the_table_shows_queues_and_rows_with_their_reason() -> None:
     assert "scheduled" not in show("--dead")
 
 
-def test_the_machine_readable_form_has_everything() -> None:
+def test_the_json_output_is_complete() -> None:
     made = row(attempts=2, last_error="E", claimed_until=now() + timedelta(minutes=1))
     found = json.loads(show("--json"))
     assert found["rows"][0]["id"] == made.pk
@@ -61,7 +61,7 @@ def test_the_machine_readable_form_has_everything() -> None:
     assert set(figures) == {"queue", "depth", "dead", "oldest", "p99"}
 
 
-def test_retry_and_discard_by_command() -> None:
+def test_rows_can_be_retried_and_discarded_by_a_command() -> None:
     first, second = row(dead_at=now(), attempts=12), row(dead_at=now(), attempts=12)
     assert json.loads(show("--retry", str(first.pk), "--json")) == {"retried": 1}
     first.refresh_from_db()
@@ -84,12 +84,12 @@ def audited() -> list[tuple[str, str, int, str]]:
 
 
 @pytest.mark.parametrize("arguments", [("--retry", "99999999"), ("--retry", "x"), ("--discard", "99999999")])
-def test_unknown_rows_of_the_outbox_are_errors(arguments: tuple[str, ...]) -> None:
+def test_unknown_rows_are_errors(arguments: tuple[str, ...]) -> None:
     with pytest.raises(CommandError):
         show(*arguments)
 
 
-def test_a_running_row_is_left_alone() -> None:
+def test_a_claimed_row_is_not_changed() -> None:
     made = row(claim=1, claimed_until=now() + timedelta(minutes=1))
     with pytest.raises(CommandError):
         show("--discard", str(made.pk))
@@ -111,7 +111,7 @@ def request_of() -> Callable[[Any], HttpRequest]:
     return make
 
 
-def test_the_admin_only_looks_but_for_its_two_actions(request_of: Callable[[Any], HttpRequest]) -> None:
+def test_the_admin_is_read_only_except_for_its_two_actions(request_of: Callable[[Any], HttpRequest]) -> None:
     request = request_of(make_user("boss", role="Owner"))
     OutboxRow.objects.all().delete()  # removes the events of the new account
     made = row(dead_at=now(), attempts=12)
@@ -133,7 +133,7 @@ def test_the_admin_only_looks_but_for_its_two_actions(request_of: Callable[[Any]
     ]
 
 
-def test_somebody_without_the_right_gets_no_actions(request_of: Callable[[Any], HttpRequest]) -> None:
+def test_users_without_the_permission_get_no_actions(request_of: Callable[[Any], HttpRequest]) -> None:
     site: OutboxRowAdmin = admin.site._registry[OutboxRow]
     assert not site.get_actions(request_of(make_user()))
 

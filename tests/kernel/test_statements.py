@@ -57,7 +57,7 @@ def no_cursors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("SELECT 1 WHERE false", {}),
     ],
 )
-def test_rows_are_those_of_a_cursor(sql: str, values: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rows_equal_those_of_a_cursor(sql: str, values: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     with transaction.atomic():
         by_cursor = rows_of(sql, values)
     with no_cursors(monkeypatch):
@@ -65,7 +65,7 @@ def test_rows_are_those_of_a_cursor(sql: str, values: dict[str, Any], monkeypatc
             assert rows_of(sql, values) == by_cursor
 
 
-def test_values_of_other_types_make_another_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_of_other_types_prepare_another_statement(monkeypatch: pytest.MonkeyPatch) -> None:
     with no_cursors(monkeypatch):
         sql = "SELECT %(a)s::text"
         assert [rows_of(sql, {"a": value}) for value in (1, "x", None, 2)] == [
@@ -94,9 +94,7 @@ def test_a_statement_is_prepared_once_on_its_connection() -> None:
 
 
 @pytest.mark.parametrize("command", ["DEALLOCATE ALL", "DISCARD ALL"])
-def test_a_statement_that_a_connection_has_deallocated_is_prepared_again(
-    command: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deallocated_statement_is_prepared_again(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """psycopg deallocates all statements after a transaction was rolled back."""
     with no_cursors(monkeypatch):
         assert rows_of("SELECT %(a)s", {"a": 1}) == [(1,)]
@@ -105,7 +103,7 @@ def test_a_statement_that_a_connection_has_deallocated_is_prepared_again(
         assert rows_of("SELECT %(a)s", {"a": 3}) == [(3,)]
 
 
-def test_after_transactions_that_were_rolled_back_everything_is_found() -> None:
+def test_statements_work_after_rolled_back_transactions() -> None:
     for number in range(8):
         assert rows_of("SELECT %(a)s", {"a": number}) == [(number,)]
         with pytest.raises(ZeroDivisionError), transaction.atomic(), connection.cursor() as cursor:
@@ -115,7 +113,7 @@ def test_after_transactions_that_were_rolled_back_everything_is_found() -> None:
     assert rows_of("SELECT %(a)s", {"a": 9}) == [(9,)]
 
 
-def test_errors_are_those_of_django_and_the_connection_stays() -> None:
+def test_errors_are_those_of_django_and_the_connection_stays_usable() -> None:
     for _time in range(2):
         with pytest.raises(DataError, match="division by zero"):
             rows_of("SELECT 1 / %(a)s", {"a": 0})
@@ -127,7 +125,7 @@ def test_errors_are_those_of_django_and_the_connection_stays() -> None:
 
 
 @pytest.mark.parametrize("times_before", [0, 1])
-def test_a_connection_that_is_lost_under_a_statement_is_an_operational_error(
+def test_losing_the_connection_during_a_statement_is_an_operational_error(
     times_before: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The response is then 503, whether the query had been prepared or not."""
@@ -146,7 +144,7 @@ def test_a_connection_that_is_lost_under_a_statement_is_an_operational_error(
     assert rows_of("SELECT %(a)s", {"a": 2}) == [(2,)]
 
 
-def test_a_transaction_sees_what_it_has_written_and_stays_one() -> None:
+def test_statements_take_part_in_the_current_transaction() -> None:
     rows_of("SELECT count(*) FROM django_session", {})
     with pytest.raises(ZeroDivisionError), transaction.atomic():
         with connection.cursor() as cursor:
@@ -156,13 +154,13 @@ def test_a_transaction_sees_what_it_has_written_and_stays_one() -> None:
     assert rows_of("SELECT count(*) FROM django_session", {}) == [(0,)]
 
 
-def test_statements_are_counted_like_queries_of_django() -> None:
+def test_statements_are_counted_like_djangos_queries() -> None:
     with CaptureQueriesContext(connection) as counted:
         rows_of("SELECT %(a)s", {"a": 1})
     assert len(counted) == 1
 
 
-def test_statements_are_forbidden_like_queries_of_django() -> None:
+def test_statements_can_be_forbidden_like_djangos_queries() -> None:
     rows_of("SELECT 1", {})
     with pytest.raises(QueriesForbidden), no_queries():
         rows_of("SELECT 1", {})
@@ -182,7 +180,7 @@ def test_without_prepared_statements_a_cursor_is_used(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("value", [1.5, True, b"", {"a": 1}, [1.5], [1, "a"], (1, 2)])
-def test_other_values_are_refused_in_a_transaction_as_outside(value: Any) -> None:
+def test_unsupported_values_are_refused_inside_and_outside_of_transactions(value: Any) -> None:
     with pytest.raises(TypeError):
         rows_of("SELECT %(a)s", {"a": value})
     with transaction.atomic(), pytest.raises(TypeError):

@@ -94,7 +94,7 @@ async def test_an_unsubscribed_listener_receives_nothing_while_others_continue(
     assert leaves.received == []
 
 
-async def test_a_channel_is_subscribed_once_and_unsubscribed_with_its_last_listener(
+async def test_a_channel_is_subscribed_once_and_unsubscribed_after_its_last_listener(
     valkey: Valkey, hub: streams.Hub
 ) -> None:
     ears = [Ear() for _ in range(50)]
@@ -113,7 +113,7 @@ async def test_a_channel_is_subscribed_once_and_unsubscribed_with_its_last_liste
         pytest.fail("still subscribed")
 
 
-async def test_leaving_and_coming_back_quickly_misses_nothing_once_settled(valkey: Valkey, hub: streams.Hub) -> None:
+async def test_no_message_is_missed_after_a_quick_resubscription_has_settled(valkey: Valkey, hub: streams.Hub) -> None:
     ear = Ear()
     for round_ in range(50):
         hub.subscribe("home:1", ear)
@@ -124,7 +124,7 @@ async def test_leaving_and_coming_back_quickly_misses_nothing_once_settled(valke
         await asyncio.sleep(0)
 
 
-async def test_a_listener_that_raises_harms_nobody_else(
+async def test_an_error_in_one_listener_does_not_affect_others(
     valkey: Valkey, hub: streams.Hub, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(channel: str, payload: bytes) -> None:
@@ -140,7 +140,7 @@ async def test_a_listener_that_raises_harms_nobody_else(
     assert "A listener on home:1 failed" in caplog.text
 
 
-async def test_after_redis_was_restarted_messages_flow_again(valkey: Valkey, hub: streams.Hub) -> None:
+async def test_messages_arrive_again_after_a_restart_of_redis(valkey: Valkey, hub: streams.Hub) -> None:
     ear = Ear()
     hub.subscribe("home:1", ear)
     await hub.settled("home:1")
@@ -156,7 +156,7 @@ async def test_after_redis_was_restarted_messages_flow_again(valkey: Valkey, hub
     assert await ear.wait(2) == [("home:1", b"1"), ("home:2", b"2")]
 
 
-async def test_a_hub_that_starts_before_redis_waits_for_it(valkey: Valkey, hub: streams.Hub) -> None:
+async def test_a_hub_started_before_redis_connects_later(valkey: Valkey, hub: streams.Hub) -> None:
     valkey.kill()
     late = streams.Hub()
     late.start()
@@ -168,7 +168,7 @@ async def test_a_hub_that_starts_before_redis_waits_for_it(valkey: Valkey, hub: 
     await late.stop()
 
 
-async def test_a_server_that_stops_answering_is_given_up(
+async def test_the_hub_reconnects_when_the_server_stops_responding(
     valkey: Valkey, hub: streams.Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streams, "_PING_INTERVAL", 0.1)
@@ -187,7 +187,7 @@ async def test_a_server_that_stops_answering_is_given_up(
     await ear.wait(1)
 
 
-def test_publishing_never_raises_and_waits_once_for_a_silent_server(
+def test_publishing_never_raises_and_a_silent_server_delays_it_once(
     valkey: Valkey, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     streams.publish("home:1", b"x")

@@ -55,7 +55,7 @@ def commit(number: int) -> None:
         publish(Happened(number, number))
 
 
-def test_after_the_commit_one_wake_up_is_sent(effects: None, broker: Valkey, listen: Listen) -> None:
+def test_one_wake_up_is_sent_after_the_commit(effects: None, broker: Valkey, listen: Listen) -> None:
     listen(Happened, reactions.remember)
     with transaction.atomic():
         publish(Happened(1, 1))
@@ -68,7 +68,7 @@ def test_after_the_commit_one_wake_up_is_sent(effects: None, broker: Valkey, lis
     assert waiting() == 2
 
 
-def test_a_commit_sends_one_message_to_each_lane_whatever_the_queues(
+def test_a_commit_sends_one_message_to_each_lane_for_any_number_of_queues(
     effects: None, broker: Valkey, listen: Listen
 ) -> None:
     handlers = (reactions.remember, reactions.stumble, reactions.write, reactions.write_again)
@@ -89,13 +89,13 @@ def test_a_commit_sends_one_message_to_each_lane_whatever_the_queues(
     assert second == ["feeds"]
 
 
-def test_a_lost_wake_up_bars_the_next_one_for_two_seconds_only(broker: Valkey) -> None:
+def test_a_lost_wake_up_suppresses_others_for_only_two_seconds(broker: Valkey) -> None:
     wakes.wake("default")
     lifetime = redis.client("cache").pttl(redis.key("cache", "wake", "default"))
     assert 0 < int(lifetime) <= 2000
 
 
-def test_a_dead_redis_is_asked_once_and_loses_no_post(
+def test_with_redis_down_posts_are_published_after_one_attempt_to_wake(
     effects: None, broker: Valkey, listen: Listen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listen(Happened, reactions.remember)
@@ -108,7 +108,7 @@ def test_a_dead_redis_is_asked_once_and_loses_no_post(
     assert OutboxRow.objects.count() == 21
 
 
-def test_a_redis_that_says_nothing_slows_one_post(
+def test_a_silent_redis_delays_only_one_post(
     effects: None, broker: Valkey, listen: Listen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listen(Happened, reactions.remember)
@@ -120,7 +120,7 @@ def test_a_redis_that_says_nothing_slows_one_post(
     assert len(failed) == len(set(failed)), "each is waited for once"
 
 
-def test_a_broker_that_says_nothing_behind_a_living_cache_slows_one_post(
+def test_a_silent_broker_with_a_working_cache_delays_only_one_post(
     effects: None, broker: Valkey, listen: Listen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     # One post wakes many queues, but waits for the timeout only once, not once for each queue.
@@ -147,7 +147,7 @@ def test_a_broker_that_says_nothing_behind_a_living_cache_slows_one_post(
         assert failed == [wakes.circuit]
 
 
-def test_wake_ups_arrive_again_when_redis_is_back(effects: None, broker: Valkey, listen: Listen) -> None:
+def test_wake_ups_are_sent_again_when_redis_is_back(effects: None, broker: Valkey, listen: Listen) -> None:
     listen(Happened, reactions.remember)
     commit(1)
     broker.kill()
@@ -167,12 +167,12 @@ def test_the_first_wake_up_after_a_restart_of_the_broker_arrives(effects: None, 
     assert waiting() == 1
 
 
-def test_a_queue_nobody_knows_is_served_by_the_default_workers(broker: Valkey) -> None:
+def test_default_workers_serve_unknown_queues(broker: Valkey) -> None:
     wakes.wake("of-an-older-release")
     assert waiting(QUEUES["default"].lane) == 1
 
 
-def test_without_a_plugged_sender_nothing_happens(broker: Valkey) -> None:
+def test_without_a_sender_a_wake_up_does_nothing(broker: Valkey) -> None:
     with wakes.waker.replaced(None):
         wakes.wake("default")
     assert redis.client("cache").dbsize() == 0

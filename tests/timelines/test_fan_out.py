@@ -152,7 +152,7 @@ def test_deleting_a_post_with_many_boosts_takes_few_redis_calls(
 
 
 @pytest.mark.parametrize("change", [unfollow_account, mute_account, unmute_account])
-def test_nobody_can_cause_the_feed_of_another_account_to_be_rebuilt(
+def test_unfollows_and_mutes_do_not_drop_the_feed_of_the_other_account(
     reader: Person, author: Person, change: Any
 ) -> None:
     follow(reader, author)
@@ -168,7 +168,7 @@ def test_nobody_can_cause_the_feed_of_another_account_to_be_rebuilt(
 
 
 @pytest.mark.parametrize("change", [block_account, unblock_account])
-def test_a_block_drops_the_feeds_of_both_accounts(reader: Person, author: Person, change: Any) -> None:
+def test_blocks_and_unblocks_drop_the_feeds_of_both_accounts(reader: Person, author: Person, change: Any) -> None:
     if change is unblock_account:
         block_account(account=reader.account, target=author.account)
     work()

@@ -95,7 +95,7 @@ def test_a_reply_to_an_unknown_post_is_left_out(world: World) -> None:
 
 
 @pytest.mark.parametrize("uri", [None, "https://elsewhere.example/1"])
-def test_a_reply_to_a_deleted_post_stays(world: World, uri: str | None) -> None:
+def test_the_rules_for_a_reply_stay_the_same_after_its_parent_is_deleted(world: World, uri: str | None) -> None:
     def answer(to: Account) -> Status:
         parent = write(to)
         answer = write(world.author, in_reply_to=parent, in_reply_to_account=to, in_reply_to_uri=uri)

@@ -31,16 +31,16 @@ ALLOWED = """
 
 
 @pytest.mark.parametrize("address", REFUSED)
-def test_only_public_addresses_of_other_machines_are_connected_to(address: str) -> None:
+def test_connections_are_made_only_to_public_addresses(address: str) -> None:
     assert not is_allowed(address)
 
 
 @pytest.mark.parametrize("address", ALLOWED)
-def test_public_addresses_right_beside_the_special_ranges_stay_reachable(address: str) -> None:
+def test_public_addresses_next_to_the_special_ranges_are_allowed(address: str) -> None:
     assert is_allowed(address)
 
 
-def test_the_tables_of_the_two_tests_above_are_as_long_as_promised() -> None:
+def test_the_tables_of_allowed_and_refused_addresses_are_complete() -> None:
     assert len(REFUSED) + len(ALLOWED) >= 60
 
 
@@ -53,7 +53,7 @@ def test_federation_loopback_allows_this_machine_but_no_other_private_address() 
 
 
 @pytest.mark.parametrize("text", ["", "localhost", "127.1", "0x7f.0.0.1", "0177.0.0.1", "2130706433", "1.1.1.1 "])
-def test_text_that_is_no_address_is_not_allowed(text: str) -> None:
+def test_text_that_is_not_an_address_is_refused(text: str) -> None:
     assert not is_allowed(text, loopback=True)
 
 
@@ -118,7 +118,7 @@ def test_each_kind_of_refused_address_has_its_reason(address: str, reason: str |
         ("a" * 63 + ".example", "a" * 63 + ".example"),
     ],
 )
-def test_hosts_are_brought_into_one_spelling(raw: str, name: str) -> None:
+def test_hosts_get_a_canonical_spelling(raw: str, name: str) -> None:
     assert canonical_host(raw).name == name
 
 
@@ -140,7 +140,7 @@ def test_hosts_are_brought_into_one_spelling(raw: str, name: str) -> None:
         ),
     ],
 )
-def test_spellings_that_parsers_read_differently_are_refused(raw: str) -> None:
+def test_spellings_that_parsers_interpret_differently_are_refused(raw: str) -> None:
     with pytest.raises(Refused):
         canonical_host(raw)
 
@@ -159,7 +159,7 @@ def test_spellings_that_parsers_read_differently_are_refused(raw: str) -> None:
         ("https://[2606:4700:4700::1111]/", None),
     ],
 )
-def test_a_canonical_url_is_requested_as_it_stands_and_others_are_escaped(url: str, requested: str | None) -> None:
+def test_a_canonical_url_is_requested_unchanged_and_others_are_escaped(url: str, requested: str | None) -> None:
     assert parse_url(url).url == (requested or url)
 
 
@@ -192,6 +192,6 @@ def test_a_canonical_url_is_requested_as_it_stands_and_others_are_escaped(url: s
         *("https://a.example/\ud800", "https://a.example/" + "a" * 8000, "https://%61.example/"),
     ],
 )
-def test_urls_that_hide_where_they_lead_are_refused(url: str) -> None:
+def test_urls_that_hide_their_destination_are_refused(url: str) -> None:
     with pytest.raises(Refused):
         parse_url(url)

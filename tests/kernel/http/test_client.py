@@ -37,16 +37,14 @@ def other() -> Iterator[Attacker]:
         yield server
 
 
-def test_a_document_arrives_whole_with_its_status_headers_and_address(
-    client: GuardedClient, attacker: Attacker
-) -> None:
+def test_a_response_has_its_status_headers_body_and_address(client: GuardedClient, attacker: Attacker) -> None:
     response = client.send(Request(attacker.url("/document#main-key"), accept=ACTIVITY_TYPES))
     assert (response.status, response.body, response.url) == (200, DOCUMENT, attacker.url("/document"))
     assert response.headers["content-type"] == "application/activity+json; charset=utf-8"
     assert response.media_type == "application/activity+json"
 
 
-def test_a_body_can_go_to_a_file_within_the_same_bounds(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_body_can_be_written_to_a_file_with_the_same_limits(client: GuardedClient, attacker: Attacker) -> None:
     file = io.BytesIO()
     response = client.send(Request(attacker.url("/document"), accept=ACTIVITY_TYPES, file=file))
     assert (response.status, response.body, file.getvalue()) == (200, b"", DOCUMENT)
@@ -56,7 +54,7 @@ def test_a_body_can_go_to_a_file_within_the_same_bounds(client: GuardedClient, a
             client.send(bounded)
 
 
-def test_requests_say_who_asks_and_for_what(client: GuardedClient, attacker: Attacker) -> None:
+def test_requests_name_this_server_and_the_accepted_types(client: GuardedClient, attacker: Attacker) -> None:
     client.send(Request(attacker.url("/echo?a=%7e&b[]=c"), accept=ACTIVITY_TYPES, headers={"X-Own": "1"}))
     [seen] = attacker.requests
     assert seen.target == "/echo?a=%7e&b[]=c"
@@ -69,7 +67,7 @@ def test_requests_say_who_asks_and_for_what(client: GuardedClient, attacker: Att
     }
 
 
-def test_a_post_carries_its_body_and_type(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_post_request_sends_its_body_and_type(client: GuardedClient, attacker: Attacker) -> None:
     response = client.send(
         Request(
             attacker.url("/echo"), method="POST", body=DOCUMENT, headers={"Content-Type": "application/activity+json"}
@@ -87,7 +85,7 @@ def test_a_head_request_has_a_response_without_a_body(client: GuardedClient, att
 
 
 @pytest.mark.parametrize("status", [201, 202, 304, 400, 401, 404, 410, 429, 500, 503])
-def test_every_status_is_a_response_and_the_page_of_an_error_is_cut(
+def test_every_status_is_a_response_and_the_body_of_an_error_is_cut(
     client: GuardedClient, attacker: Attacker, status: int
 ) -> None:
     response = client.send(Request(attacker.url(f"/status/{status}")))
@@ -95,11 +93,13 @@ def test_every_status_is_a_response_and_the_page_of_an_error_is_cut(
     assert len(response.body) == {201: 100_000, 202: 100_000, 304: 0}.get(status, 16_384)
 
 
-def test_an_error_page_of_the_wrong_type_still_counts_by_its_status(client: GuardedClient, attacker: Attacker) -> None:
+def test_an_error_page_of_the_wrong_type_is_a_response_with_its_status(
+    client: GuardedClient, attacker: Attacker
+) -> None:
     assert client.send(Request(attacker.url("/status/410"), accept=ACTIVITY_TYPES)).status == 410
 
 
-def test_the_status_of_an_error_counts_though_its_page_is_broken(client: GuardedClient, attacker: Attacker) -> None:
+def test_an_error_with_a_broken_body_is_a_response_with_its_status(client: GuardedClient, attacker: Attacker) -> None:
     for rest in ("Content-Length: 100\r\n\r\nhalf", "Content-Encoding: br\r\nContent-Length: 1\r\n\r\nx"):
         response = client.send(Request(attacker.url("/raw?" + quote("HTTP/1.1 410 Gone\r\n" + rest))))
         assert (response.status, response.body) == (410, b"")
@@ -111,7 +111,7 @@ def test_the_status_of_an_error_counts_though_its_page_is_broken(client: Guarded
 @pytest.mark.parametrize(
     "path", ["/drip", "/drip_headers", "/silent", "/continue", "/announced", "/redirect_drip", "/slow/5"]
 )
-def test_a_slow_server_is_left_at_the_deadline(client: GuardedClient, attacker: Attacker, path: str) -> None:
+def test_a_request_to_a_slow_server_ends_at_the_deadline(client: GuardedClient, attacker: Attacker, path: str) -> None:
     url = attacker.redirecting("/drip") if path == "/redirect_drip" else attacker.url(path)
     started = time.monotonic()
     with pytest.raises(TimedOut):
@@ -119,7 +119,7 @@ def test_a_slow_server_is_left_at_the_deadline(client: GuardedClient, attacker: 
     assert 0.25 < time.monotonic() - started < SOON
 
 
-def test_row_83_interim_answers_have_an_end(client: GuardedClient, attacker: Attacker) -> None:
+def test_row_83_the_number_of_interim_responses_is_limited(client: GuardedClient, attacker: Attacker) -> None:
     final = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     for number, refused in ((16, False), (17, True)):
         url = attacker.url("/raw?" + quote("HTTP/1.1 103 Early Hints\r\n\r\n" * number + final))
@@ -132,9 +132,7 @@ def test_row_83_interim_answers_have_an_end(client: GuardedClient, attacker: Att
 
 
 @pytest.mark.parametrize("path", ["/lines", "/extension/0", "/extension/1000"])
-def test_row_83_bytes_that_are_no_part_of_an_answer_have_an_end(
-    client: GuardedClient, attacker: Attacker, path: str
-) -> None:
+def test_row_83_bytes_outside_of_the_response_are_limited(client: GuardedClient, attacker: Attacker, path: str) -> None:
     began, started = time.process_time(), time.monotonic()
     with pytest.raises(Unreachable):
         client.send(Request(attacker.url(path), deadline=5.0))
@@ -142,14 +140,14 @@ def test_row_83_bytes_that_are_no_part_of_an_answer_have_an_end(
     assert time.process_time() - began < 0.5
 
 
-def test_a_long_body_in_chunks_is_read_whole_on_one_connection(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_long_chunked_body_is_read_completely_on_one_connection(client: GuardedClient, attacker: Attacker) -> None:
     for size in (1000, 2000) * 5:
         body = client.send(Request(attacker.url(f"/pieces/{size}"), max_bytes=1 << 30)).body
         assert len(body) == 2000 * size
 
 
 @pytest.mark.parametrize("extension", ["1", "1000"])
-def test_row_83_a_body_in_crumbs_has_an_end(client: GuardedClient, attacker: Attacker, extension: str) -> None:
+def test_row_83_a_body_in_tiny_chunks_is_refused(client: GuardedClient, attacker: Attacker, extension: str) -> None:
     began = time.process_time()
     with pytest.raises(Unreachable, match=r"chunks for|payload is not completed"):
         client.send(Request(attacker.url(f"/crumbs/{extension}"), deadline=5.0))
@@ -157,7 +155,7 @@ def test_row_83_a_body_in_crumbs_has_an_end(client: GuardedClient, attacker: Att
     assert len(client.send(Request(attacker.url("/pieces/64"))).body) == 128_000
 
 
-def test_a_slow_name_server_is_left_at_the_deadline(attacker: Attacker) -> None:
+def test_a_request_waiting_for_a_name_server_ends_at_the_deadline(attacker: Attacker) -> None:
     answers = threading.Event()
 
     def slow(host: str, port: int) -> list[str]:
@@ -174,7 +172,7 @@ def test_a_slow_name_server_is_left_at_the_deadline(attacker: Attacker) -> None:
         answers.set()
 
 
-def test_redirects_do_not_begin_the_deadline_anew(client: GuardedClient, attacker: Attacker, other: Attacker) -> None:
+def test_redirects_do_not_extend_the_deadline(client: GuardedClient, attacker: Attacker, other: Attacker) -> None:
     started = time.monotonic()
     with pytest.raises(TimedOut):
         client.send(Request(attacker.redirecting(other.redirecting(attacker.url("/slow/3"))), deadline=0.2))
@@ -185,14 +183,14 @@ def test_redirects_do_not_begin_the_deadline_anew(client: GuardedClient, attacke
 
 
 @pytest.mark.parametrize("path", ["/endless", "/announced", "/bomb", "/long_header", "/many_headers"])
-def test_an_oversized_answer_is_cut_off_early(client: GuardedClient, attacker: Attacker, path: str) -> None:
+def test_an_oversized_response_is_cut_off_early(client: GuardedClient, attacker: Attacker, path: str) -> None:
     started = time.monotonic()
     with pytest.raises(TooLarge if path != "/many_headers" else FetchError):
         client.send(Request(attacker.url(path)))
     assert time.monotonic() - started < SOON
 
 
-def test_a_bomb_is_not_unpacked_further_than_the_limit(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_gzip_bomb_is_decompressed_only_up_to_the_limit(client: GuardedClient, attacker: Attacker) -> None:
     bomb()
     tracemalloc.start()
     try:
@@ -203,7 +201,7 @@ def test_a_bomb_is_not_unpacked_further_than_the_limit(client: GuardedClient, at
         tracemalloc.stop()
 
 
-def test_the_limit_is_the_last_size_that_is_accepted(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_body_of_exactly_the_limit_is_accepted(client: GuardedClient, attacker: Attacker) -> None:
     for path in ("/document", "/gzip"):
         assert client.send(Request(attacker.url(path), max_bytes=len(DOCUMENT))).body == DOCUMENT
         with pytest.raises(TooLarge):
@@ -243,7 +241,7 @@ def test_an_incomplete_http_response_counts_as_unreachable(
         client.send(Request(attacker.url(path), deadline=2))
 
 
-def test_a_broken_connection_does_not_spoil_the_next_request(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_broken_connection_does_not_affect_the_next_request(client: GuardedClient, attacker: Attacker) -> None:
     for path in ("/truncated", "/endless", "/document"):
         with pytest.raises(FetchError) if path != "/document" else open("/dev/null"):
             assert client.send(Request(attacker.url(path))).body == DOCUMENT
@@ -263,7 +261,7 @@ def test_a_closed_port_and_an_unknown_name_are_unreachable(client: GuardedClient
             GuardedClient(Policy(), lookup=lookup).send(Request("https://remote.example/"))
 
 
-def test_every_failure_is_the_unavailability_that_the_rest_of_the_server_knows(client: GuardedClient) -> None:
+def test_every_failure_is_an_error_of_the_class_unavailable(client: GuardedClient) -> None:
     with pytest.raises(Unavailable) as caught:
         client.send(Request("file:///etc/passwd"))
     assert caught.value.message == "Remote data could not be fetched"
@@ -277,14 +275,14 @@ def test_every_failure_is_the_unavailability_that_the_rest_of_the_server_knows(c
         *("application/activity+json, text/html", "text/html; a=application/activity+json", "garbage"),
     ],
 )
-def test_a_document_of_another_type_is_no_activitypub_document(
+def test_a_document_of_another_type_is_not_accepted_as_activitypub(
     client: GuardedClient, attacker: Attacker, kind: str
 ) -> None:
     with pytest.raises(WrongType):
         client.send(Request(attacker.url(f"/type?{quote(kind)}"), accept=ACTIVITY_TYPES))
 
 
-def test_two_content_types_are_none(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_response_with_two_content_types_is_refused(client: GuardedClient, attacker: Attacker) -> None:
     with pytest.raises(WrongType):
         client.send(Request(attacker.url("/two_types"), accept=ACTIVITY_TYPES))
 
@@ -297,13 +295,13 @@ def test_two_content_types_are_none(client: GuardedClient, attacker: Attacker) -
         "application/ld+json; profile=https://www.w3.org/ns/activitystreams",
     ],
 )
-def test_activitypub_documents_are_accepted_as_the_contract_says(
+def test_activitypub_documents_of_the_types_in_the_contract_are_accepted(
     client: GuardedClient, attacker: Attacker, kind: str
 ) -> None:
     assert client.send(Request(attacker.url(f"/type?{quote(kind)}"), accept=ACTIVITY_TYPES)).body == DOCUMENT
 
 
-def test_a_family_of_types_can_be_asked_for() -> None:
+def test_a_family_of_types_can_be_requested() -> None:
     assert is_acceptable("image/webp", ("image/*",))
     assert is_acceptable("text/html; charset=utf-8", ("text/html", "image/*"))
     assert not is_acceptable("video/mp4", ("image/*",))
@@ -311,7 +309,7 @@ def test_a_family_of_types_can_be_asked_for() -> None:
     assert media_type('text/html; charset="utf-8"; CHARSET=x; broken') == ("text/html", {"charset": "utf-8"})
 
 
-def test_gzip_is_undone_and_every_other_encoding_is_refused(client: GuardedClient, attacker: Attacker) -> None:
+def test_gzip_is_decompressed_and_every_other_encoding_is_refused(client: GuardedClient, attacker: Attacker) -> None:
     assert client.send(Request(attacker.url("/gzip"))).body == DOCUMENT
     for encoding in ("deflate", "br", "zstd", "gzip, gzip", "compress"):
         with pytest.raises(WrongType):
@@ -329,7 +327,7 @@ def sign(method: str, url: str, headers: Mapping[str, str], body: bytes | None) 
     return {"Signature": f"{method.lower()} {parts.path} {headers['host']} {headers.get('accept')} {len(body or b'')}"}
 
 
-def test_each_hop_is_signed_for_itself(client: GuardedClient, attacker: Attacker, other: Attacker) -> None:
+def test_each_hop_gets_its_own_signature(client: GuardedClient, attacker: Attacker, other: Attacker) -> None:
     client.send(Request(attacker.redirecting(other.url("/redirect/1")), accept=ACTIVITY_TYPES, signer=sign))
     accept = "application/activity+json, application/ld+json"
     assert [seen.headers["signature"] for seen in attacker.requests + other.requests] == [
@@ -339,7 +337,7 @@ def test_each_hop_is_signed_for_itself(client: GuardedClient, attacker: Attacker
     ]
 
 
-def test_a_post_is_signed_over_its_body_and_its_redirect_is_not_followed(
+def test_the_signature_of_a_post_request_covers_its_body_and_a_redirect_is_not_followed(
     client: GuardedClient, attacker: Attacker, other: Attacker
 ) -> None:
     response = client.send(Request(attacker.redirecting(other.url()), method="POST", body=b"12345", signer=sign))
@@ -349,9 +347,7 @@ def test_a_post_is_signed_over_its_body_and_its_redirect_is_not_followed(
     assert other.connections == 0
 
 
-def test_credentials_are_not_taken_along_to_another_host(
-    client: GuardedClient, attacker: Attacker, other: Attacker
-) -> None:
+def test_credentials_are_not_sent_to_another_host(client: GuardedClient, attacker: Attacker, other: Attacker) -> None:
     headers = {"Authorization": "Bearer secret", "Cookie": "a=b", "X-Plain": "1"}
     client.send(Request(attacker.redirecting(attacker.redirecting(other.url())), headers=headers))
     assert [("authorization" in seen.headers, "cookie" in seen.headers) for seen in attacker.requests] == [
@@ -363,7 +359,7 @@ def test_credentials_are_not_taken_along_to_another_host(
     assert seen.headers["x-plain"] == "1"
 
 
-def test_cookies_are_neither_kept_nor_sent(client: GuardedClient, attacker: Attacker) -> None:
+def test_cookies_are_neither_stored_nor_sent(client: GuardedClient, attacker: Attacker) -> None:
     client.send(Request(attacker.url("/cookie")))
     assert "cookie" not in json.loads(client.send(Request(attacker.url("/echo"))).body)
 

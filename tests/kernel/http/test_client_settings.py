@@ -31,7 +31,7 @@ def trial(settings: Settings) -> Settings:
     return settings
 
 
-def test_the_settings_decide_whether_this_machine_may_be_asked(attacker: Attacker, settings: Settings) -> None:
+def test_the_settings_decide_whether_loopback_addresses_are_allowed(attacker: Attacker, settings: Settings) -> None:
     settings.FEDERATION_LOOPBACK = False
     with pytest.raises(Refused):
         fetch(Request(attacker.url(), schemes=("http", "https")))
@@ -44,7 +44,7 @@ def test_fetch_names_this_server_and_its_version(attacker: Attacker, trial: Sett
     assert attacker.requests[0].headers["user-agent"] == "Social/9.8 (+http://localhost:1)"
 
 
-def test_in_a_trial_only_the_own_port_is_this_server(attacker: Attacker, trial: Settings) -> None:
+def test_in_a_trial_other_ports_of_this_machine_are_other_servers(attacker: Attacker, trial: Settings) -> None:
     trial.WEB_DOMAIN = f"localhost:{attacker.port}"
     with pytest.raises(Refused, match="ask itself"):
         fetch(Request(attacker.url(host="localhost")))
@@ -52,14 +52,14 @@ def test_in_a_trial_only_the_own_port_is_this_server(attacker: Attacker, trial: 
     assert fetch(Request(attacker.url(host="localhost"))).status == 200
 
 
-def test_the_operator_can_make_an_exception_for_a_network(settings: Settings) -> None:
+def test_the_operator_can_allow_a_private_network(settings: Settings) -> None:
     settings.FEDERATION_LOOPBACK = False
     settings.ALLOWED_PRIVATE_ADDRESSES = (ip_network("10.8.0.0/16"),)
     permits = policy_from_settings().permits
     assert [permits(ip_address(text)) for text in ("10.8.1.1", "10.9.1.1", "127.0.0.1")] == [True, False, False]
 
 
-def test_names_under_localhost_are_this_machine_without_asking_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_under_localhost_resolve_to_this_machine_without_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resolver, "socket", altered(socket, getaddrinfo=None))
     assert system_lookup("localhost", 80) == system_lookup("one.localhost", 80) == ("127.0.0.1", "::1")
 

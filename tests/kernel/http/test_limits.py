@@ -24,7 +24,7 @@ def seconds_of(work: Callable[[], object], error: type[FetchError]) -> float:
     return time.monotonic() - started
 
 
-def test_a_web_request_waits_for_the_network_no_longer_than_its_budget(
+def test_the_budget_limits_how_long_a_web_request_waits_for_the_network(
     client: GuardedClient, attacker: Attacker
 ) -> None:
     def silent() -> object:
@@ -39,7 +39,7 @@ def test_a_web_request_waits_for_the_network_no_longer_than_its_budget(
 
 
 @pytest.mark.verify
-def test_the_budget_is_spent_by_waiting_alone(client: GuardedClient, attacker: Attacker) -> None:
+def test_only_waiting_spends_the_budget(client: GuardedClient, attacker: Attacker) -> None:
     with web_request_budget(0.6):
         time.sleep(0.6)
         for _ in range(3):
@@ -47,7 +47,7 @@ def test_the_budget_is_spent_by_waiting_alone(client: GuardedClient, attacker: A
         assert seconds_of(lambda: client.send(Request(attacker.url("/silent"), deadline=100)), TimedOut) < SOON
 
 
-def test_fetches_under_way_together_spend_the_time_once(client: GuardedClient, attacker: Attacker) -> None:
+def test_concurrent_fetches_spend_the_same_time_once(client: GuardedClient, attacker: Attacker) -> None:
     async def together() -> None:
         await asyncio.gather(*(client.send_async(Request(attacker.url("/slow/0.2"))) for _ in range(5)))
 
@@ -89,7 +89,7 @@ def test_at_most_half_of_the_web_threads_wait_for_the_network(
         assert client.send(Request(attacker.url())).status == 200
 
 
-def test_strangers_have_a_quarter_of_the_web_threads_wait_one_for_each_host(settings: Settings) -> None:
+def test_unknown_callers_occupy_at_most_a_quarter_of_the_web_threads_one_per_host(settings: Settings) -> None:
     settings.WEB_THREADS = 8
     with web_request_budget(), stranger_budget("one.example", 1.0):
         with pytest.raises(Busy), stranger_budget("one.example", 0.05):
@@ -102,7 +102,7 @@ def test_strangers_have_a_quarter_of_the_web_threads_wait_one_for_each_host(sett
         """Outside of web requests nobody's thread is held."""
 
 
-def test_a_second_stranger_of_a_host_waits_for_its_turn_and_no_third_one_does(settings: Settings) -> None:
+def test_for_each_host_a_second_unknown_caller_waits_and_a_third_is_refused(settings: Settings) -> None:
     settings.WEB_THREADS = 8
     order: list[object] = []
 
@@ -133,7 +133,7 @@ def test_fetches_for_an_unknown_caller_are_limited_to_their_share_of_time(
         assert client.send(Request(attacker.url())).status == 200
 
 
-def test_work_outside_web_requests_is_not_held_back_by_those_that_wait(
+def test_waiting_web_requests_do_not_delay_other_work(
     client: GuardedClient, attacker: Attacker, settings: Settings
 ) -> None:
     settings.WEB_THREADS = 1
@@ -149,7 +149,7 @@ def test_work_outside_web_requests_is_not_held_back_by_those_that_wait(
     thread.join()
 
 
-def test_a_dead_host_is_not_tried_again_by_web_requests_for_a_while(client: GuardedClient) -> None:
+def test_web_requests_do_not_retry_a_dead_host_for_a_while(client: GuardedClient) -> None:
     with Attacker() as gone:
         port = gone.port
     with web_request_budget(), pytest.raises(Unreachable):
@@ -165,7 +165,7 @@ def test_a_dead_host_is_not_tried_again_by_web_requests_for_a_while(client: Guar
 
 
 @pytest.mark.verify
-def test_a_host_that_stays_silent_for_a_second_counts_as_dead(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_host_silent_for_a_second_counts_as_dead(client: GuardedClient, attacker: Attacker) -> None:
     with web_request_budget():
         seconds_of(lambda: client.send(Request(attacker.url("/silent"), deadline=0.3)), TimedOut)
         assert client.send(Request(attacker.url())).status == 200
@@ -174,7 +174,7 @@ def test_a_host_that_stays_silent_for_a_second_counts_as_dead(client: GuardedCli
             client.send(Request(attacker.url()))
 
 
-def test_pauses_end_by_themselves_and_remember_a_bounded_number_of_hosts() -> None:
+def test_pauses_expire_and_the_number_of_paused_hosts_is_limited() -> None:
     pauses = HostPauses(seconds=0.05, size=2)
     for port in (1, 2, 3):
         pauses.note("remote.example", port)

@@ -50,7 +50,7 @@ def ask_silent(names: CheckedResolver, first: int, number: int, wanted_by: str =
     ]
 
 
-def test_row_72_look_ups_for_one_asker_take_at_most_a_quarter_of_the_places(silence: Silence) -> None:
+def test_row_72_look_ups_for_one_asker_take_at_most_a_quarter_of_the_slots(silence: Silence) -> None:
     async def go() -> None:
         names = CheckedResolver(lambda _address: True, silence, limit=8)
         tasks = ask_silent(names, 0, 20, "account:1")
@@ -66,7 +66,7 @@ def test_row_72_look_ups_for_one_asker_take_at_most_a_quarter_of_the_places(sile
     asyncio.run(go())
 
 
-def test_row_72_a_look_up_has_an_end_and_its_place_only_with_its_thread(
+def test_row_72_a_look_up_times_out_but_occupies_its_slot_until_its_thread_ends(
     silence: Silence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resolver, "LOOKUP_SECONDS", 0.1)
@@ -83,7 +83,7 @@ def test_row_72_a_look_up_has_an_end_and_its_place_only_with_its_thread(
     asyncio.run(go())
 
 
-def test_row_72_names_of_lists_and_strangers_take_no_place_of_deliveries(
+def test_row_72_look_ups_for_imports_and_unknown_callers_take_no_slots_of_deliveries(
     silence: Silence, monkeypatch: pytest.MonkeyPatch, attacker: Attacker
 ) -> None:
     monkeypatch.setattr(client, "GuardedClient", functools.partial(GuardedClient, lookup=silence))
@@ -115,7 +115,7 @@ def test_row_72_names_of_lists_and_strangers_take_no_place_of_deliveries(
     assert len(silence.hanging) == places
 
 
-def test_row_72_a_name_that_hangs_is_a_server_that_was_not_reached(
+def test_row_72_a_host_whose_look_up_hangs_counts_as_unreachable(
     silence: Silence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resolver, "LOOKUP_SECONDS", 0.1)

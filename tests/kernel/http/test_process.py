@@ -25,7 +25,7 @@ from tests.kernel.http.attacker import DOCUMENT, Attacker
 from tests.support.patience import SOON
 
 
-def test_eight_threads_share_one_pool_of_kept_connections(client: GuardedClient, attacker: Attacker) -> None:
+def test_eight_threads_share_one_pool_of_connections(client: GuardedClient, attacker: Attacker) -> None:
     def fetches(_: int) -> list[bytes]:
         return [client.send(Request(attacker.url("/slow/0.002"))).body for _ in range(20)]
 
@@ -35,7 +35,7 @@ def test_eight_threads_share_one_pool_of_kept_connections(client: GuardedClient,
     assert attacker.connections <= 8
 
 
-def test_one_host_gets_no_more_than_sixteen_connections(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_host_gets_at_most_sixteen_connections(client: GuardedClient, attacker: Attacker) -> None:
     async def many() -> None:
         await asyncio.gather(*(client.send_async(Request(attacker.url("/slow/0.02"))) for _ in range(40)))
 
@@ -44,7 +44,7 @@ def test_one_host_gets_no_more_than_sixteen_connections(client: GuardedClient, a
     assert len(attacker.requests) == 40
 
 
-def test_a_silent_host_does_not_hold_up_the_others(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_silent_host_does_not_delay_others(client: GuardedClient, attacker: Attacker) -> None:
     async def both() -> list[object]:
         with Attacker() as silent:
             waiting = [
@@ -68,7 +68,7 @@ def test_connections_outlive_a_batch_that_runs_on_the_network_loop(client: Guard
     assert attacker.connections == 1
 
 
-def test_waiting_for_the_network_loop_on_itself_is_an_error_and_no_deadlock(client: GuardedClient) -> None:
+def test_the_network_loop_waiting_for_itself_is_an_error_not_a_deadlock(client: GuardedClient) -> None:
     async def wrong() -> None:
         client.send(Request("http://127.0.0.1/"))
 
@@ -76,7 +76,7 @@ def test_waiting_for_the_network_loop_on_itself_is_an_error_and_no_deadlock(clie
         run(wrong(), timeout=5)
 
 
-def test_a_cancelled_coroutine_lets_go_of_its_connection(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_cancelled_coroutine_releases_its_connection(client: GuardedClient, attacker: Attacker) -> None:
     async def impatient() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.04):
@@ -88,7 +88,7 @@ def test_a_cancelled_coroutine_lets_go_of_its_connection(client: GuardedClient, 
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_child_opens_its_own_connections_and_leaves_those_of_its_parent_alone(
+def test_a_forked_child_opens_its_own_connections_and_does_not_use_those_of_its_parent(
     client: GuardedClient, attacker: Attacker
 ) -> None:
     client.send(Request(attacker.url()))
@@ -151,7 +151,7 @@ def script(text: str, *arguments: str, **environment: str) -> subprocess.Complet
     )
 
 
-def test_a_process_ends_at_once_and_without_complaint_though_connections_are_open(attacker: Attacker) -> None:
+def test_a_process_with_open_connections_ends_immediately_without_warnings(attacker: Attacker) -> None:
     started = time.monotonic()
     result = script(
         """
@@ -206,14 +206,14 @@ def secure(certificate: Path) -> Iterator[Attacker]:
         yield server
 
 
-def test_a_certificate_that_nobody_vouches_for_is_not_accepted(client: GuardedClient, secure: Attacker) -> None:
+def test_a_self_signed_certificate_is_refused(client: GuardedClient, secure: Attacker) -> None:
     with pytest.raises(Untrusted) as caught:
         client.send(Request(secure.url()))
     assert caught.value.message == "Remote SSL certificate could not be verified"
     assert secure.requests == []
 
 
-def test_authorities_that_the_operator_has_installed_are_trusted_for_their_names(
+def test_authorities_installed_by_the_operator_are_trusted_for_the_names_in_their_certificates(
     secure: Attacker, certificate: Path
 ) -> None:
     result = script(
@@ -230,7 +230,7 @@ def test_authorities_that_the_operator_has_installed_are_trusted_for_their_names
     assert len({seen.connection for seen in secure.requests}) == 1
 
 
-def test_a_server_without_tls_gets_no_request_meant_for_one_with_it(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_server_without_tls_gets_no_https_request(client: GuardedClient, attacker: Attacker) -> None:
     with pytest.raises(FetchError):
         client.send(Request(attacker.url().replace("http:", "https:"), deadline=0.3))
     assert attacker.requests == []

@@ -91,7 +91,7 @@ DISGUISES = {
 
 
 @pytest.mark.parametrize("host", DISGUISES.values(), ids=DISGUISES.keys())
-def test_a_private_address_is_refused_in_every_disguise(victim: Attacker, host: str) -> None:
+def test_a_private_address_is_refused_in_every_spelling(victim: Attacker, host: str) -> None:
     client = guarded(victim.port, Dns(["127.0.0.1"]))
     with pytest.raises(Refused):
         get(client, f"http://{host}:{victim.port}/document")
@@ -99,7 +99,7 @@ def test_a_private_address_is_refused_in_every_disguise(victim: Attacker, host: 
 
 
 @pytest.mark.parametrize("host", DISGUISES.values(), ids=DISGUISES.keys())
-def test_a_redirect_to_a_private_address_is_refused_in_every_disguise(
+def test_a_redirect_to_a_private_address_is_refused_in_every_spelling(
     victim: Attacker, outside: Attacker, host: str
 ) -> None:
     client = guarded(victim.port, Dns(["127.0.0.1"]))
@@ -117,7 +117,7 @@ def test_a_name_that_resolves_to_a_private_address_is_refused(victim: Attacker, 
         get(guarded(victim.port, Dns([answer])), victim.url(host="rebind.example"))
 
 
-def test_the_connection_goes_to_the_checked_address_however_often_the_dns_changes_its_mind(
+def test_the_connection_goes_to_the_checked_address_even_if_the_dns_answer_changes(
     victim: Attacker, outside: Attacker
 ) -> None:
     dns = Dns([PUBLIC], ["127.0.0.1"])
@@ -131,7 +131,7 @@ def test_the_connection_goes_to_the_checked_address_however_often_the_dns_change
     assert (victim.connections, outside.connections) == (0, 1)
 
 
-def test_an_address_that_slips_past_the_resolver_is_stopped_at_the_socket(
+def test_the_socket_refuses_an_address_that_the_resolver_missed(
     victim: Attacker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def lie(self: CheckedResolver, host: str, port: int, family: int = 0) -> list[dict[str, object]]:
@@ -143,12 +143,12 @@ def test_an_address_that_slips_past_the_resolver_is_stopped_at_the_socket(
     assert victim.connections == 0
 
 
-def test_of_a_mixed_answer_only_the_public_address_is_used(victim: Attacker, outside: Attacker) -> None:
+def test_only_the_public_addresses_of_a_dns_answer_are_used(victim: Attacker, outside: Attacker) -> None:
     assert get(guarded(victim.port, Dns(["127.0.0.1", PUBLIC, "::1"])), victim.url(host="mixed.example"))
     assert (victim.connections, outside.connections) == (0, 1)
 
 
-def test_two_addresses_of_a_family_are_considered_and_no_more(victim: Attacker, outside: Attacker) -> None:
+def test_at_most_two_addresses_of_a_family_are_considered(victim: Attacker, outside: Attacker) -> None:
     with pytest.raises(Refused):
         get(guarded(victim.port, Dns(["127.0.0.1", "127.0.0.3", PUBLIC])), victim.url(host="many.example"))
     assert outside.connections == 0
@@ -173,26 +173,26 @@ def test_two_addresses_of_a_family_are_considered_and_no_more(victim: Attacker, 
         *("//[::1]/", "/\\127.0.0.1/", "http://remote.example\\@127.0.0.1/"),
     ],
 )
-def test_a_redirect_out_of_the_web_is_refused(outside: Attacker, location: str) -> None:
+def test_a_redirect_to_another_scheme_is_refused(outside: Attacker, location: str) -> None:
     client = guarded(outside.port, Dns([PUBLIC]))
     with pytest.raises(Refused):
         get(client, outside.redirecting(location))
 
 
-def test_a_redirect_in_bytes_that_are_no_text_is_refused(outside: Attacker) -> None:
+def test_a_redirect_with_invalid_bytes_is_refused(outside: Attacker) -> None:
     response = "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: http://caf\xe9.example/\r\n\r\n"
     with pytest.raises(Refused):
         get(guarded(outside.port, Dns([PUBLIC])), outside.url(f"/raw?{quote(response)}"))
 
 
-def test_a_redirect_from_https_to_http_is_refused_where_only_https_is_accepted(outside: Attacker) -> None:
+def test_a_redirect_from_https_to_http_is_refused_where_only_https_is_allowed(outside: Attacker) -> None:
     with pytest.raises(Refused, match="scheme http"):
         guarded(outside.port, Dns([PUBLIC])).send(Request(outside.url()))
     assert outside.connections == 0
 
 
 @pytest.mark.parametrize("port", [1, 22, 25, 81, 5432, 6379, 8000, 8443])
-def test_other_ports_than_those_of_the_web_are_refused(port: int) -> None:
+def test_ports_other_than_80_and_443_are_refused(port: int) -> None:
     dns = Dns([PUBLIC])
     with pytest.raises(Refused, match=f"port {port} "):
         GuardedClient(Policy(), lookup=dns).send(Request(f"https://remote.example:{port}/"))
@@ -210,7 +210,7 @@ def test_names_outside_the_public_dns_are_never_resolved(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["social.example", "SOCIAL.example", "social.example:443", "web.example", "bücher.example"]
 )
-def test_this_server_never_asks_itself(name: str) -> None:
+def test_this_server_sends_no_requests_to_itself(name: str) -> None:
     dns = Dns([PUBLIC])
     own = frozenset({"social.example", "web.example", "xn--bcher-kva.example"})
     with pytest.raises(Refused, match="ask itself"):
@@ -224,7 +224,7 @@ def test_a_redirect_back_to_this_server_is_refused(outside: Attacker) -> None:
         get(GuardedClient(policy), outside.redirecting("https://social.example/"))
 
 
-def test_redirects_are_followed_three_times_and_the_last_address_is_returned(
+def test_three_redirects_are_followed_and_the_last_address_is_returned(
     client: GuardedClient, outside: Attacker
 ) -> None:
     response = client.send(Request(outside.url("/redirect/3")))
@@ -235,11 +235,13 @@ def test_redirects_are_followed_three_times_and_the_last_address_is_returned(
         client.send(Request(outside.url("/redirect/1"), redirects=0))
 
 
-def test_the_host_to_trust_is_the_one_that_answered(client: GuardedClient, victim: Attacker, outside: Attacker) -> None:
+def test_the_returned_address_is_that_of_the_responding_host(
+    client: GuardedClient, victim: Attacker, outside: Attacker
+) -> None:
     assert client.send(Request(victim.redirecting(outside.url()))).url == outside.url()
 
 
-def test_the_text_of_a_refusal_names_no_address(victim: Attacker) -> None:
+def test_the_message_of_a_refusal_contains_no_address(victim: Attacker) -> None:
     with pytest.raises(FetchError) as caught:
         get(guarded(victim.port, Dns(["10.1.2.3"])), victim.url(host="rebind.example"))
     assert caught.value.message == "Remote data could not be fetched"

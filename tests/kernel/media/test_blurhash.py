@@ -27,11 +27,11 @@ def _gradient(width: int, height: int) -> bytes:
         (16, 9, (3, 2), "BsGl3J2%wzu.R.ju"),
     ],
 )
-def test_known_pictures_have_their_known_blur(width, height, components, known) -> None:
+def test_known_pictures_have_the_expected_hash(width, height, components, known) -> None:
     assert encode(_gradient(width, height), width, height, *components) == known
 
 
-def test_one_colour_is_its_own_average() -> None:
+def test_a_picture_of_one_colour_has_it_as_its_average() -> None:
     blurred = encode(bytes((120, 40, 200)) * 12, 4, 3)
     number = 0
     for digit in blurred[2:6]:
@@ -41,7 +41,7 @@ def test_one_colour_is_its_own_average() -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.data())
-def test_any_picture_has_a_blur_of_the_right_length(data) -> None:
+def test_the_hash_of_any_picture_has_the_right_length(data) -> None:
     width, height = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 12))
     across, down = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 9))
     pixels = data.draw(st.binary(min_size=width * height * 3, max_size=width * height * 3))

@@ -14,7 +14,7 @@ from tests.kernel.media.pictures_of_tests import linear, opened, process, saved
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "PA", "RGB", "RGBA", "I;16", "CMYK"])
-def test_every_mode_of_colour_is_drawn(mode) -> None:
+def test_pictures_of_every_colour_mode_are_redrawn(mode) -> None:
     image_format = "JPEG" if mode == "CMYK" else "PNG"
     image = Image.new("RGBA", (800, 700)).convert("PA") if mode == "PA" else Image.new(mode, (800, 700))
     if mode == "PA":
@@ -48,7 +48,7 @@ _MODES = {
 
 
 @pytest.mark.parametrize("mode", Image.MODES)
-def test_every_mode_of_pillow_keeps_its_colours(mode: str) -> None:
+def test_colours_survive_in_every_mode_of_pillow(mode: str) -> None:
     value, seen = _MODES[mode]
     image = Image.new(mode, (400, 300))
     if mode in ("P", "PA"):
@@ -113,14 +113,14 @@ _ORANGE = (200, 100, 50, 255)
         (_png(16, 6, _words(51_400, 25_700, 12_850, 65_535), 1), [_ORANGE]),
     ],
 )
-def test_every_kind_of_png_is_shown_as_it_was_drawn(data: bytes, seen: list[tuple[int, ...]]) -> None:
+def test_every_kind_of_png_keeps_its_colours(data: bytes, seen: list[tuple[int, ...]]) -> None:
     """The cases are each bit depth and colour type of PNG, with and without a transparent colour (W3C PNG, section 11.2)."""
     shown = opened(process(data).original.data).convert("RGBA")
     assert [shown.getpixel((x, 0)) for x in range(len(seen))] == seen
 
 
 @pytest.mark.parametrize("deep", [False, True])
-def test_a_grey_heic_of_ten_or_twelve_bits_keeps_its_greys(deep: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_grey_heic_of_ten_or_twelve_bits_keeps_its_shades(deep: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pillow_heif.options, "SAVE_HDR_TO_12_BIT", deep)
     row = struct.pack("<256H", *(value * 257 for value in range(256)))
     buffer = io.BytesIO()
@@ -131,7 +131,7 @@ def test_a_grey_heic_of_ten_or_twelve_bits_keeps_its_greys(deep: bool, monkeypat
 
 @pytest.mark.parametrize("name", [b"linear", b"Linear sRGB", b"sRGB IEC61966-2.1"])
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "P", "L"])
-def test_a_profile_is_known_by_what_it_does_and_not_by_its_name(name: bytes, mode: str) -> None:
+def test_a_colour_profile_is_judged_by_its_effect_not_its_name(name: bytes, mode: str) -> None:
     image = Image.new("RGB", (20, 20), (55, 55, 55))
     image = image.quantize(4) if mode == "P" else image.convert(mode)
     shown = opened(process(saved(image, "PNG", icc_profile=linear(name))).original.data)
@@ -139,7 +139,7 @@ def test_a_profile_is_known_by_what_it_does_and_not_by_its_name(name: bytes, mod
 
 
 @pytest.mark.parametrize("mode", ["L", "LA", "I;16"])
-def test_a_profile_of_greys_is_taken_for_greys(mode: str) -> None:
+def test_a_grey_profile_is_applied_to_grey_pictures(mode: str) -> None:
     value: Any = {"L": 55, "LA": (55, 77), "I;16": 55 * 257}[mode]
     image = Image.new(mode, (20, 20), value)
     shown = opened(process(saved(image, "PNG", icc_profile=linear(b"", b"GRAY"))).original.data)
@@ -155,7 +155,7 @@ def test_a_colour_profile_for_another_picture_mode_is_ignored(space: bytes) -> N
     assert shown.getpixel((5, 5)) == (55, 90, 120)
 
 
-def test_a_profile_that_changes_nothing_costs_no_colour() -> None:
+def test_a_profile_without_effect_leaves_colours_unchanged() -> None:
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     image = Image.effect_noise((60, 40), 80).convert("RGB")
     shown = opened(process(saved(image, "PNG", icc_profile=profile)).original.data)

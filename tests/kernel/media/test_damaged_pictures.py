@@ -46,7 +46,7 @@ CUT = {
 
 @pytest.mark.parametrize("part", [0.99, 0.6, 0.3])
 @pytest.mark.parametrize("name", CUT)
-def test_a_picture_without_its_end_is_shown_as_far_as_it_goes(name: str, part: float) -> None:
+def test_a_truncated_picture_is_shown_as_far_as_it_can_be_decoded(name: str, part: float) -> None:
     data = CUT[name]
     shown = _shown(data[: int(len(data) * part)])
     assert shown.size == SIZE
@@ -56,26 +56,26 @@ def test_a_picture_without_its_end_is_shown_as_far_as_it_goes(name: str, part: f
 
 
 @pytest.mark.parametrize("name", CUT)
-def test_a_picture_of_which_nothing_is_left_is_refused(name: str) -> None:
+def test_a_picture_of_which_nothing_can_be_decoded_is_refused(name: str) -> None:
     for length in (40, 60):
         with pytest.raises(Unidentified):
             _shown(CUT[name][:length])
 
 
 @pytest.mark.parametrize("image_format", ["WEBP", "AVIF", "HEIF"])
-def test_a_format_that_cannot_be_decoded_in_part_is_refused_without_its_end(image_format: str) -> None:
+def test_a_truncated_picture_of_a_format_without_partial_decoding_is_refused(image_format: str) -> None:
     data = _encoded(image_format)
     with pytest.raises(Unidentified):
         _shown(data[: len(data) // 2])
 
 
-def test_a_whole_picture_of_one_colour_is_shown() -> None:
+def test_a_complete_picture_of_one_colour_is_accepted() -> None:
     buffer = io.BytesIO()
     Image.new("RGB", SIZE, "white").save(buffer, "PNG")
     assert _shown(buffer.getvalue()).getpixel((0, 0)) == (255, 255, 255)
 
 
-def test_avatars_and_animated_emojis_without_their_end_are_shown() -> None:
+def test_truncated_avatars_and_animated_emojis_are_shown() -> None:
     for name in ("JPEG", "animated PNG"):
         data = CUT[name][: int(len(CUT[name]) * 0.6)]
         with images.draw(io.BytesIO(data), Shape(100, 100, cropped=True)) as drawn:

@@ -31,7 +31,7 @@ def _draw(decoder: Decoder) -> dict[str, Any]:
         return found.facts
 
 
-def test_a_file_is_read_whole_from_where_it_was_after_a_job_has_read_it(tmp_path: Path, decoder: Decoder) -> None:
+def test_a_job_does_not_move_the_position_in_the_file(tmp_path: Path, decoder: Decoder) -> None:
     data, path = noise(600_000), tmp_path / "a.wav"
     path.write_bytes(data)
     with path.open("rb") as file:
@@ -44,14 +44,14 @@ def test_a_file_is_read_whole_from_where_it_was_after_a_job_has_read_it(tmp_path
 
 @pytest.mark.parametrize("job", ["crash", "spin", "linger"])
 @pytest.mark.verify
-def test_a_job_that_ends_its_process_fails_alone(decoder: Decoder, job: str) -> None:
+def test_a_crash_affects_only_its_own_job(decoder: Decoder, job: str) -> None:
     """If no limit ended the job, it would exceed the test's own timeout."""
     with pytest.raises(DecodingFailed), decoder.decode(job, io.BytesIO(b"x"), {}):
         pass
     assert _draw(decoder)["original"]["width"] == 40
 
 
-def test_a_job_that_wants_too_much_memory_is_refused(decoder: Decoder) -> None:
+def test_a_job_that_needs_too_much_memory_is_refused(decoder: Decoder) -> None:
     with pytest.raises(jobs.Refused, match="memory"), decoder.decode("hog", io.BytesIO(b"x"), {}):
         pass
     assert _draw(decoder)["original"]["width"] == 40
@@ -77,7 +77,7 @@ def test_security_1_a_job_cannot_reach_files_the_network_or_other_processes(deco
     assert not list(tmp_path.iterdir())
 
 
-def test_security_1_the_process_knows_no_secrets(decoder: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_security_1_the_decoding_process_has_no_secrets(decoder: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_OURS", "x")
     _draw(decoder)
     environment = Path(f"/proc/{decoder.process_id}/environ").read_bytes()
@@ -95,7 +95,7 @@ def test_a_killed_process_is_replaced(decoder: Decoder) -> None:
     assert decoder.process_id != killed
 
 
-def test_a_process_without_work_ends_and_comes_back(decoder: Decoder) -> None:
+def test_an_idle_decoding_process_ends_and_is_started_again(decoder: Decoder) -> None:
     _draw(decoder)
     idle = decoder.process_id
     assert decoder._process is not None
@@ -104,7 +104,7 @@ def test_a_process_without_work_ends_and_comes_back(decoder: Decoder) -> None:
     assert decoder.process_id != idle
 
 
-def test_so_many_files_at_most_as_the_settings_say_are_decoded_at_a_time(
+def test_the_settings_limit_how_many_files_are_decoded_at_a_time(
     monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.IMAGE_WORKERS = 2
@@ -132,7 +132,7 @@ def test_so_many_files_at_most_as_the_settings_say_are_decoded_at_a_time(
     assert most == 2
 
 
-def test_each_process_has_a_decoder_of_its_own(request: pytest.FixtureRequest) -> None:
+def test_each_process_has_its_own_decoder(request: pytest.FixtureRequest) -> None:
     decoder = Decoder()  # the process only ends when its child has finished
     request.addfinalizer(decoder.close)
     _draw(decoder)
@@ -156,9 +156,7 @@ def test_each_process_has_a_decoder_of_its_own(request: pytest.FixtureRequest) -
     assert decoder.process_id == ours
 
 
-def test_the_log_says_in_words_why_a_file_is_not_taken_as_it_is(
-    decoder: Decoder, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_log_explains_why_a_file_is_refused(decoder: Decoder, caplog: pytest.LogCaptureFixture) -> None:
     folder = Path(jobs.__file__).parent
     used = {code for path in folder.glob("*.py") for code in re.findall(r'Refused\("(\w+)"', path.read_text())}
     assert used <= jobs.MEANINGS.keys()

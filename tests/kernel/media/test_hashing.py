@@ -31,13 +31,13 @@ def hashed(image: Image.Image) -> bytes:
 
 
 @pytest.mark.parametrize("seed", REFERENCE)
-def test_a_hash_is_that_of_the_authors_program_but_for_a_few_bits(seed: int) -> None:
+def test_a_hash_differs_from_that_of_the_reference_program_in_a_few_bits_at_most(seed: int) -> None:
     found = hash_of(painted(seed))
     assert distance(bytes.fromhex(found["hash"]), bytes.fromhex(REFERENCE[seed][0])) <= 10
     assert abs(found["quality"] - REFERENCE[seed][1]) <= 1
 
 
-def test_copies_are_found_whatever_their_size_format_and_transparency() -> None:
+def test_copies_of_other_sizes_formats_and_transparency_have_nearly_the_same_hash() -> None:
     image = painted(1)
     original = perceptual_hash(io.BytesIO(encoded(image)))
     assert original is not None
@@ -63,7 +63,7 @@ def turned(orientation: int) -> Image.Exif:
     return exif
 
 
-def test_what_has_no_picture_worth_comparing_has_no_hash() -> None:
+def test_files_without_a_comparable_picture_have_no_hash() -> None:
     plain = Image.new("RGB", (400, 300), "white")
     for data in (encoded(plain), sample("audio/wav"), b"no file at all", encoded(painted(1))[:200]):
         file = io.BytesIO(data)
@@ -72,7 +72,7 @@ def test_what_has_no_picture_worth_comparing_has_no_hash() -> None:
     assert perceptual_hash(io.BytesIO(sample("video/mp4"))) == perceptual_hash(io.BytesIO(sample("video/mp4")))
 
 
-def test_whatever_is_near_shares_a_word_that_is_looked_for() -> None:
+def test_near_hashes_share_a_word_that_the_search_looks_up() -> None:
     chance = random.Random(1)
     for _ in range(200):
         value = chance.randbytes(32)
@@ -83,7 +83,7 @@ def test_whatever_is_near_shares_a_word_that_is_looked_for() -> None:
 
 
 @pytest.mark.verify
-def test_none_of_ten_thousand_other_pictures_is_taken_for_one_of_a_hundred() -> None:
+def test_ten_thousand_other_pictures_match_none_of_a_hundred() -> None:
     listed = [int.from_bytes(hashed(painted(seed)), "big") for seed in range(100)]
     nearest, hashes = [], 0
     for seed in range(1000, 11_000):

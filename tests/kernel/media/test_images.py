@@ -23,7 +23,7 @@ from tests.kernel.text.support import takes_at_most
         ("HEIF", "image/jpeg", "jpg"),
     ],
 )
-def test_every_accepted_type_is_served_as_one_that_browsers_show(image_format, becomes, extension) -> None:
+def test_every_accepted_type_is_served_in_a_format_that_browsers_show(image_format, becomes, extension) -> None:
     picture = process(saved(Image.new("RGB", (60, 40), (200, 30, 30)), image_format))
     for rendition in (picture.original, picture.preview):
         assert (rendition.content_type, rendition.extension) == (becomes, extension)
@@ -33,7 +33,7 @@ def test_every_accepted_type_is_served_as_one_that_browsers_show(image_format, b
     assert len(picture.blurhash) == 36
 
 
-def test_small_pictures_keep_their_size_and_large_ones_are_fitted() -> None:
+def test_small_pictures_keep_their_size_and_large_ones_are_scaled_down() -> None:
     picture = process(saved(Image.new("RGB", (1600, 1200)), "JPEG"))
     assert picture.original.size == {"width": 1600, "height": 1200, "size": "1600x1200", "aspect": 1600 / 1200}
     assert (picture.preview.width, picture.preview.height) == (554, 416), "the nearest whole numbers"
@@ -45,7 +45,7 @@ def test_small_pictures_keep_their_size_and_large_ones_are_fitted() -> None:
     assert thin.preview.height == 8, "a side is never less than the nearest whole number"
 
 
-def test_orientation_is_applied_and_no_metadata_survives() -> None:
+def test_orientation_is_applied_and_metadata_is_removed() -> None:
     image = Image.new("RGB", (60, 40), "white")
     image.paste((255, 0, 0), (0, 0, 20, 20))
     exif = image.getexif()
@@ -65,7 +65,7 @@ def test_orientation_is_applied_and_no_metadata_survives() -> None:
 
 
 @pytest.mark.parametrize("image_format", ["PNG", "WEBP"])
-def test_texts_and_profiles_inside_a_file_do_not_survive(image_format) -> None:
+def test_texts_and_profiles_in_a_file_are_removed(image_format) -> None:
     from PIL.PngImagePlugin import PngInfo
 
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
@@ -78,17 +78,17 @@ def test_texts_and_profiles_inside_a_file_do_not_survive(image_format) -> None:
     assert not {"icc_profile", "exif", "xmp", "Comment", "XML:com.adobe.xmp"} & set(shown.info)
 
 
-def test_data_after_the_picture_is_not_stored() -> None:
+def test_data_after_the_picture_is_removed() -> None:
     data = saved(Image.new("RGB", (20, 20)), "PNG") + b"PK\x03\x04 <script>alert(1)</script>"
     assert b"script" not in process(data).original.data
 
 
-def test_a_broken_orientation_does_not_cost_the_picture() -> None:
+def test_a_picture_with_a_broken_orientation_is_accepted() -> None:
     data = saved(Image.new("RGB", (20, 30)), "WEBP", exif=b"Exif\0\0nonsense")
     assert process(data).original.height == 30
 
 
-def test_transparency_is_kept_where_the_format_can() -> None:
+def test_transparency_is_kept_if_the_format_supports_it() -> None:
     image = Image.new("RGBA", (20, 20), (0, 0, 0, 0))
     assert opened(process(saved(image, "PNG")).original.data).mode == "RGBA"
     palette = Image.new("P", (20, 20), 0)
@@ -98,7 +98,7 @@ def test_transparency_is_kept_where_the_format_can() -> None:
 
 
 @pytest.mark.parametrize("image_format", ["PNG", "WEBP", "GIF"])
-def test_the_blur_of_a_picture_shows_no_colour_that_is_transparent_in_it(image_format: str) -> None:
+def test_the_blurhash_ignores_colours_of_transparent_pixels(image_format: str) -> None:
     seen = Image.new("RGB", (64, 48), "white")
     seen.paste((255, 0, 0), (20, 10, 44, 38))
     hidden = Image.new("RGB", seen.size, "blue")
@@ -135,7 +135,7 @@ def test_incomplete_pictures_and_other_types_are_refused(data) -> None:
 
 
 @pytest.mark.verify
-def test_random_damage_is_refused_or_drawn_and_nothing_else() -> None:
+def test_randomly_damaged_pictures_are_either_refused_or_redrawn() -> None:
     import random
 
     chance = random.Random(7)
@@ -163,7 +163,7 @@ def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
         process(saved(Image.new("P", (961, 960)), "GIF"))
 
 
-def test_a_picture_is_refused_in_the_language_of_who_sent_it() -> None:
+def test_a_refusal_is_in_the_language_of_the_uploader() -> None:
     frames = [Image.new("L", (8, 8), shade) for shade in (0, 255)]
     with translation.override("de"), pytest.raises(Unsupported) as refused:
         process(saved(frames[0], "GIF", save_all=True, append_images=frames[1:]))
@@ -171,12 +171,12 @@ def test_a_picture_is_refused_in_the_language_of_who_sent_it() -> None:
 
 
 @pytest.mark.parametrize("size", [(1, 33_177_600), (33_177_600, 1), (32_768, 1), (1, 32_768)])
-def test_row_56_a_picture_of_extreme_sides_is_refused_before_it_is_decoded(size: tuple[int, int]) -> None:
+def test_row_56_a_picture_with_an_extreme_side_is_refused_before_it_is_decoded(size: tuple[int, int]) -> None:
     with pytest.raises(Unsupported, match=f"{size[0]}x{size[1]} images are not supported"):
         process(png_header(*size))
 
 
-def test_row_56_a_long_panorama_is_taken() -> None:
+def test_row_56_a_long_panorama_is_accepted() -> None:
     assert process(saved(Image.new("L", (32_767, 10)), "PNG")).original.width == 32_767
 
 

@@ -11,13 +11,13 @@ from social.kernel.media.limits import ANIMATION_PIXELS
 from tests.kernel.media.pictures_of_tests import linear, moving_picture, opened, process, saved
 
 
-def test_a_moving_gif_is_none_of_the_pictures() -> None:
+def test_an_animated_gif_is_refused_as_a_picture() -> None:
     frames = [Image.new("RGB", (20, 20), colour) for colour in ("red", "blue", "green")]
     with pytest.raises(Moving):
         process(saved(frames[0], "GIF", save_all=True, append_images=frames[1:]))
 
 
-def test_an_animated_webp_stays_one_and_its_preview_stands_still() -> None:
+def test_an_animated_webp_stays_animated_and_its_preview_is_still() -> None:
     frames = [Image.new("RGB", (900, 600), colour) for colour in ("red", "blue", "green")]
     data = saved(frames[0], "WEBP", save_all=True, append_images=frames[1:], duration=[100, 200, 300], exif=b"SECRET")
     picture = process(data)
@@ -28,7 +28,7 @@ def test_an_animated_webp_stays_one_and_its_preview_stands_still() -> None:
     assert b"SECRET" not in picture.original.data
 
 
-def test_an_animation_of_too_many_pixels_is_refused() -> None:
+def test_an_animation_with_too_many_pixels_is_refused() -> None:
     shades = [number % 2 * 255 for number in range(ANIMATION_PIXELS // (400 * 400) + 1)]
     frames = [Image.new("L", (400, 400), shade) for shade in shades]
     data = saved(frames[0], "WEBP", save_all=True, append_images=frames[1:], duration=20)
@@ -54,7 +54,7 @@ def test_an_animated_picture_stays_animated_in_posts_and_profiles(image_format: 
         assert getattr(motionless, "n_frames", 1) == 1
 
 
-def test_the_picture_of_an_animated_png_for_those_who_see_no_motion_is_no_frame() -> None:
+def test_the_default_image_of_an_animated_png_is_not_a_frame() -> None:
     frames = [Image.new("RGB", (60, 40), colour) for colour in ("white", "red", "blue")]
     data = saved(frames[0], "PNG", save_all=True, append_images=frames[1:], default_image=True, duration=100)
     picture = process(data)
@@ -64,7 +64,7 @@ def test_the_picture_of_an_animated_png_for_those_who_see_no_motion_is_no_frame(
     assert opened(picture.preview.data).convert("RGB").getpixel((5, 5)) == (255, 255, 255)
 
 
-def test_frames_are_in_srgb_like_pictures_that_stand_still() -> None:
+def test_frames_are_converted_to_srgb_like_still_pictures() -> None:
     data = moving_picture("PNG", icc_profile=linear(b""))
     moving = opened(process(data).original.data)
     assert moving.n_frames == 3
@@ -80,14 +80,14 @@ def test_the_first_frame_of_an_animation_that_is_too_long_can_be_drawn() -> None
         assert getattr(opened(picture.original.data), "n_frames", 1) == 1
 
 
-def test_a_broken_animation_is_shown_by_its_first_frame() -> None:
+def test_of_a_broken_animation_the_first_frame_is_shown() -> None:
     whole = moving_picture("PNG")
     broken = whole[: whole.rindex(b"fcTL") + 8]
     assert opened(process(broken).original.data).convert("RGB").getpixel((5, 5)) == (255, 0, 0)
 
 
 @pytest.mark.parametrize("image_format", ["GIF", "PNG", "WEBP"])
-def test_frames_of_an_avatar_leave_nothing_of_the_frame_before(image_format: str) -> None:
+def test_frames_of_an_avatar_show_nothing_of_the_previous_frame(image_format: str) -> None:
     frames = []
     for box, colour in (((5, 5, 25, 25), "red"), ((35, 35, 55, 55), "blue")):
         frame = Image.new("RGBA", (60, 60), (0, 0, 0, 0))
@@ -104,7 +104,7 @@ def test_frames_of_an_avatar_leave_nothing_of_the_frame_before(image_format: str
     assert seen == [[255, 0, 0], [0, 255, 0]]
 
 
-def test_a_black_ground_in_a_gif_stays_black() -> None:
+def test_a_black_background_in_a_gif_stays_black() -> None:
     second = Image.new("RGB", (120, 120), "black")
     second.paste("white", (30, 30, 90, 90))
     data = saved(Image.new("RGB", (120, 120), "white"), "GIF", save_all=True, append_images=[second], duration=500)
@@ -115,7 +115,7 @@ def test_a_black_ground_in_a_gif_stays_black() -> None:
 
 
 @pytest.mark.parametrize("image_format", ["WEBP", "PNG"])
-def test_orientation_is_applied_to_what_moves(image_format: str) -> None:
+def test_orientation_is_applied_to_animations(image_format: str) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     shown = opened(process(moving_picture(image_format, exif=exif)).original.data)

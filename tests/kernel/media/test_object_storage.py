@@ -30,7 +30,7 @@ def stored(server: ObjectServer, settings: Any) -> ObjectServer:
     return server
 
 
-def test_a_file_is_served_by_the_storage_with_its_type_and_for_ever(stored: ObjectServer) -> None:
+def test_the_storage_serves_a_file_with_its_type_and_caching_for_ever(stored: ObjectServer) -> None:
     path = storage.store(b"abc", folder="things", extension="webp")
     assert not storage.is_local()
     with urllib.request.urlopen(storage.url(path)) as answer:
@@ -39,7 +39,7 @@ def test_a_file_is_served_by_the_storage_with_its_type_and_for_ever(stored: Obje
         assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
 
 
-def test_a_file_of_any_length_comes_back_as_it_was(stored: ObjectServer) -> None:
+def test_a_stored_file_of_any_length_is_unchanged(stored: ObjectServer) -> None:
     data = bytes(range(256)) * 4096 * 12  # longer than one part of a multipart upload
     path = storage.store(io.BytesIO(data), folder="things", extension="mp4")
     with storage.open_stored(path) as file:
@@ -47,7 +47,7 @@ def test_a_file_of_any_length_comes_back_as_it_was(stored: ObjectServer) -> None
 
 
 @pytest.mark.parametrize("acl", ["", "?acl=public-read"])
-def test_the_object_storage_uses_only_requests_that_other_vendors_accept(
+def test_the_object_storage_uses_only_requests_that_all_vendors_accept(
     server: ObjectServer, settings: Any, acl: str
 ) -> None:
     """Access rights are sent only if the operator sets them; newer checksums and multi-object deletions are not used."""
@@ -68,7 +68,7 @@ def test_the_object_storage_uses_only_requests_that_other_vendors_accept(
     assert not [request.url for request in sent if "?delete" in request.url]
 
 
-def test_files_of_unknown_types_are_only_downloaded_by_browsers(stored: ObjectServer) -> None:
+def test_browsers_download_files_of_unknown_types(stored: ObjectServer) -> None:
     path = storage.store(b"<script>", folder="things", extension="upload")
     head = stored.client.head_object(Bucket=BUCKET, Key=f"some/folder/{path}")
     assert (head["ContentType"], head["ContentDisposition"]) == ("application/octet-stream", "attachment")
@@ -82,13 +82,13 @@ def test_files_are_listed_with_their_sizes(stored: ObjectServer) -> None:
     assert not list(storage.walk("listed"))
 
 
-def test_a_missing_file_is_missing_and_removing_it_is_no_error(stored: ObjectServer) -> None:
+def test_opening_a_missing_file_fails_and_removing_it_does_not(stored: ObjectServer) -> None:
     with pytest.raises(FileNotFoundError):
         storage.open_stored("things/none.png")
     storage.remove("things/none.png", "")
 
 
-def test_a_storage_that_does_not_answer_is_unavailable(settings: Any) -> None:
+def test_a_storage_that_does_not_respond_is_reported_as_unavailable(settings: Any) -> None:
     entry = env._media_storage("s3+http://key:secret@127.0.0.1:9/bucket")
     assert entry is not None
     settings.STORAGES = {**settings.STORAGES, "default": entry}
@@ -99,7 +99,7 @@ def test_a_storage_that_does_not_answer_is_unavailable(settings: Any) -> None:
     storage.remove("things/some.png")
 
 
-def test_addresses_of_before_lead_to_the_storage(stored: ObjectServer, client: Any) -> None:
+def test_former_addresses_redirect_to_the_storage(stored: ObjectServer, client: Any) -> None:
     answer = client.get("/system/media_attachments/original/ab/cd/0123.png")
     assert answer.status_code == 302
     assert (
@@ -127,7 +127,7 @@ def test_addresses_of_before_lead_to_the_storage(stored: ObjectServer, client: A
         ),
     ],
 )
-def test_the_setting_names_endpoint_bucket_and_keys(
+def test_the_setting_contains_endpoint_bucket_and_keys(
     written: str, endpoint: str, bucket: str, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry = env._media_storage(written)
@@ -140,7 +140,7 @@ def test_the_setting_names_endpoint_bucket_and_keys(
         assert (env._media_url(), env._bucket_url()) == (f"{other}/", address)
 
 
-def test_pages_may_show_files_from_an_address_that_leads_to_the_bucket(settings: Any) -> None:
+def test_pages_may_show_files_from_an_address_that_redirects_to_the_bucket(settings: Any) -> None:
     settings.MEDIA_URL, settings.BUCKET_URL = "https://files.example.com/x/", "https://s3.example.com:9000/bucket/"
     assert links.media_source() == " https://files.example.com https://s3.example.com:9000"
     settings.MEDIA_URL = settings.BUCKET_URL
@@ -161,7 +161,7 @@ def test_pages_may_show_files_from_an_address_that_leads_to_the_bucket(settings:
         "nonsense",
     ],
 )
-def test_a_wrong_setting_is_refused_with_an_example_and_without_the_key(wrong: str) -> None:
+def test_a_wrong_setting_is_refused_with_an_example_and_without_showing_the_key(wrong: str) -> None:
     with pytest.raises(ImproperlyConfigured, match="Write it as in") as refused:
         env._media_storage(wrong)
     assert "hunter2" not in str(refused.value)

@@ -85,7 +85,7 @@ def refusal(match: str) -> Iterator[None]:
         ("adts", None, "aac", ["mp3"]),
     ],
 )
-def test_everything_plays_as_mp4_or_mp3_and_loses_its_metadata(
+def test_every_format_becomes_mp4_or_mp3_without_metadata(
     container: str, video: str | None, audio: str | None, codecs: list[str]
 ) -> None:
     data = recording(container, video, audio, options=QUIET if video == "libx265" else ())
@@ -102,13 +102,13 @@ def test_everything_plays_as_mp4_or_mp3_and_loses_its_metadata(
         assert _alike(played.first, drawn(96, 64, 0))
 
 
-def test_players_can_begin_before_the_whole_file_is_there() -> None:
+def test_players_can_start_before_the_whole_file_has_arrived() -> None:
     for data in (recording("mp4", "libx264", "aac"), recording("webm", "libvpx-vp9", "libopus")):
         result = convert(data).data
         assert result.index(b"moov") < result.index(b"mdat")
 
 
-def test_a_playable_stream_is_copied_without_reencoding() -> None:
+def test_a_playable_stream_is_copied_without_re_encoding() -> None:
     data = recording("mp4", "libx264", "aac")
     with av.open(io.BytesIO(data)) as before, av.open(io.BytesIO(convert(data).data)) as after:
         packets = [[bytes(packet) for packet in file.demux(video=0) if packet.size] for file in (before, after)]
@@ -117,7 +117,7 @@ def test_a_playable_stream_is_copied_without_reencoding() -> None:
 
 @pytest.mark.parametrize("turn", [90, 180, 270])
 @pytest.mark.parametrize("encoder", ["libx264", "libx265"])
-def test_a_video_from_a_telephone_held_otherwise_is_shown_upright(turn: int, encoder: str) -> None:
+def test_a_rotated_video_is_shown_upright(turn: int, encoder: str) -> None:
     data = recording("mov", encoder, "aac", rotation=turn, options=QUIET if encoder == "libx265" else ())
     upright = drawn(96, 64, 0).rotate(turn, expand=True)
     size = {"width": upright.width, "height": upright.height}
@@ -132,12 +132,12 @@ def test_a_video_from_a_telephone_held_otherwise_is_shown_upright(turn: int, enc
     assert played.meta["original"].items() >= size.items()
 
 
-def test_odd_sides_are_made_even() -> None:
+def test_odd_widths_and_heights_become_even() -> None:
     played = convert(recording("webm", "libvpx-vp9", width=97, height=65))
     assert (played.meta["width"], played.meta["height"]) == (96, 64)
 
 
-def test_a_gif_keeps_its_pace() -> None:
+def test_a_gif_keeps_its_speed() -> None:
     data = moving_gif(milliseconds=400, frames=4)
     examined, played = examine(data), convert(data)
     assert (examined.kind, examined.meta["original"]["frame_rate"]) == ("gifv", "5/2")
@@ -146,7 +146,7 @@ def test_a_gif_keeps_its_pace() -> None:
         assert [frame.time for frame in container.decode(video=0)] == pytest.approx([0, 0.4, 0.8, 1.2])
 
 
-def test_a_recording_of_a_browser_that_says_no_duration_is_measured() -> None:
+def test_the_duration_of_a_recording_without_one_is_measured() -> None:
     live = recording("webm", "libvpx-vp9", "libopus")
     # Files that browsers write while recording contain neither a duration nor an index.
     live = live.replace(b"\x44\x89\x88", b"\xec\x81\x00", 1)[:]
@@ -155,7 +155,7 @@ def test_a_recording_of_a_browser_that_says_no_duration_is_measured() -> None:
     assert 9 <= meta["fps"] <= 11
 
 
-def test_a_cover_inside_a_sound_is_its_preview() -> None:
+def test_the_cover_in_an_audio_file_is_its_preview() -> None:
     cover = photograph(80, 80, orientation=1)
     size = len(cover)
     body = b"\0image/jpeg\0\x03\0" + cover
@@ -173,7 +173,7 @@ def test_a_cover_inside_a_sound_is_its_preview() -> None:
     assert convert(data, "audio/mpeg").codecs == ["mp3"]
 
 
-def test_the_colours_of_a_cover_can_be_read_on_each_other() -> None:
+def test_the_colours_of_a_cover_have_enough_contrast() -> None:
     def value(written: str) -> tuple[int, int, int]:
         return int(written[1:3], 16), int(written[3:5], 16), int(written[5:7], 16)
 
@@ -199,7 +199,7 @@ def test_limits_of_videos_are_those_of_the_contract() -> None:
     assert examine(standing(recording("mp4", "libx264", width=16, height=16, frames=1), frames=36_000, rate=100)).meta
 
 
-def test_a_gif_of_too_many_pixels_is_refused() -> None:
+def test_a_gif_with_too_many_pixels_is_refused() -> None:
     with refusal("1000x1000 images are not supported"):
         examine(moving_gif(1000, 1000, 2))
 
@@ -219,20 +219,20 @@ def test_a_gif_of_too_many_pixels_is_refused() -> None:
         (sample("image/png"), "video/mp4"),
     ],
 )
-def test_no_reader_but_that_of_the_type_is_tried(data: bytes, content_type: str) -> None:
+def test_only_the_demuxer_of_the_type_is_tried(data: bytes, content_type: str) -> None:
     with refusal("could not be verified"):
         examine(data, content_type)
     with refusal("could not be verified"):
         convert(data, content_type)
 
 
-def test_encodings_that_are_not_accepted_are_refused() -> None:
+def test_unaccepted_codecs_are_refused() -> None:
     with refusal("This encoding of video or audio is not supported"):
         examine(recording("mov", "mpeg2video", rate=25))
 
 
 @pytest.mark.verify
-def test_random_damage_is_refused_or_converted_and_nothing_else() -> None:
+def test_randomly_damaged_recordings_are_either_refused_or_converted() -> None:
     import contextlib
     import random
 
@@ -258,7 +258,7 @@ def test_random_damage_is_refused_or_converted_and_nothing_else() -> None:
         (Fraction(1, 900), 0, (96, 64)),
     ],
 )
-def test_pixels_that_are_no_squares_are_measured_and_drawn_as_they_are_shown(
+def test_non_square_pixels_are_measured_and_drawn_as_players_show_them(
     pixel: Fraction, turn: int, shown: tuple[int, int], encoder: str
 ) -> None:
     options = QUIET if encoder == "libx265" else ()
@@ -275,7 +275,7 @@ def test_pixels_that_are_no_squares_are_measured_and_drawn_as_they_are_shown(
 
 
 @pytest.mark.parametrize(("container", "codec"), [("flac", "flac"), ("adts", "aac"), ("mp3", "libmp3lame")])
-def test_a_sound_behind_the_tags_of_an_mp3_is_read_as_what_it_is(container: str, codec: str) -> None:
+def test_the_format_of_audio_after_id3_tags_is_recognised(container: str, codec: str) -> None:
     sound = recording(container, None, codec, secret=False)
     with_footer = b"ID3\x04\0\x10\0\0\x01\x00" + bytes(128) + b"3DI\x04\0\x10\0\0\x01\x00"
     for tags in (b"ID3\x03\0\0\0\0\0\x0a" + bytes(10), b"ID3\x04\0\0\0\0\0\x05" + bytes(5) + with_footer):

@@ -9,7 +9,7 @@ from social.kernel.media.types import HEAD, media_type
 
 
 @pytest.mark.parametrize("image_format", ["JPEG", "PNG", "GIF", "WEBP", "AVIF"])
-def test_pictures_are_known_by_their_first_bytes(image_format) -> None:
+def test_pictures_are_recognised_by_their_first_bytes(image_format) -> None:
     buffer = io.BytesIO()
     Image.new("RGB", (20, 20)).save(buffer, image_format)
     assert media_type(buffer.getvalue()[:HEAD]) == f"image/{image_format.lower()}"
@@ -44,5 +44,5 @@ def test_pictures_are_known_by_their_first_bytes(image_format) -> None:
         (b"\xff", None),
     ],
 )
-def test_other_files_are_known_too_or_not_at_all(head, found) -> None:
+def test_other_files_are_recognised_or_have_no_type(head, found) -> None:
     assert media_type(head) == found

@@ -18,7 +18,7 @@ def _root(settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path
 
 
-def test_a_file_is_found_under_the_name_it_was_given(tmp_path: Path) -> None:
+def test_a_stored_file_is_found_under_its_name(tmp_path: Path) -> None:
     path = storage.store(b"abc", folder="things", extension="png")
     assert (tmp_path / path).read_bytes() == b"abc"
     assert storage.url(path) == f"http://social.localhost/system/{path}"
@@ -30,16 +30,14 @@ def test_names_cannot_be_guessed() -> None:
     assert all(re.fullmatch(r"things/[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{28}\.png", name) for name in names)
 
 
-def test_removing_what_is_gone_is_no_error(tmp_path: Path) -> None:
+def test_removing_a_missing_file_is_no_error(tmp_path: Path) -> None:
     path = storage.store(b"abc", folder="things", extension="png")
     storage.remove(path, "", "things/none.png")
     storage.remove(path)
     assert not (tmp_path / path).exists()
 
 
-def test_a_file_and_every_new_folder_are_on_the_disk_before_the_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_and_its_new_folders_are_synced_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[str] = []
     real = os.fsync
 
@@ -54,7 +52,7 @@ def test_a_file_and_every_new_folder_are_on_the_disk_before_the_answer(
     assert set(synced[1:]) == {str(folder) for folder in (*path.parents,) if folder.is_relative_to(tmp_path)}
 
 
-def test_a_full_disk_leaves_nothing_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_partial_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fsync(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

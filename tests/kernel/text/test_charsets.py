@@ -60,7 +60,7 @@ def page(text: str, head: str = "") -> str:
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_a_label_means_what_browsers_take_it_for(label: str) -> None:
+def test_labels_of_encodings_have_the_same_meaning_as_in_browsers(label: str) -> None:
     codec, text = LABELS[label]
     declared = page(text, f"<meta charset={label}>").encode(codec)
     pragma = page(text, f'<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset={label}">').encode(codec)
@@ -72,7 +72,7 @@ def test_a_label_means_what_browsers_take_it_for(label: str) -> None:
     )
 
 
-def test_iso_2022_jp_has_the_characters_of_nec_too() -> None:
+def test_iso_2022_jp_includes_the_characters_of_nec() -> None:
     pairs = bytes(byte & 0x7F for byte in "①㈱".encode("euc_jis_2004"))
     body = b"<meta charset=iso-2022-jp><title>\x1b$B" + pairs + b"\x1b(B</title>"
     assert "①㈱" in decode_page(body, "text/html")
@@ -92,11 +92,11 @@ def test_iso_2022_jp_has_the_characters_of_nec_too() -> None:
     ],
     ids=["late", "comment", "script", "other-meta", "unknown", "blanks", "quoted", "angle"],
 )
-def test_the_declaration_of_a_page_counts_wherever_it_stands_and_nothing_that_looks_like_one(head: str) -> None:
+def test_a_declaration_is_found_anywhere_in_a_page_and_lookalikes_are_ignored(head: str) -> None:
     assert RUSSIAN in decode_page(page(RUSSIAN, head).encode("cp1251"), "text/html")
 
 
-def test_byte_order_mark_header_and_declaration_count_in_this_order() -> None:
+def test_the_byte_order_mark_precedes_the_header_and_the_declaration() -> None:
     lying = page(RUSSIAN, "<meta charset=shift_jis>")
     assert RUSSIAN in decode_page(lying.encode("cp1251"), "text/html; charset=windows-1251")
     for mark, codec in (
@@ -113,7 +113,7 @@ def test_byte_order_mark_header_and_declaration_count_in_this_order() -> None:
     assert RUSSIAN in decode_page((declaration + lying).encode("cp1251"), "application/xhtml+xml")
 
 
-def test_broken_bytes_do_not_cost_the_rest_of_a_page() -> None:
+def test_broken_bytes_do_not_affect_the_rest_of_a_page() -> None:
     whole = page("Lüneburg — größte").encode()
     broken = whole.replace(b"</title>", b"\xc3</title>")
     assert "Lüneburg — größte" in decode_page(broken, "text/html")
@@ -151,7 +151,7 @@ def test_broken_bytes_do_not_cost_the_rest_of_a_page() -> None:
         ("utf-8", RUSSIAN),
     ],
 )
-def test_a_page_that_declares_nothing_is_read_as_what_it_looks_like(codec: str, text: str) -> None:
+def test_the_encoding_of_a_page_without_a_declaration_is_detected(codec: str, text: str) -> None:
     assert text in decode_page(page(text).encode(codec), "text/html")
 
 
@@ -162,7 +162,7 @@ def test_a_page_that_declares_nothing_is_read_as_what_it_looks_like(codec: str, 
         ("iso8859-2", "Wiadomości z kraju i ze świata"),
     ],
 )
-def test_a_few_words_are_not_taken_for_an_encoding_that_no_browser_guesses(codec: str, text: str) -> None:
+def test_encodings_that_browsers_never_guess_are_not_detected_from_a_few_words(codec: str, text: str) -> None:
     assert text in decode_page(page(text).encode(codec), "text/html")
 
 
@@ -182,20 +182,20 @@ def test_a_few_words_are_not_taken_for_an_encoding_that_no_browser_guesses(codec
         ("xx", "cp949", KOREAN),
     ],
 )
-def test_of_the_encodings_that_a_page_may_be_in_one_of_its_language_is_taken(
+def test_among_possible_encodings_one_of_the_language_of_the_page_is_preferred(
     language: str, codec: str, text: str
 ) -> None:
     body = page(text).replace("<html>", f'<html dir=ltr lang="{language}">').encode(codec)
     assert text in decode_page(body, "text/html")
 
 
-def test_a_blank_before_the_character_set_in_a_header_changes_nothing() -> None:
+def test_a_space_before_the_charset_in_a_header_is_ignored() -> None:
     assert "Їжак" in decode_page(page("Їжак").encode("koi8-u"), "text/html; charset= koi8-u ; x=y")
 
 
 @pytest.mark.parametrize("begin", ["", "<pre>", "<script>a()</script>\n" * 3000, "a " * 40_000])
 @pytest.mark.parametrize(("codec", "text"), [("cp1251", RUSSIAN), ("cp932", JAPANESE), ("euc_jp", JAPANESE)])
-def test_a_long_page_that_declares_nothing_is_read_by_the_first_words_beyond_ascii(
+def test_the_encoding_of_a_long_page_is_detected_from_its_first_words_beyond_ascii(
     begin: str, codec: str, text: str
 ) -> None:
     whole = begin + (text + "\n") * 2000
@@ -216,7 +216,7 @@ def test_a_long_page_that_declares_nothing_is_read_by_the_first_words_beyond_asc
     ],
     ids=["noise", "angles", "metas", "undeclared", "escapes", "blanks", "nothing", "one"],
 )
-def test_row_33_any_page_is_read_in_bounded_time(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_33_decoding_any_page_takes_limited_time(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[int] = []
     detect = charsets.from_bytes
 

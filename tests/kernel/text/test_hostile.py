@@ -92,7 +92,7 @@ def is_read_in_linear_time(text: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_text_of_25_kb_is_read_counted_and_rendered_in_linear_time(name: str) -> None:
+def test_a_text_of_25_kb_is_scanned_counted_and_rendered_in_linear_time(name: str) -> None:
     # Both ends vary, because some texts are slow to parse only with a certain first or last character.
     text = TEXTS[name]
     is_read_in_linear_time(text[: KB_100 // 8] + text[-KB_100 // 8 :], KB_100 // 4)
@@ -100,7 +100,7 @@ def test_a_text_of_25_kb_is_read_counted_and_rendered_in_linear_time(name: str) 
 
 @pytest.mark.verify
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_text_of_100_kb_is_read_counted_and_rendered_in_linear_time(name: str) -> None:
+def test_a_text_of_100_kb_is_scanned_counted_and_rendered_in_linear_time(name: str) -> None:
     is_read_in_linear_time(TEXTS[name], KB_100)
 
 
@@ -173,7 +173,7 @@ def test_hostile_html_is_stripped_in_linear_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("size", ["<p>word</p>", "<b>x</b> "])
-def test_the_words_of_too_much_html_are_not_lost(size: str) -> None:
+def test_the_words_of_html_beyond_the_limits_are_kept(size: str) -> None:
     clean = sanitize(filled(size, MB))
     assert len(clean) > 5_000
     assert clean.startswith("<p>word</p>" if "word" in size else "<p>x x x")

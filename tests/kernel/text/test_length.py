@@ -38,12 +38,12 @@ from tests.kernel.text.support import POSTS
         ("z̷̢͝a̸̡l̵̨g̴̡o̶̧", 5),
     ],
 )
-def test_a_character_is_what_people_see_as_one(text: str, count: int) -> None:
+def test_characters_are_counted_as_people_see_them(text: str, count: int) -> None:
     assert graphemes(text) == count
 
 
 @pytest.mark.parametrize("post", POSTS, ids=[post["language"] for post in POSTS])
-def test_posts_of_every_script_are_counted(post: dict[str, Any]) -> None:
+def test_posts_in_every_script_are_counted(post: dict[str, Any]) -> None:
     assert counted_length(post["text"]) == post["length"]
 
 
@@ -69,20 +69,20 @@ def test_a_link_counts_23_and_a_mention_counts_its_name(text: str, count: int) -
     assert counted_length(text) == count
 
 
-def test_the_warning_counts_with_the_text_and_as_it_stands() -> None:
+def test_the_content_warning_is_counted_in_full() -> None:
     assert counted_length("b" * 251, "a" * 250) == 501
     assert counted_length("https://example.com/aaaaaaaaaaaa", "https://a.com @a@b.com") == 22 + 23
     assert counted_length("", "👍🏽") == 1
 
 
-def test_no_long_text_hides_behind_a_domain_or_an_address() -> None:
+def test_long_domains_and_addresses_are_counted_in_full() -> None:
     assert counted_length("@a@" + "b" * 10_000) > 9_000
     assert counted_length("https://example.com/" + "b" * 10_000) > 9_000
 
 
 @settings(max_examples=100, deadline=None)
 @given(texts)
-def test_a_text_is_never_shorter_than_its_parts_let_it_be(text: str) -> None:
+def test_the_counted_length_is_at_least_that_of_the_parts(text: str) -> None:
     assert graphemes(text) <= len(text)
     assert graphemes(text + "\n" + text) == 2 * graphemes(text) + 1
     assert counted_length(text + "\n.") == counted_length(text) + 2

@@ -43,7 +43,7 @@ def shown(text: str, **values: str) -> str:
         ('<span class="e-token-0"></span>@bob', f'<p>&lt;span class="e-token-0"&gt;&lt;/span&gt;{BOB}</p>'),
     ],
 )
-def test_markdown_becomes_the_html_that_clients_know(text: str, html: str) -> None:
+def test_markdown_is_rendered_as_html_that_clients_support(text: str, html: str) -> None:
     assert shown(text) == html
 
 
@@ -63,13 +63,13 @@ def test_the_mentions_hashtags_and_links_of_markdown_are_found() -> None:
     assert {text: bool(read(text).links) for text in links} == links
 
 
-def test_a_quote_begins_with_the_address_of_what_is_quoted() -> None:
+def test_a_quote_post_begins_with_the_address_of_the_quoted_post() -> None:
     url = "https://example.com/@a/1"
     assert shown("**yes**", quote_url=url).startswith('<p class="quote-inline">RE: <a href="https://example.com/@a/1"')
     assert "quote-inline" not in shown(f"yes {url}", quote_url=url)
 
 
-def test_row_31_nothing_that_is_typed_as_markdown_runs() -> None:
+def test_row_31_markdown_never_becomes_executable_html() -> None:
     for attack in ATTACKS:
         for text in (
             attack,
@@ -101,6 +101,6 @@ def test_row_31_nothing_that_is_typed_as_markdown_runs() -> None:
         "\u0301",
     ],
 )
-def test_row_32_hostile_markdown_is_read_within_two_seconds(part: str) -> None:
+def test_row_32_hostile_markdown_is_rendered_within_two_seconds(part: str) -> None:
     text = part * (20_000 // len(part))
     assert takes_at_most(2000, lambda: shown(text))

@@ -26,13 +26,13 @@ from social.kernel.text.names import (
         ("", ""),
     ],
 )
-def test_typed_text_is_kept_without_what_no_database_takes(typed: str, kept: str) -> None:
+def test_characters_that_no_database_accepts_are_removed_from_typed_text(typed: str, kept: str) -> None:
     assert clean_input(typed) == kept
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet=st.characters(exclude_categories=[])))
-def test_kept_text_can_be_encoded_and_cleaning_again_changes_nothing(typed: str) -> None:
+def test_cleaned_text_can_be_encoded_and_cleaning_is_idempotent(typed: str) -> None:
     kept = clean_input(typed)
     assert kept.encode().decode() == kept
     assert clean_input(kept) == kept
@@ -65,23 +65,23 @@ def test_kept_text_can_be_encoded_and_cleaning_again_changes_nothing(typed: str)
         ("", ""),
     ],
 )
-def test_a_hashtag_is_one_whatever_its_width_case_and_latin_accents(written: str, name: str) -> None:
+def test_width_case_and_latin_accents_do_not_distinguish_hashtags(written: str, name: str) -> None:
     assert normalise_hashtag(written) == name
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text())
-def test_normalising_a_hashtag_again_changes_nothing(written: str) -> None:
+def test_normalising_hashtags_is_idempotent(written: str) -> None:
     assert normalise_hashtag(normalise_hashtag(written)) == normalise_hashtag(written)
 
 
-def test_a_hashtag_is_shown_as_it_was_written() -> None:
+def test_hashtags_are_displayed_as_written() -> None:
     assert display_hashtag("#HelloWörld") == "HelloWörld"
     assert display_hashtag("Hello❤️World") == "HelloWorld"
 
 
 @pytest.mark.parametrize("name", ["a", "ａｅｓｔｈｅｔｉｃ", "3d", "_a", "a_", "a·b", "नमस्ते", "12_3", "1·2"])
-def test_these_names_are_hashtags(name: str) -> None:
+def test_valid_hashtags_are_accepted(name: str) -> None:
     assert is_hashtag(name)
 
 
@@ -112,12 +112,12 @@ def test_invalid_hashtags_are_refused(name: str) -> None:
         ("a" * 63 + ".example", "a" * 63 + ".example"),
     ],
 )
-def test_a_domain_is_kept_in_one_form(written: str, kept: str) -> None:
+def test_domains_have_one_normalised_form(written: str, kept: str) -> None:
     assert normalise_domain(written) == kept
     assert normalise_domain(kept) == kept
 
 
-def test_an_address_is_no_name_of_a_host() -> None:
+def test_ip_addresses_are_not_host_names() -> None:
     assert all(map(is_host_name, ("example.com", "localhost:8001", "5.example", "xn--p1ai.xn--p1ai")))
     assert not any(map(is_host_name, ("127.0.0.1", "127.0.0.1:8001", "[::1]", "[::1]:8001", "5", "example.5", "5:80")))
 
@@ -142,7 +142,7 @@ def test_an_address_is_no_name_of_a_host() -> None:
         *("https://a.com", "a.com/", "a.com?x", "a.com#x", "\ud800.com"),
     ],
 )
-def test_text_that_cannot_be_a_domain_gives_none(written: str) -> None:
+def test_text_that_cannot_be_a_domain_becomes_none(written: str) -> None:
     assert normalise_domain(written) is None
 
 
@@ -165,5 +165,5 @@ def test_a_normalised_domain_is_lower_case_ascii_and_normalises_to_itself(writte
         ("xn--zzzzzzzzz999.example", "xn--zzzzzzzzz999.example"),
     ],
 )
-def test_people_read_a_domain_in_its_own_letters(kept: str, shown: str) -> None:
+def test_domains_are_displayed_in_unicode(kept: str, shown: str) -> None:
     assert display_domain(kept) == shown

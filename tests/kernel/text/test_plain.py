@@ -32,13 +32,13 @@ from tests.kernel.text.strategies import tag_soups
         ("שלום<br>مرحبا<br>नमस्ते<br>👨‍👩‍👧", "שלום\nمرحبا\nनमस्ते\n👨‍👩‍👧"),
     ],
 )
-def test_tags_go_and_the_words_stay(html: str, text: str) -> None:
+def test_tags_are_removed_and_words_stay(html: str, text: str) -> None:
     assert plain(html) == text
 
 
 @settings(max_examples=100, deadline=None)
 @given(tag_soups)
-def test_any_html_has_a_text_and_never_more_than_one_empty_line(soup: str) -> None:
+def test_the_text_of_any_html_has_no_two_empty_lines_in_a_row(soup: str) -> None:
     assert plain(soup) == plain(soup).strip()
     if "<pre" not in soup.lower() and "&#10" not in soup and "&#13" not in soup:
         assert "\n\n\n" not in plain(sanitize(soup))
@@ -73,7 +73,7 @@ _LONG = (
         ),
     ],
 )
-def test_row_74_hidden_elements_divide_no_word_and_link_addresses_are_whole(
+def test_row_74_hidden_elements_do_not_divide_words_and_link_addresses_are_complete(
     html: str, seen: str, addresses: list[str]
 ) -> None:
     assert split_hidden(html) == (seen, addresses)

@@ -19,7 +19,7 @@ def found(text: str, kind: Kind) -> list[str]:
 
 
 @pytest.mark.parametrize("post", POSTS, ids=[post["language"] for post in POSTS])
-def test_every_script_has_its_links_mentions_hashtags_and_emoji_found(post: dict[str, Any]) -> None:
+def test_links_mentions_hashtags_and_emoji_are_found_in_every_script(post: dict[str, Any]) -> None:
     tokens = scan(post["text"])
     assert "".join(token.raw for token in tokens) == post["text"]
     assert [[token.kind, token.raw, token.name, token.domain] for token in tokens if token.kind != "text"] == post[
@@ -93,7 +93,7 @@ def test_every_script_has_its_links_mentions_hashtags_and_emoji_found(post: dict
         ),
     ],
 )
-def test_a_link_ends_where_the_sentence_goes_on(text: str, urls: list[str]) -> None:
+def test_a_link_ends_where_the_sentence_continues(text: str, urls: list[str]) -> None:
     assert found(text, Kind.URL) == urls
 
 
@@ -113,7 +113,7 @@ def test_a_link_ends_where_the_sentence_goes_on(text: str, urls: list[str]) -> N
         ("magnet:?xt=urn:btih:c12fe1c06bba254a9dc9f519b335aa7c1367a88a", "magnet"),
     ],
 )
-def test_the_other_named_schemes_are_links_too(url: str, scheme: str) -> None:
+def test_addresses_with_other_allowed_schemes_are_links(url: str, scheme: str) -> None:
     assert scan(f"see {url}, yes")[1] == Token(Kind.URL, url, scheme)
 
 
@@ -124,11 +124,11 @@ def test_the_other_named_schemes_are_links_too(url: str, scheme: str) -> None:
         *("ipfs://bafybeigdyrzt/readme", "ssb://message/x", "gemini://localhost/", "xmpp:user@host"),
     ],
 )
-def test_no_other_scheme_and_no_other_host_is_a_link(text: str) -> None:
+def test_other_schemes_and_hosts_are_not_links(text: str) -> None:
     assert found(text, Kind.URL) == []
 
 
-def test_an_endless_address_is_no_link() -> None:
+def test_an_address_beyond_the_maximum_length_is_not_a_link() -> None:
     longest = "https://example.com/" + "a" * (MAX_URL_LENGTH - 20)
     assert found(longest, Kind.URL) == [longest]
     assert found(longest + "a", Kind.URL) == []
@@ -181,7 +181,7 @@ def test_a_mention_is_a_name_with_or_without_a_domain(text: str, accts: list[str
         ("https://en.wikipedia.org/wiki/Ghostbusters_(song)#Lawsuit https://a.example/?x=#c4", []),
     ],
 )
-def test_a_hashtag_stands_alone_and_holds_a_letter_or_joins_two_characters(text: str, names: list[str]) -> None:
+def test_a_hashtag_stands_alone_and_contains_a_letter_or_a_joint(text: str, names: list[str]) -> None:
     assert [token.name for token in scan(text) if token.kind is Kind.HASHTAG] == names
 
 
@@ -194,7 +194,7 @@ def test_a_hashtag_stands_alone_and_holds_a_letter_or_joins_two_characters(text:
         ("👍:blob:👍", ["blob"]),
     ],
 )
-def test_a_shortcode_stands_between_colons_and_apart_from_words(text: str, codes: list[str]) -> None:
+def test_a_shortcode_is_between_colons_and_not_next_to_a_word(text: str, codes: list[str]) -> None:
     assert [token.name for token in scan(text) if token.kind is Kind.EMOJI] == codes
 
 
@@ -209,12 +209,12 @@ def tokens_keep_the_text(text: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(texts)
-def test_tokens_joined_are_the_text(text: str) -> None:
+def test_the_joined_tokens_equal_the_text(text: str) -> None:
     tokens_keep_the_text(text)
 
 
 @pytest.mark.verify
 @settings(max_examples=5_000, deadline=None)
 @given(texts)
-def test_tokens_joined_are_the_text_deeply(text: str) -> None:
+def test_the_joined_tokens_equal_the_text_in_many_examples(text: str) -> None:
     tokens_keep_the_text(text)

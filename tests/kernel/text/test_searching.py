@@ -22,7 +22,7 @@ from social.kernel.text.searching import TEXT_LIMIT, Text, comparable
         "\u3164\n" * (TEXT_LIMIT + 1) + "viagra",
     ],
 )
-def test_row_74_a_word_is_found_however_it_is_hidden(written: str) -> None:
+def test_row_74_a_word_is_found_despite_invisible_characters(written: str) -> None:
     text = Text(written)
     assert text.lowered.strip() == "viagra"
     start = text.lowered.index("viagra")
@@ -40,7 +40,7 @@ def test_row_74_a_word_is_found_however_it_is_hidden(written: str) -> None:
         ("a\n\nb", "a b", "a\n\nb"),
     ],
 )
-def test_the_match_is_shown_as_it_was_written(written: str, looked_for: str, found: str) -> None:
+def test_a_match_is_returned_as_written(written: str, looked_for: str, found: str) -> None:
     text, wanted = Text(written), comparable(looked_for)
     start = text.lowered.index(wanted)
     assert text.part(start, start + len(wanted)) == found
@@ -51,7 +51,7 @@ def test_the_match_is_shown_as_it_was_written(written: str, looked_for: str, fou
     ["a" + "\u0301\u0323" * 50_000, "a\u0301\u200b" * 30_000, "\ufdfa" * 90_000, "\u3316" * 90_000, "\u200b " * 50_000],
     ids=["marks", "marks apart", "ligatures", "squares", "blanks"],
 )
-def test_row_67_a_text_is_made_comparable_in_time_proportional_to_what_is_kept_of_it(written: str) -> None:
+def test_row_67_preparing_a_text_takes_time_proportional_to_its_searched_part(written: str) -> None:
     began = time.process_time()
     text = Text(written)
     assert len(text.lowered) <= 6 * TEXT_LIMIT

@@ -88,29 +88,29 @@ def test_a_mention_is_a_card_with_the_name_only() -> None:
     )
 
 
-def test_two_accounts_of_one_name_differ_by_their_domain() -> None:
+def test_mentions_of_two_accounts_with_one_name_show_the_domain() -> None:
     both = html("@bob @bob@far.example.org @alice")
     assert "@<span>bob</span>" in both
     assert "@<span>Bob@far.example.org</span>" in both
     assert "@<span>alice</span>" in both
 
 
-def test_one_account_mentioned_in_two_ways_is_still_one() -> None:
+def test_one_account_mentioned_in_two_ways_is_shown_without_a_domain() -> None:
     assert html("@alice @alice@home.example.org").count("@<span>alice</span>") == 2
 
 
-def test_an_unknown_mention_stays_text() -> None:
+def test_a_mention_of_an_unknown_account_stays_text() -> None:
     assert html("@nobody @alice@far.example.org") == "<p>@nobody @alice@far.example.org</p>"
 
 
-def test_a_hashtag_links_to_its_kept_name_and_shows_the_written_one() -> None:
+def test_a_hashtag_links_to_its_address_and_is_shown_as_written() -> None:
     assert html("＃Café") == (
         '<p><a href="https://home.example.org/tags/Caf%C3%A9" class="mention hashtag" rel="tag">#<span>Café</span></a></p>'
     )
     assert 'href="https://home.example.org/tags/%E3%82%BF%E3%82%B0"' in html("#タグ")
 
 
-def test_a_profile_field_is_one_line_that_says_me_and_names_the_domain() -> None:
+def test_a_profile_field_is_one_line_with_rel_me_and_domains() -> None:
     assert html("https://me.example.org/\n@bob@far.example.org", profile_field=True) == (
         '<a href="https://me.example.org/" target="_blank" rel="nofollow noopener me" translate="no">'
         '<span class="invisible">https://</span><span class="">me.example.org/</span><span class="invisible"></span></a> '
@@ -119,7 +119,7 @@ def test_a_profile_field_is_one_line_that_says_me_and_names_the_domain() -> None
     )
 
 
-def test_a_quote_has_a_line_for_readers_that_know_no_quotes() -> None:
+def test_a_quote_has_a_line_for_clients_without_quotes() -> None:
     link = html("https://far.example.org/@bob/1").removeprefix("<p>").removesuffix("</p>")
     line = f'<p class="quote-inline">RE: {link}</p>'
     assert html("yes", quote_url="https://far.example.org/@bob/1") == line + "<p>yes</p>"
@@ -127,7 +127,7 @@ def test_a_quote_has_a_line_for_readers_that_know_no_quotes() -> None:
     assert html("see https://far.example.org/@bob/1", quote_url="https://far.example.org/@bob/1").count("RE:") == 0
 
 
-def test_addresses_from_elsewhere_cannot_leave_their_attribute() -> None:
+def test_addresses_cannot_break_out_of_their_attribute() -> None:
     hostile = MentionTarget('x"><script>', 'x"@<y>', 'https://x/"\n\n\' onclick="alert(1)')
     rendered = to_html(scan("@a #b"), mentions={"a": hostile}, hashtag_url=lambda name: 'https://x/"><b>\n\n' + name)
     assert "<script" not in rendered
@@ -141,7 +141,7 @@ def test_addresses_from_elsewhere_cannot_leave_their_attribute() -> None:
 
 
 @pytest.mark.parametrize("post", POSTS, ids=[post["language"] for post in POSTS])
-def test_the_sanitiser_of_another_server_finds_nothing_to_take_away(post: dict[str, Any]) -> None:
+def test_sanitising_on_another_server_removes_nothing(post: dict[str, Any]) -> None:
     rendered = html(post["text"])
     read = assert_harmless(sanitize(rendered))
     assert "".join(read.data) == "".join(assert_harmless(rendered).data)
@@ -164,19 +164,19 @@ def escapes_everything(text: str, profile_field: bool) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(texts, st.booleans())
-def test_nothing_of_the_text_becomes_markup_and_no_word_is_lost(text: str, profile_field: bool) -> None:
+def test_no_text_becomes_markup_and_no_word_is_lost(text: str, profile_field: bool) -> None:
     escapes_everything(text, profile_field)
 
 
 @pytest.mark.verify
 @settings(max_examples=5_000, deadline=None)
 @given(texts, st.booleans())
-def test_nothing_of_the_text_becomes_markup_and_no_word_is_lost_deeply(text: str, profile_field: bool) -> None:
+def test_no_text_becomes_markup_and_no_word_is_lost_in_many_examples(text: str, profile_field: bool) -> None:
     escapes_everything(text, profile_field)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.lists(st.text(st.characters(categories=["L", "N"]), min_size=1), min_size=1), min_size=1))
-def test_plain_text_comes_back_from_its_html(paragraphs: list[list[str]]) -> None:
+def test_plain_text_can_be_recovered_from_its_html(paragraphs: list[list[str]]) -> None:
     text = "\n\n".join("\n".join(lines) for lines in paragraphs)
     assert plain(html(text)) == text
