@@ -25,8 +25,7 @@ def acting(request: HttpRequest) -> Staff:
 
 
 class ActingAdmin(ReadOnlyAdmin):
-    """Admin of a model with the staff actions in `acts`, as buttons on a row's page and entries in the menu of the
-    list.
+    """Admin of a model with the staff actions in `acts`, as buttons on a row's page and in the menu of the list.
 
     A subclass may name methods in `actions` and `actions_detail`, which are listed before the acts. `actions` may also
     name acts, which then come first.

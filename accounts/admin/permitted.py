@@ -79,8 +79,7 @@ class PermittedAdmin(ActingAdmin):
 class Writes:
     """Functions that call services to write the rows of an `EditedAdmin`; their first argument is the staff member.
 
-    `create` also gets the row and the form, and returns the stored row; `change` gets the row and the form, `remove`
-    only the row.
+    `create` gets the row and the form, too, and returns the stored row; `change` gets both, `remove` only the row.
     """
 
     create: Callable[[Staff, Any, Any], Any] | None = None

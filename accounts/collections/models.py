@@ -22,8 +22,7 @@ REMOTE_COLLECTIONS_LIMIT = 25
 class Collection(models.Model):
     """A named list of at most ITEMS_LIMIT accounts; unless it is discoverable, only people who know its id see it.
 
-    A remote collection has an ActivityPub id (`uri`), the `url` of its page on its own server, and a description in
-    HTML.
+    A remote collection has an ActivityPub id (`uri`), the `url` of its page on its server, and a description in HTML.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -119,11 +119,9 @@ class ListedAct(models.TextChoices):
 
 
 class HashList(models.Model):
-    """List of hashes of files that this server refuses; `source` and `note` are for staff, `size` is the number of
-    hashes.
+    """List of hashes of files that this server refuses; `source` and `note` are for staff, `size` counts the hashes.
 
-    A PDQ hash matches if at most `distance` bits differ. `name` and `kind` never change, because rows of refused files
-    contain them.
+    A PDQ hash matches if at most `distance` bits differ. `name` and `kind`, which rows of refused files contain, are fixed.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -159,8 +159,7 @@ def words_of(value: bytes) -> list[int]:
 def near_words(value: bytes) -> list[int]:
     """Return the words of a PDQ hash, and all words that differ from one of them in one bit.
 
-    Every hash within DISTANCE_LIMIT has at least one of these words: if every word differed in two bits, the distance
-    would be greater.
+    Every hash within DISTANCE_LIMIT has one of these words: if each word differed in two bits, the distance would be greater.
     """
     return [word ^ flip for word in words_of(value) for flip in _FLIPS]
 
@@ -168,8 +167,7 @@ def near_words(value: bytes) -> list[int]:
 def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
     """Yield the number and the hash (None if invalid) of each line of a file, without empty lines and comments (`#`).
 
-    A hash is 64 hexadecimal digits: the first value of a line, or that in the column `hash`, `sha256` or `pdq`. Long
-    lines are truncated.
+    A hash is 64 hexadecimal digits, the first value of a line or that in the column `hash`, `sha256` or `pdq`.
     """
     column, number, is_first = 0, 0, True
     while line := file.readline(_LINE_LIMIT):

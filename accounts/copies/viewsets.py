@@ -62,8 +62,7 @@ class MediaProxyViewSet(ApiViewSet):
     def show(
         self, request: Request, purpose: CopyPurpose, url: str, *, small: bool, shared: bool, keyed: bool
     ) -> HttpResponse:
-        """Redirect (302) to the copy of the file at `url`; answer 404 if there is none, 500 while its server cannot be
-        reached.
+        """Redirect (302) to the copy of the file at `url`; answer 404 if there is none, 500 while its server is unreachable.
 
         `small`: the preview. `shared`: caches may store the answer for everybody. `keyed`: the request has the key.
         """

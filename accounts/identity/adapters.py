@@ -41,8 +41,7 @@ def invite_code(request: HttpRequest) -> str:
     return request.GET.get("invite_code", "")
 
 
-#: Session key of the issuer through which the person signed in, and of its ID token, which ends the session at the
-#: issuer.
+#: Session key of the issuer that signed the person in, and of its ID token, which ends the session at the issuer.
 ISSUER_SESSION = "issuer"
 #: Key in `signal_kwargs` that marks a sign-in with a recovery link, which an operator has created.
 RECOVERY = "recovery"

@@ -45,8 +45,7 @@ _PENDING_SECONDS: Final = 3600
 
 @require_POST
 def begin(request: HttpRequest, issuer_id: str, *, process: str = AuthProcess.LOGIN) -> HttpResponse:
-    """`POST /auth/with/:issuer`: continue at the issuer, to sign in, to link an identity or to reauthenticate
-    (`process`).
+    """`POST /auth/with/:issuer`: continue at the issuer, to sign in, link an identity or reauthenticate (`process`).
 
     Raises NotFound, RateLimited, Unavailable.
     """
@@ -58,8 +57,7 @@ def begin(request: HttpRequest, issuer_id: str, *, process: str = AuthProcess.LO
 
 
 def _lead(request: HttpRequest, address: str, name: str) -> HttpResponse:
-    # A page instead of a redirect: browsers apply `form-action` to redirects too, and the issuer decides which host the
-    # redirect leads to.
+    # A page: browsers apply `form-action` to redirects too, and the issuer decides which host a redirect leads to.
     return show(request, "account/leading.html", {"address": address, "name": name})
 
 

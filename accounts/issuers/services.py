@@ -34,8 +34,7 @@ logger = logging.getLogger(__name__)
 _ANSWER_BYTES: Final = 512 * 1024
 _DEADLINE_SECONDS: Final = 5.0
 _CACHE_SECONDS: Final = 3600
-#: Keys that are older than this number of seconds are fetched again if none of them has signed a token, because issuers
-#: replace their keys.
+#: Age in seconds from which keys are fetched again if none has signed a token, because issuers replace their keys.
 _KEYS_AGE: Final = 60
 _BASIC: Final = "client_secret_basic"
 

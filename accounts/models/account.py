@@ -167,8 +167,7 @@ class Account(models.Model):
             ),
         ]
         indexes = [
-            # Includes `domain` and `deleted_at`, so that accounts can be counted by server from this index alone,
-            # without reading the table.
+            # Includes `domain` and `deleted_at`, so that accounts are counted by server from this index alone.
             models.Index(
                 Lower("domain"), F("id").desc(), name="accounts_account_server", include=["domain", "deleted_at"]
             ),

@@ -14,8 +14,7 @@ TAG_LIMIT = 500
 
 
 class Tag(models.Model):
-    """A hashtag by its normalised name; `display_name` is the spelling of its first use, or the one that staff have
-    chosen.
+    """A hashtag by its normalised name; `display_name` is the spelling of its first use, or the choice of staff.
 
     `usable`: new local posts may have it. `listable`: search may show it. `trendable`: it may trend; None until staff
     have decided. `private`: it has not been used in public yet. `local_only`: it has been used in public, but only in
@@ -62,8 +61,7 @@ class TagUse(models.Model):
 class TagFollow(models.Model):
     """Follow of a hashtag by `account`: its home timeline shows public posts whose id is greater than this row's.
 
-    Ids are generated like those of posts. `absent`: the follower has not been active for days, as with
-    `FollowerState.ABSENT`.
+    Ids are generated like posts' ids. `absent`: the follower has not been active for days, as with `FollowerState.ABSENT`.
     """
 
     id = SnowflakeField(primary_key=True)

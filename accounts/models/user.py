@@ -270,8 +270,7 @@ class RecoveryCode(models.Model):
         constraints = [models.UniqueConstraint(fields=["user", "digest"], name="accounts_recovery_code")]
 
 
-# Registered for the lookup `email__lower`, which uses the index of addresses; `iexact` does not, because it compares by
-# `UPPER`.
+# For the lookup `email__lower`, which uses the index of addresses; `iexact` does not, because it compares by `UPPER`.
 models.CharField.register_lookup(Lower)
 
 _SESSION_USER: Final = Plan(lambda: User.objects.for_sessions().filter(id=Slot("id", User._meta.pk)))

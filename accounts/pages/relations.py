@@ -72,8 +72,7 @@ _ACTS: Final[dict[str, Callable[[Account, Account], object]]] = {
 
 @require_POST
 def act_on_person(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /people/:id/act`: carry out the action `act` on an account, then redirect to the page `next` (with `at`, to
-    its row).
+    """`POST /people/:id/act`: act (`act`) on an account, then redirect to the page `next` (with `at`, to its row).
 
     The private note in the same form is saved with every action; only the action `note` removes it. Raises NotFound for
     an unknown or suspended account and for an unknown action.

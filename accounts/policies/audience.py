@@ -37,8 +37,7 @@ class Limited(Enum):
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Rule for the accounts of a surface, which never shows accounts that are suspended, or that block the viewer or
-    the viewer's server.
+    """Rule for a surface's accounts: those suspended, or blocking the viewer or the viewer's server, are never shown.
 
     `hidden` leaves out accounts that the viewer blocks or mutes, `servers` accounts of servers that the viewer blocks;
     `limited` says who sees limited accounts. Viewers always see themselves, unless suspended.

@@ -142,8 +142,7 @@ MUTED_BY_VIEWER: Final = """SELECT target_id FROM accounts_mute
 DOMAINS_BLOCKED_BY_VIEWER: Final = "SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s"
 """Names of the servers that the viewer blocks."""
 
-# A scalar subquery instead of EXISTS, for which the planner may read all follows of the viewer, once for each use of
-# the condition.
+# A scalar subquery: for EXISTS, the planner may read all follows of the viewer, once for each use of the condition.
 FOLLOWED: Final = (
     "(SELECT 1 FROM accounts_follow f WHERE f.account_id = %(viewer)s AND f.target_id = {author}) IS NOT NULL"
 )

@@ -80,8 +80,7 @@ def split_address(address: str) -> tuple[str, str | None] | None:
 
 
 def has_address(username: str, domain: str | None, prefix: str = "") -> Q:
-    """Return a condition for the account with this address, ignoring case; `prefix` is the lookup that leads to the
-    account.
+    """Return a condition for the account with this address, ignoring case; `prefix` is the lookup that leads to it.
 
     It uses the index of addresses; `iexact` would read all accounts, because there is no index by `UPPER`.
     """

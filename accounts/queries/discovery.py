@@ -54,8 +54,7 @@ SELECT f.target_id, count(*)
 
 
 def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySet[Account]:
-    """List discoverable accounts by last post (`order` "active"), newest first ("new") or unordered; with `local` only
-    local ones.
+    """List discoverable accounts by last post (`order` "active"), newest first ("new") or unordered; `local`: only local ones.
 
     Limited, suspended and moved accounts are left out, and so are accounts without any post or follow, and accounts
     that the viewer blocks or mutes or that block the viewer.
@@ -177,8 +176,7 @@ CANDIDATES_LIMIT: Final = 200
 _LETTERS_OF_A_WORD: Final = 3
 _PRESENT: Final = PRESENT.sql("id", has_viewer=False, joined="accounts_account")
 
-# The range has no upper bound: for a narrow range the planner misjudges the number of matches, and collects and sorts all of
-# them.
+# Without an upper bound: for a narrow range the planner misjudges the number of matches, and collects and sorts them.
 _NAMED: Final = f"""
 WITH named AS MATERIALIZED (
   SELECT id FROM (SELECT id, username FROM accounts_account
@@ -200,8 +198,7 @@ _NAME_CONDITION: Final = f"""{PRESENT.sql("a.id", has_viewer=False, joined="a")}
     AND (starts_with(lower(a.username), lower(%(text)s))
     OR starts_with(lower(a.display_name), lower(%(text)s)) OR strpos(lower(a.display_name), ' ' || lower(%(text)s)) > 0)"""
 
-# The ids are in arrays and the counters in scalar subqueries, because with joins PostgreSQL would read small tables
-# completely.
+# The ids are in arrays and the counters in scalar subqueries, because joins would read small tables completely.
 _POPULAR: Final = f"""
 (SELECT a.id FROM accounts_account a
   WHERE a.id = ANY(ARRAY(SELECT account_id FROM accounts_accountstat WHERE followers_count > 0

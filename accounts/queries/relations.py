@@ -123,8 +123,7 @@ def load_relations(viewer_id: int | None, account_ids: Iterable[int]) -> Relatio
 
 
 def load_hiding(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
-    """Load the viewer's follows, blocks, mutes, blocked servers and exclusive lists, which decide what pages of posts
-    show.
+    """Load the viewer's follows, blocks, mutes, blocked servers and exclusive lists, for pages of posts.
 
     `with_followed_by` adds the viewer's followers; otherwise it is like `load_relations`.
     """
@@ -144,8 +143,7 @@ def load_reading(viewer_id: int | None, account_ids: Iterable[int], *, with_foll
 
 
 def register_read_apart(condition: str) -> None:
-    """Register, at the start of a process, the SQL condition for accounts that the viewer reads only in exclusive
-    lists.
+    """Register, at the start of a process, the SQL condition for accounts that are read only in exclusive lists.
 
     Pages of posts need no further statement for it. The account is `a`, and `%(viewer)s` is the owner of the lists.
     """

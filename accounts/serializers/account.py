@@ -188,11 +188,9 @@ def _entity(account: Account, emojis: EmojiLookup, relations: Relations) -> dict
 
 
 def cacheable(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return the cacheable parts of an account's entity: its body, and the values from which other members are
-    computed.
+    """Return the cacheable parts of an account's entity: its body, and the values that determine other members.
 
-    The body of an account that has moved must not be cached: it contains the new account as the viewer of `relations`
-    sees it.
+    Do not cache the body of an account that has moved: it contains the new account as the viewer of `relations` sees it.
     """
     return {
         "body": body(account, emojis, relations),
@@ -208,8 +206,7 @@ def completed(cached: dict[str, Any], account_id: int, counted: dict[str, Any], 
 
 
 def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return the entity without its counters and approval; a suspended account is blank. Needs `user__role` and
-    `moved_to`.
+    """Return the entity without counters and approval, blank if suspended. Needs `user__role` and `moved_to`.
 
     It is the same for every viewer, except for `moved`, which is as the viewer of `relations` sees it.
     """

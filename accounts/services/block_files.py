@@ -97,8 +97,7 @@ def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None)
     written = read_lines(kind, data, most=most)
     if not written:
         raise UnreadableFile(_("The file has no entries."))
-    # Checked before the lines are parsed, because normalising domains that are not in Latin script takes a long time
-    # (security row 78).
+    # Checked before parsing, because normalising domains that are not in Latin script takes a long time (security row 78).
     if most is not None and len(written) > most:
         message = _("The file has more than %(most)d lines. The operator can import it with %(command)s.")
         raise UnreadableFile(message % {"most": most, "command": kind.command})
@@ -108,8 +107,7 @@ def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None)
 def read_lines(
     kind: BlockFile[D], data: bytes | str, *, most: int | None = None, others: Sequence[str] = ()
 ) -> list[tuple[int, dict[str, str]]]:
-    """Return the number and the values by column of each non-empty line of a file, at most `most` + 1. Raises
-    UnreadableFile.
+    """Return the number and the values by column of each non-empty line, at most `most` + 1. Raises UnreadableFile.
 
     The columns of a file without a header line are the name and `others`.
     """

@@ -25,8 +25,7 @@ _BATCH_SIZE: Final = 1000
 
 
 def block_account(*, account: Account, target: Account, uri: str | None = None) -> None:
-    """Block an account: follows, follow requests and collection items between the two end. Repeating it changes
-    nothing.
+    """Block an account: follows, follow requests and collection items between the two end. Can be repeated.
 
     `uri` is the id of a remote account's Block activity; it is removed from any other block that has it. A local
     account's block of a remote account gets its id here (contract, federation section 7). Publishes AccountBlocked, and

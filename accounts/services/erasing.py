@@ -236,8 +236,7 @@ def close_server(*, by: Staff) -> Iterator[str]:
 
 def _end_user(user: User, *, keep_one: bool) -> None:
     with transaction.atomic():
-        # The account is read after the lock is granted: a joined row would show the state from before the wait for the
-        # lock.
+        # The account is read after the lock is granted: a joined row would show the state before the wait for the lock.
         locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         account = Account.objects.get(id=locked.account_id) if locked is not None else None
         if locked is None or account is None or account.deleted_at is not None:
@@ -280,8 +279,7 @@ def delete_account(*, by: Staff, account: Account) -> None:
         elif current.local:
             raise Conflict(_("This is the server's own account: it signs for the server and stays."))
         else:
-            # The origin is this server's staff, so that the account's own server cannot lift the suspension by sending
-            # the account again meanwhile.
+            # Staff are the origin, so that the account's own server cannot lift the suspension by sending the account again.
             end_account(account=current, origin=SuspensionOrigin.LOCAL)
         record_about(by, "delete", account)
 

@@ -70,8 +70,7 @@ def release_follow_id(*, uri: str, account: Account, target: Account) -> None:
 def follow_account(
     *, account: Account, target: Account, change: FollowChange, uri: str | None = None, limited: bool = True
 ) -> EarlierFollow | None:
-    """Follow an account, or request to; following twice only updates the options (SEED-149). Returns the earlier follow
-    or request.
+    """Follow an account, or request to; update the options of an earlier follow or request (SEED-149), and return it.
 
     `uri` is the id of the Follow that a remote account has sent; a local account's follow of a remote account gets its
     id here (contract, federation section 7). If `limited` is False, the limit on follows is not checked. Raises

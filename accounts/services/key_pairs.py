@@ -37,8 +37,7 @@ def keys_of(*, account: Account) -> KeyPair:
 def store_keys(*, account: Account, pair: tuple[str, str]) -> None:
     """Store the keys (`pair`: private, public) of a local account, unless it has keys; the private key is encrypted.
 
-    Every account gets keys when it is created: keys that are created later could be missing from a backup that contains
-    the account.
+    Every account gets keys when it is created: later keys could be missing from a backup that contains the account.
     """
     private_key, public_key = pair
     key_pair = KeyPair(
@@ -49,8 +48,7 @@ def store_keys(*, account: Account, pair: tuple[str, str]) -> None:
 
 def make_missing_keys() -> int:
     """Create keys for at most MISSING_KEYS_AT_ONCE accounts that have none; return how many. Run by the scheduler."""
-    # The accounts are selected through their users and unordered, because a query ordered by the ids of accounts would read
-    # all remote accounts.
+    # Selected through users and unordered: a query ordered by the ids of accounts would read all remote accounts.
     people = User.objects.filter(account__key_pair=None, account__deleted_at=None).select_related("account")
     accounts = [user.account for user in people[:MISSING_KEYS_AT_ONCE]]
     for account in accounts:

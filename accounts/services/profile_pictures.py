@@ -65,8 +65,7 @@ def _spoofed(name: str) -> FieldError:
 
 
 def draw_pictures(uploads: Mapping[str, PictureUpload], *, account_id: int) -> dict[str, Drawing]:
-    """Re-encode pictures, which the scanner must find clean first, and return them by name. Slow: call it outside of
-    transactions.
+    """Re-encode pictures that the scanner finds clean, and return them by name. Slow: call it outside of transactions.
 
     Raises Invalid with `details`; Unavailable when the scanner does not respond.
     """

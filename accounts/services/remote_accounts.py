@@ -38,8 +38,7 @@ class RemoteKey:
 class RemoteProfile:
     """Remote account, whose values are validated, sanitised and clamped; the fields are named like the columns.
 
-    `suspended` is what its server states (federation section 4). The account with the id `moved_to_id` names this one as
-    an alias.
+    Its server states `suspended` (federation section 4). The account with the id `moved_to_id` has it as an alias.
     """
 
     uri: str

@@ -90,8 +90,7 @@ def forget_written_mails() -> int:
 
 
 def forget_audit_entries() -> int:
-    """Delete rows of the audit log, and of Django's admin log, after KEEP_AUDIT_LOG_DAYS; return how many of the
-    former.
+    """Delete rows of the audit log, and of Django's admin log, after KEEP_AUDIT_LOG_DAYS; return how many audit rows.
 
     The database lets only this function delete audit rows, and none from the last 30 days.
     """

@@ -163,8 +163,7 @@ def apply_domain_rule(
 
 
 def erase_suspended() -> int:
-    """Start the erasure of accounts that were suspended longer than REVERSAL_PERIOD ago; return how many. Run by the
-    scheduler.
+    """Start the erasure of accounts suspended longer than REVERSAL_PERIOD ago; return how many. Run by the scheduler.
 
     Their rows stay, so that the suspension lasts. Held accounts are left out.
     """

@@ -43,8 +43,7 @@ class _Act:
 
 
 def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
-    """Handle DomainBlocked: end follows and requests, in both directions, between the account and that server's
-    accounts.
+    """Handle DomainBlocked: end follows and requests, in both directions, between the account and that server.
 
     Each event ends and records at most BATCH_SIZE follows in a transaction, and is published again; at the end
     FollowsSevered is published. If the block has been removed meanwhile, no more follows are ended. Publishes

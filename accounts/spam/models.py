@@ -32,8 +32,7 @@ class RuleOrigin(models.TextChoices):
 
 
 class SpamRule(models.Model):
-    """Rule that matches when all its conditions match. A list matches when one of its entries does; an empty list
-    always matches.
+    """Rule that matches when all its conditions match: a list matches with any of its entries, an empty list always.
 
     Conditions for posts: `words`, hosts of links (with subdomains), a minimum number of mentions, an author known here
     for at most `maximum_age_hours`, and `first_contact`, an author without relations to all mentioned accounts.

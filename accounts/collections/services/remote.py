@@ -1,7 +1,6 @@
 """Stores collections of other servers, and the consent of accounts to be in collections on another server (FEP-7aa9).
 
-The caller has already clamped the values (federation section 16). A remote account is shown only after its consent has
-been verified.
+The caller has clamped the values (federation section 16). Remote accounts are shown only with verified consent.
 """
 
 from collections.abc import Iterable, Sequence
@@ -135,8 +134,7 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
 
 
 def store_consent_answer(*, item_id: int, accepted: bool, account_id: int, approval_uri: str | None = None) -> bool:
-    """Store the answer of the remote account `account_id` to a request for its consent; return whether that changed
-    anything.
+    """Store the answer of the remote account `account_id` to a request for its consent; return whether it has an effect.
 
     A pending item becomes accepted or rejected; an accepted item can only be revoked. Publishes CollectionItemAdded or
     CollectionItemRemoved.

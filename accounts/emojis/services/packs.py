@@ -1,7 +1,6 @@
 """Imports local custom emojis from packs of pictures, exports, changes and removes them, and copies remote ones.
 
-A pack is a set of pictures that are named after their shortcodes. Changes take effect immediately; cached posts show
-them within ten minutes.
+A pack is a set of pictures named after their shortcodes. Changes take effect immediately, in cached posts within ten minutes.
 """
 
 import bz2
@@ -74,8 +73,7 @@ class Outcome:
 
 
 def read_pack(source: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the pictures of a folder, a zip or a tar archive: file name and bytes, of which at most PICTURE_LIMIT + 1
-    are read.
+    """Yield the pictures of a folder, a zip or a tar archive: file name and at most PICTURE_LIMIT + 1 bytes.
 
     Other files, links and hidden files are skipped. Raises UnreadablePack.
     """
@@ -149,8 +147,7 @@ def _is_picture(name: str) -> bool:
 def import_emojis(
     *, by: Staff, files: Iterable[tuple[str, bytes]], terms: Terms, dry_run: bool = False
 ) -> Iterator[Outcome]:
-    """Import pictures, each in a transaction with an audit row, or only check them (`dry_run`); yield the outcome of
-    each.
+    """Import pictures, each in a transaction with an audit row, or only check them (`dry_run`); yield the outcomes.
 
     Refused pictures do not stop the import. Raises Forbidden; Invalid for a category that is too long; Unavailable
     while the scanner does not respond.

@@ -143,8 +143,7 @@ _PARAMETERS: Final = (
 
 
 class AuthorizeView(OAuthLibMixin, View):
-    """`/oauth/authorize`: GET asks the person for consent, POST grants it, DELETE (or POST with `decision=deny`)
-    refuses it.
+    """`/oauth/authorize`: GET asks for consent, POST grants it, DELETE (or POST with `decision=deny`) refuses it.
 
     Only the code, `access_denied` and `invalid_scope` are sent to the application, and only for a signed-in person:
     otherwise the page would be an open redirect.

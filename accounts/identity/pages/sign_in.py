@@ -134,8 +134,7 @@ def change_password_page(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def invitation(request: HttpRequest, code: str) -> HttpResponse:
-    """`/invite/<code>`: redirects to the sign-up with the invitation, or returns it as JSON to API clients (contract,
-    endpoints).
+    """`/invite/<code>`: redirects to the sign-up with the invitation, or returns it as JSON (contract, endpoints).
 
     For clients, 401 means that the invitation cannot be used any more. Raises NotFound for an unknown code.
     """

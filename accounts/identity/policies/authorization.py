@@ -39,8 +39,7 @@ def granted_scopes(wanted: Sequence[str], *, staff: bool) -> tuple[str, ...]:
     return tuple(scope for scope in dict.fromkeys(wanted) if staff or not scope.startswith(_ADMIN))
 
 
-# The code is shown on a page of this server instead of being sent by a redirect (contract, behaviours section 5 "Out of
-# band").
+# The code is shown on a page of this server instead of a redirect (contract, behaviours section 5 "Out of band").
 OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
 TOTAL_LIMIT = 2000
 
@@ -95,8 +94,7 @@ def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = 
 
 
 def form_action_source(uri: str) -> str | None:
-    """Return the Content-Security-Policy source for a form whose submission redirects to this URI; None if it stays on
-    this server.
+    """Return the Content-Security-Policy source for a form that redirects to this URI; None if it stays on this server.
 
     Browsers check `form-action` also on redirects after a form (security row 46). A host that cannot be a source (an
     IPv6 address) is replaced by its scheme; nothing in the URI can add another directive.

@@ -37,8 +37,7 @@ def create_invite(
 ) -> Invite:
     """Create an invitation with a new code; with `autofollow`, people who sign up with it follow the inviter.
 
-    Raises Forbidden without INVITE_USERS; Invalid for a value that is out of range, and for `autofollow` without an
-    inviter.
+    Raises Forbidden without INVITE_USERS; Invalid for a value out of range, and for `autofollow` without an inviter.
     """
     require(by, Permission.INVITE_USERS)
     errors = []
@@ -92,8 +91,7 @@ def end_invite(*, by: Staff, invite: Invite) -> None:
 
 def use_invite(*, invite: Invite) -> None:
     """Count one use, in the transaction of the sign-up. Raises Forbidden when no use is left or the invitation expired."""
-    # The row is locked first, because the condition joins other tables, and an UPDATE that has waited for a lock would not
-    # evaluate it again.
+    # The row is locked first: an UPDATE that has waited for a lock would not evaluate a condition on other tables again.
     Invite.objects.select_for_update().filter(pk=invite.pk).first()
     if not is_usable(invite):
         raise Forbidden
@@ -101,14 +99,12 @@ def use_invite(*, invite: Invite) -> None:
 
 
 def activate_if_ready(*, user_id: int) -> None:
-    """Publish, once, UserActivated for a user who is confirmed and approved, or UserWaiting if only the approval is
-    missing.
+    """Publish, once, UserActivated for a confirmed and approved user, or UserWaiting if only the approval is missing.
 
     Call it after the confirmation or the approval was written.
     """
     with transaction.atomic():
-        # The row is locked, so that when confirmation and approval happen at the same moment, the second one sees the
-        # result of the first.
+        # The row is locked, so that of a simultaneous confirmation and approval, the second sees the result of the first.
         user = User.objects.select_for_update(of=("self",)).get(pk=user_id)
         if user.activated_at is not None:
             return

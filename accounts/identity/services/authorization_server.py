@@ -28,11 +28,9 @@ _CHALLENGE: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class OAuthRequest:
-    """A request of an application: its parameters, its `Authorization` header, and the person who authorizes it
-    (`user`).
+    """A request of an application: its parameters, its `Authorization` header, and the `user` who authorizes it.
 
-    It has only declared parameters, because oauthlib makes each one an attribute of its own request, even one named
-    `user`.
+    It has only declared parameters: oauthlib makes each one an attribute of its own request, even one named `user`.
     """
 
     parameters: Mapping[str, str]
@@ -77,8 +75,7 @@ class Validator(OAuth2Validator):
         return set(scopes) <= set(client.scope_list) if request.grant_type else tree.covers(client.scope_list, scopes)
 
     def validate_code(self, client_id: str, code: str, client: Application, request: Request) -> bool:
-        """Tell whether a code may be exchanged, with its row locked, so that only one of two simultaneous exchanges
-        succeeds.
+        """Tell whether a code may be exchanged, and lock its row: one of two simultaneous exchanges fails.
 
         A failed attempt does not use the code up. A second exchange revokes the token, because one of the two clients
         was not the application (RFC 6749 section 4.1.2).

@@ -96,8 +96,7 @@ def _replace(address: EmailAddress, email: str, mail_hosts: Collection[str] | No
         return
     require_valid(email_errors(email) or load_email_findings(email, mail_hosts).errors())
     user = address.user
-    # A new row, because confirmation links contain the id of the row: the links that were sent to the old address must
-    # not work.
+    # A new row, because confirmation links contain the row's id, and the links that the old address got must not work.
     address.delete()
     User.objects.filter(pk=user.pk).update(email=email)
     EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
@@ -180,8 +179,7 @@ LINK_SECONDS: Final = 3 * 24 * 3600
 
 
 def request_email_change(*, user: User, email: str, address: str) -> None:
-    """Request a mail with a link to a new address; the old address stays until the link is opened, and gets a mail,
-    too.
+    """Request a mail with a link to a new address; the old address, which stays until the link is opened, gets one, too.
 
     A second request replaces the first. `address` is the IP address of the client. Publishes EmailChangeRequested and
     SecurityChanged. Raises Invalid for an address that is malformed, blocked or in use; RateLimited as

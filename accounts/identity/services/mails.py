@@ -1,8 +1,6 @@
-"""Sends mails to people about their accounts, in event handlers, so that no request waits for a mail server (security
-row 64).
+"""Sends mails about people's accounts, in event handlers: no request waits for a mail server (security row 64).
 
-The handlers raise Unavailable when the mail server does not respond, and the outbox retries them; some people may then
-get a mail twice.
+The handlers raise Unavailable when the mail server does not respond. The outbox retries them, so some mails may be sent twice.
 """
 
 import logging
@@ -43,8 +41,7 @@ _LOCK_SECONDS: Final = 600
 MAILS_A_DAY: Final = 10
 """Maximum number of mails of one kind per address and day, for kinds that others than the owner can trigger."""
 _DAY: Final = 24 * 3600
-# Mails of this kind are counted separately, so that links requested by strangers do not use up the mails about the account's
-# security.
+# Counted separately, so that links requested by strangers do not use up the mails about the account's security.
 _BOUNDED: Final[Mapping[str, str]] = {
     "confirmation": "links",
     "email_change": "links",

@@ -95,8 +95,7 @@ def block_network(
 def write_network_blocks(
     *, by: Staff, blocks: Mapping[str, Mapping[str, Any]], changing: Collection[str] = ()
 ) -> set[str]:
-    """Block networks with these values; return the networks of earlier blocks, which change only if they are in
-    `changing`.
+    """Block networks with these values; return those blocked before, whose blocks change only if named in `changing`.
 
     One transaction, with a fixed number of statements for every 500 networks. Raises Forbidden; Invalid; Conflict when
     somebody else blocks one of the networks at the same moment.

@@ -63,8 +63,7 @@ def find_role(name: str) -> Role:
 def set_role(*, by: Staff, user: User, role: Role | None) -> None:
     """Give a user a role, or the default role for None.
 
-    Raises Forbidden, also if `by` does not outrank the role; NotFound for a deleted role; Conflict for the last
-    administrator.
+    Raises Forbidden, also if `by` does not outrank the role; NotFound for a deleted one; Conflict for the last administrator.
     """
     new_role = role if role is not None else Role.objects.get(id=EVERYONE_ROLE_ID)
     with transaction.atomic():
@@ -173,8 +172,7 @@ def _acting(
     with transaction.atomic():
         locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         require(by, permission, over=user.role if locked is None else locked.role)
-        # The account is read after the lock is granted: a joined row would show the state from before the wait for the
-        # lock.
+        # The account is read after the lock is granted: a joined row would show the state before the wait for the lock.
         account = Account.objects.filter(id=user.account_id, deleted_at=None).first()
         if locked is None or account is None:
             raise NotFound
@@ -186,8 +184,7 @@ def _acting(
 def require_another_administrator(user: User) -> None:
     """Raise Conflict if the user (loaded with its role) is the last administrator. The caller holds a transaction."""
     if user.disabled_at is None and user.role.can(Permission.ADMINISTRATOR):
-        # Without this lock, two people who remove each other's permission at the same moment could leave no
-        # administrator.
+        # Without this lock, two people who remove each other's permission at the same moment could leave no administrator.
         lock("staff:administrators")
         _require_administrator(User.objects.filter(is_present("account")).exclude(pk=user.pk))
 
@@ -279,8 +276,7 @@ def delete_role(*, by: Staff, role: Role) -> None:
 
 
 def _lock_role(by: Staff, role: Role) -> Role:
-    # Without this lock, two people who remove permissions from each other's roles at the same moment could leave no
-    # administrator.
+    # Without this lock, two people who edit each other's roles at the same moment could leave no administrator.
     lock("staff:administrators")
     locked = lock_row(role)
     require(by, Permission.MANAGE_ROLES, over=locked)

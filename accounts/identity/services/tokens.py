@@ -184,8 +184,7 @@ def register_application(
 ) -> Application:
     """Register an application with a new id and secret.
 
-    `redirect_uris` is a list, or has one URI per line; `scopes` default to `read`. Raises Invalid (parameters section
-    1).
+    `redirect_uris` is a list or has one URI per line; `scopes` default to `read`. Raises Invalid (parameters section 1).
     """
     name, website = name.strip(), (website or "").strip() or None
     addresses = split_redirect_uris(redirect_uris)

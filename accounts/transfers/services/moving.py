@@ -84,8 +84,7 @@ def move_account(*, user: User, target: Account) -> Move:
         # The stored account may be a day old, and its owner has probably just added the alias.
         target = finder.refresh(target)
     with transaction.atomic():
-        # Both rows are locked in the order of their ids, so that two accounts that move to each other at the same
-        # moment do not deadlock.
+        # Both rows are locked in the order of their ids, so that two accounts that move to each other do not deadlock.
         ids = sorted({user.account_id, target.id})
         rows = Account.objects.select_for_update(no_key=True).filter(id__one_of=ids).order_by("id")
         locked = {row.id: row for row in rows}
@@ -98,8 +97,7 @@ def move_account(*, user: User, target: Account) -> Move:
 
 
 def receive_move(*, account: Account, target: Account) -> Move:
-    """Apply the move of a remote account to `target`, which names it as an alias. Publishes AccountMoved and
-    ProfileUpdated.
+    """Apply a remote account's move to `target`, which has it as an alias. Publishes AccountMoved and ProfileUpdated.
 
     Raises Forbidden for a second move within REMOTE_MOVE_INTERVAL.
     """

@@ -50,8 +50,7 @@ class Existing:
 
 @dataclass(frozen=True)
 class PortableList:
-    """Kind of list. Every line must have a value in the first of the `columns`. `named`: exported files have a header
-    line.
+    """Kind of list. Every line must have a value in the first of the `columns`. `named`: exported files have a header.
 
     `count` and `rows` take the id of the owner. `read` parses the cells of a line, or raises BadLine. `add` adds a
     line, given the account that it names; it is idempotent, and raises KernelError. `existing` returns entries of an
