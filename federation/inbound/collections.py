@@ -10,7 +10,7 @@ from accounts.collections.policies import may_be_featured
 from accounts.collections.services.remote import allow_item, end_item, store_consent_answer, store_item
 from accounts.queries.relations import load_relations
 from federation.documents.reading import first, kinds_of, same_origin, web_uri
-from federation.documents.received_collections import is_featured_collection, read_item
+from federation.documents.received_collections import read_item
 from federation.events import FeatureAnswerDue
 from federation.inbound.incoming import Incoming, local_account
 from federation.reasons import Reason, Rejected
@@ -86,11 +86,6 @@ def end(incoming: Incoming) -> bool:
 def delete(incoming: Incoming) -> bool:
     """Delete a collection of the actor; False if it is unknown."""
     return delete_rows(Collection.objects.filter(uri=incoming.object_uri or "", account=incoming.actor)) > 0
-
-
-def is_about_collection(incoming: Incoming) -> bool:
-    """Tell whether the embedded object is a collection of accounts."""
-    return is_featured_collection(incoming.object)
 
 
 def handle_request(incoming: Incoming) -> None:

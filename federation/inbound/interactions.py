@@ -7,8 +7,9 @@ from federation.documents.context import visibility_of
 from federation.documents.reading import kinds_of, moment_of, uri_of, uris_of
 from federation.documents.received_notes import is_note, read_sent_note
 from federation.inbound.incoming import Incoming
-from federation.inbound.requests import record, refuse
+from federation.inbound.requests import record
 from federation.reasons import Reason, Rejected
+from federation.remote.permitted import refuse
 from federation.remote.posts import find_or_fetch_post, store_note
 from federation.remote.references import claimed_id, find_post_by_uri
 from federation.remote.sharing import is_relay
@@ -31,7 +32,7 @@ def handle_like(incoming: Incoming) -> None:
             if favourite_status(account_id=incoming.actor.id, status=status, uri=uri):
                 record(incoming, status, Interaction.FAVOURITE, uri)
     except NotPermitted:
-        refuse(incoming, status, Interaction.FAVOURITE, uri)
+        refuse(status, incoming.actor, Interaction.FAVOURITE, uri)
     except IntegrityError:
         raise Rejected(Reason.TAKEN_ID_OF_LIKE) from None
 
@@ -91,7 +92,7 @@ def handle_announce(incoming: Incoming) -> None:
             if boost_id is not None:
                 record(incoming, status, Interaction.REBLOG, uri)
     except NotPermitted:
-        refuse(incoming, status, Interaction.REBLOG, uri)
+        refuse(status, incoming.actor, Interaction.REBLOG, uri)
     except Forbidden:
         raise Rejected(Reason.NOT_TO_BE_BOOSTED) from None
     except IntegrityError:

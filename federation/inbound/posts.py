@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.db import transaction
 
 from accounts.devices.services import receive_message
-from federation.documents import reading, received_devices, received_notes
+from federation.documents import reading, received_collections, received_devices, received_notes
 from federation.inbound import collections, forwarding, quotas, quotes, requests
 from federation.inbound.incoming import UNDO_RETENTION, Incoming
 from federation.models import Tombstone
@@ -113,7 +113,7 @@ def handle_update(incoming: Incoming) -> None:
     """
     if incoming.object_uri == incoming.actor.uri:
         _update_actor(incoming)
-    elif collections.is_about_collection(incoming):
+    elif received_collections.is_featured_collection(incoming.object):
         collections.update(incoming)
     elif received_notes.is_note(incoming.object):
         _update_post(incoming, incoming.object)

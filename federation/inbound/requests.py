@@ -7,16 +7,14 @@ from django.db import IntegrityError, transaction
 from federation.documents.context import visibility_of
 from federation.documents.reading import same_origin, uris_of, web_uri
 from federation.documents.received_notes import is_note, read_sent_note
-from federation.events import InteractionRefused
 from federation.inbound.incoming import Incoming
 from federation.reasons import Reason, Rejected
 from federation.remote.fetching import fetch_document
-from federation.remote.permitted import authorize
+from federation.remote.permitted import authorize, refuse
 from federation.remote.posts import store_note
 from federation.remote.references import claimed_id, find_post_by_uri
 from social.kernel.errors import Forbidden, Invalid
 from social.kernel.events import publish
-from social.kernel.reasons import leave_out
 from statuses.events import InteractionSettled
 from statuses.models import Interaction, InteractionRequest, RequestState, Status
 from statuses.policies.interactions import rule_of
@@ -69,7 +67,7 @@ def handle_request(incoming: Incoming) -> None:
                     account_id=incoming.actor.id, post=post, kind=kind, uri=interaction_uri, request_uri=uri
                 )
     except NotPermitted:
-        refuse(incoming, post, kind, interaction_uri, uri)
+        refuse(post, incoming.actor, kind, interaction_uri, uri)
     except (Forbidden, Invalid):
         raise Rejected(Reason.NOT_TO_BE_BOOSTED) from None
     except IntegrityError:
@@ -120,22 +118,6 @@ def record(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> Non
     """Send an authorization if the post's policy limits this kind of interaction, but allows this one without approval."""
     if post.local and rule_of(post.interaction_policy, kind) and post.account_id != incoming.actor.id:
         record_accepted(account_id=incoming.actor.id, post=post, kind=kind, uri=uri)
-
-
-def refuse(incoming: Incoming, post: Status, kind: Interaction, uri: str, request_uri: str | None = None) -> None:
-    """Send a Reject of an interaction that the policy of a local post does not allow."""
-    leave_out(Reason.NOT_TO_BE_ANSWERED)
-    with transaction.atomic():
-        publish(
-            InteractionRefused(
-                account_id=post.account_id,
-                actor_id=incoming.actor.id,
-                kind=kind.value,
-                status_id=post.id,
-                uri=uri,
-                request_uri=request_uri,
-            )
-        )
 
 
 def find_answered(incoming: Incoming) -> InteractionRequest | None:

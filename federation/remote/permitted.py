@@ -2,6 +2,7 @@
 
 from django.db import transaction
 
+from accounts.models import Account
 from federation.events import InteractionRefused
 from federation.reasons import Reason, Rejected
 from social.kernel.errors import Invalid
@@ -29,21 +30,26 @@ def permitted(new: Composed, request_uri: str | None) -> Composed | None:
             return new  # A reply that is stored already is no longer refused.
         if not parent.local:
             raise Rejected(Reason.PARENT_WAITS) from None
-        leave_out(Reason.NOT_TO_BE_ANSWERED)
-        with transaction.atomic():
-            publish(
-                InteractionRefused(
-                    account_id=parent.account_id,
-                    actor_id=new.author.id,
-                    kind=Interaction.REPLY.value,
-                    status_id=parent.id,
-                    uri=str(new.uri),
-                    request_uri=request_uri,
-                )
-            )
+        refuse(parent, new.author, Interaction.REPLY, str(new.uri), request_uri)
         return None
     except Invalid:
         raise Rejected(Reason.TOO_MANY_REQUESTS_WAIT) from None
+
+
+def refuse(post: Status, actor: Account, kind: Interaction, uri: str, request_uri: str | None = None) -> None:
+    """Send a Reject of the actor's interaction `uri`, which the policy of a local post does not allow."""
+    leave_out(Reason.NOT_TO_BE_ANSWERED)
+    with transaction.atomic():
+        publish(
+            InteractionRefused(
+                account_id=post.account_id,
+                actor_id=actor.id,
+                kind=kind.value,
+                status_id=post.id,
+                uri=uri,
+                request_uri=request_uri,
+            )
+        )
 
 
 def authorize(reply: Status, request_uri: str | None = None) -> None:

@@ -163,7 +163,7 @@ def _text(signature: CavageSignature, message: Message, target: str) -> str:
             lines.append(f"{name}: {message.method.lower()} {target}")
         elif name in ("(created)", "(expires)"):
             if name not in signature.times:
-                raise BadSignature(Reason.SIGNED_HEADER_MISSING, f"{name} is signed and not given")
+                raise BadSignature(Reason.SIGNED_HEADER_MISSING, f"{name} is signed but missing")
             lines.append(f"{name}: {signature.times[name]}")
         else:
             lines.append(f"{name}: {message.header(name)}")

@@ -22,15 +22,11 @@ SELECT count(*) FILTER (WHERE GREATEST(u.active_at, u.last_login, s.last_status_
 """
 
 
-def week_of(day: date) -> date:
-    """Return the Monday of this day's week."""
-    return day - timedelta(days=day.weekday())
-
-
 def count_activity() -> None:
     """Update the counts of the current week, and complete the counts of the previous week. May run at any time."""
-    this = week_of(clock.now().astimezone(UTC).date())
-    for start in (this - WEEK, this):
+    today = clock.now().astimezone(UTC).date()
+    monday = today - timedelta(days=today.weekday())
+    for start in (monday - WEEK, monday):
         _count(start)
 
 

@@ -115,8 +115,8 @@ def test_row_36_only_the_requested_account_can_answer_a_feature_request(
 ) -> None:
     number, request = _asked(api, elsewhere, yan)
     xia, stamp = elsewhere.person("xia"), f"{yan.uri}/feature_authorizations/7"
-    assert "not the featured" in deal(xia, xia.activity("Accept", request["id"], result=stamp))
-    assert "not the featured" in deal(xia, xia.activity("Reject", request["id"]))
+    assert "not by the featured account" in deal(xia, xia.activity("Accept", request["id"], result=stamp))
+    assert "not by the featured account" in deal(xia, xia.activity("Reject", request["id"]))
     for result in ("https://other.example/1", None, 7, {}):
         assert "no authorization" in deal(yan, yan.activity("Accept", request["id"], result=result))
     assert _seen(number, api) == ["pending"]
@@ -268,7 +268,7 @@ def test_the_id_of_another_ones_request_is_not_taken(
     for someone in (yan, xia):
         elsewhere.serve(birds(someone))
     assert deal(yan, request) == "done"
-    assert "another one's" in deal(xia, _request(xia, alice) | {"id": request["id"]})
+    assert "belongs to another request" in deal(xia, _request(xia, alice) | {"id": request["id"]})
     assert CollectionItem.objects.get().collection.account.uri == yan.uri
 
 

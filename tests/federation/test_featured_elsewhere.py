@@ -167,8 +167,8 @@ def test_changes_arrive_from_who_is_followed_and_others_are_not_stored(
     elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
 ) -> None:
     met(zoe)
-    assert "nobody here" in deal(zoe, added(zoe, birds(zoe)))
-    assert "nobody here" in deal(zoe, zoe.activity("Update", birds(zoe)))
+    assert "not relevant to anybody here" in deal(zoe, added(zoe, birds(zoe)))
+    assert "not relevant to anybody here" in deal(zoe, zoe.activity("Update", birds(zoe)))
     follow(alice, remote(zoe))
     assert deal(zoe, added(zoe, birds(zoe))) == "done"
     assert members(remote(zoe)) == [[]]

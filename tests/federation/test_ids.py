@@ -38,12 +38,12 @@ def mallory(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> Remot
 
 
 def _create(mallory: RemotePerson, note: dict[str, Any]) -> None:
-    assert "something else" in deal(mallory, mallory.activity("Create", note))
+    assert "belongs to another object" in deal(mallory, mallory.activity("Create", note))
 
 
 def _create_named(mallory: RemotePerson, note: dict[str, Any]) -> None:
     mallory.home.serve(note)
-    assert "something else" in deal(mallory, mallory.activity("Create", note["id"]))
+    assert "belongs to another object" in deal(mallory, mallory.activity("Create", note["id"]))
 
 
 def _update(mallory: RemotePerson, note: dict[str, Any]) -> None:
@@ -51,22 +51,22 @@ def _update(mallory: RemotePerson, note: dict[str, Any]) -> None:
 
 
 def _boost(mallory: RemotePerson, note: dict[str, Any]) -> None:
-    assert "something else" in deal(mallory, mallory.activity("Announce", note, to=[PUBLIC]))
+    assert "belongs to another object" in deal(mallory, mallory.activity("Announce", note, to=[PUBLIC]))
 
 
 def _boost_named(mallory: RemotePerson, note: dict[str, Any]) -> None:
     mallory.home.serve(note)
-    assert "something else" in deal(mallory, mallory.activity("Announce", note["id"], to=[PUBLIC]))
+    assert "belongs to another object" in deal(mallory, mallory.activity("Announce", note["id"], to=[PUBLIC]))
 
 
 def _be_boost(mallory: RemotePerson, note: dict[str, Any]) -> None:
     uri = f"http://social.localhost/users/bob/statuses/{make_status(make_account('bob')).id}"
-    assert "something else" in deal(mallory, mallory.activity("Announce", uri, to=[PUBLIC], id=note["id"]))
+    assert "belongs to another object" in deal(mallory, mallory.activity("Announce", uri, to=[PUBLIC], id=note["id"]))
 
 
 def _fetch(mallory: RemotePerson, note: dict[str, Any]) -> None:
     mallory.home.serve(note)
-    with pytest.raises(Rejected, match="something else"):
+    with pytest.raises(Rejected, match="belongs to another object"):
         find_or_fetch_post(note["id"])
 
 
@@ -74,7 +74,7 @@ def _answer(mallory: RemotePerson, note: dict[str, Any]) -> None:
     asked = make_remote_status(Account.objects.get(uri=mallory.uri))
     mallory.home.serve(note | {"inReplyTo": asked.uri})
     walk = ThreadWalk.objects.create(status=asked)
-    with pytest.raises(Rejected, match="something else"):
+    with pytest.raises(Rejected, match="belongs to another object"):
         take_step(ThreadStep(walk=walk, kind=StepKind.POST, uri=note["id"], host=mallory.home.domain))
 
 
@@ -87,14 +87,16 @@ def _outbox(mallory: RemotePerson, note: dict[str, Any]) -> None:
 def _pin(mallory: RemotePerson, note: dict[str, Any]) -> None:
     Account.objects.filter(uri=mallory.uri).update(featured_url=f"{mallory.uri}/featured")
     mallory.home.serve(note)
-    assert "something else" in deal(mallory, mallory.activity("Add", note["id"], target=f"{mallory.uri}/featured"))
+    assert "belongs to another object" in deal(
+        mallory, mallory.activity("Add", note["id"], target=f"{mallory.uri}/featured")
+    )
 
 
 def _request_quote(mallory: RemotePerson, note: dict[str, Any]) -> None:
     quoted = make_status(make_account("bob"), quote_approval_policy="public")
     uri = f"http://social.localhost/users/bob/statuses/{quoted.id}"
     request = mallory.activity("QuoteRequest", uri, instrument=note | {"quote": uri})
-    assert "something else" in deal(mallory, request)
+    assert "belongs to another object" in deal(mallory, request)
 
 
 def _collect(mallory: RemotePerson, note: dict[str, Any]) -> None:
@@ -142,7 +144,7 @@ def test_no_actor_and_no_collection_is_kept_under_the_id_of_a_post(
     trap = mallory.document() | {"id": note["id"], "preferredUsername": "trap", "publicKey": None}
     elsewhere.serve(trap)
     elsewhere.finger("trap", note["id"])
-    with pytest.raises(Rejected, match="something else"):
+    with pytest.raises(Rejected, match="belongs to another object"):
         fetch_actor(note["id"])
     _collect(mallory, note)
     assert Status.objects.get(uri=note["id"]).account.username == "zoe"
@@ -159,7 +161,7 @@ def test_no_post_and_no_actor_is_kept_under_the_id_of_a_collection(
     _create(mallory, mallory.note() | {"id": uri})
     elsewhere.serve(mallory.document() | {"id": uri, "preferredUsername": "trap", "publicKey": None})
     elsewhere.finger("trap", uri)
-    with pytest.raises(Rejected, match="something else"):
+    with pytest.raises(Rejected, match="belongs to another object"):
         fetch_actor(uri)
 
 
@@ -169,7 +171,7 @@ def test_no_follow_and_no_like_has_the_id_of_something_else(
     status = make_status(alice)
     uri = f"http://social.localhost/users/alice/statuses/{status.id}"
     for activity in (mallory.activity("Follow", alice.uri), mallory.activity("Like", uri)):
-        assert "something else" in deal(mallory, activity | {"id": zoe.uri})
+        assert "belongs to another object" in deal(mallory, activity | {"id": zoe.uri})
     assert not Follow.objects.filter(target=alice).exists()
     assert not AccountStat.objects.filter(account=alice, followers_count__gt=0).exists()
 
@@ -220,7 +222,7 @@ def test_the_id_of_what_somebody_else_did_is_not_taken(
     target = _path(make_status(alice, visibility="public")) if kind == "Like" else alice.uri
     activity = zoe.activity(kind, target)
     assert deal(zoe, activity) == "done"
-    assert "another one's" in deal(mallory, activity | {"actor": mallory.uri})
+    assert "belongs to another" in deal(mallory, activity | {"actor": mallory.uri})
     model = {"Like": Favourite, "Follow": FollowRequest if locked else Follow, "Block": Block}[kind]
     assert model._default_manager.get(uri=activity["id"]).account.uri == zoe.uri
 
@@ -237,7 +239,7 @@ def test_the_id_of_a_post_that_is_gone_is_free_for_the_person_whose_it_is(
 ) -> None:
     yan = elsewhere.person("yan")
     assert deal(mallory, mallory.activity("Create", mallory.note() | {"id": yan.uri})) == "done"
-    with pytest.raises(Rejected, match="something else"):
+    with pytest.raises(Rejected, match="belongs to another object"):
         fetch_actor(yan.uri)
     assert deal(mallory, mallory.activity("Delete", yan.uri)) == "done"
     assert fetch_actor(yan.uri).username == "yan"

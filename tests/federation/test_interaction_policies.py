@@ -201,7 +201,7 @@ def test_a_reply_from_elsewhere_waits_until_its_author_agrees(
     assert counts(post) == (0, 0, 0)
     # A reply to the pending reply is pending too, although its author may read the parent.
     more = zoe.note("<p>and</p>", number=10, inReplyTo=reply["id"])
-    assert "waits for approval itself" in deal(zoe, zoe.activity("Create", more))
+    assert "itself a reply that awaits approval" in deal(zoe, zoe.activity("Create", more))
     assert str(stored.id) not in Api().get(f"/users/alice/statuses/{post.id}/replies").content.decode()
     request = InteractionRequest.objects.get()
     decide_request(account_id=alice.id, request_id=request.id, accepted=True)

@@ -96,7 +96,7 @@ def test_row_36_nobody_else_answers_for_the_quoted_author(
     status, request = _quoting(ann, zoe, elsewhere)
     yan = elsewhere.person("yan")
     stamp = f"{zoe.uri}/quote_authorizations/7"
-    assert "not the quoted author's" in deal(yan, yan.activity("Accept", request["id"], result=stamp))
+    assert "not by the quoted author" in deal(yan, yan.activity("Accept", request["id"], result=stamp))
     assert "no authorization" in deal(zoe, zoe.activity("Accept", request["id"], result="https://other.example/1"))
     assert "no authorization" in deal(zoe, zoe.activity("Accept", request["id"]))
     assert quote_state(status) == QuoteState.PENDING
@@ -193,7 +193,9 @@ def test_a_request_that_the_policy_does_not_allow_is_rejected(
     assert reject["id"].startswith(f"{ann.uri}#rejects/quote_requests/")
     assert reject["object"]["id"] == request["id"]
     assert not Status.objects.filter(local=False).exists(), "nothing is kept of it"
-    assert "no such post" in deal(zoe, zoe.activity("QuoteRequest", f"{ann.uri}/statuses/1", instrument=zoe.note()))
+    assert "the post is unknown here" in deal(
+        zoe, zoe.activity("QuoteRequest", f"{ann.uri}/statuses/1", instrument=zoe.note())
+    )
 
 
 @pytest.mark.parametrize("first", ["post", "request"])
@@ -279,7 +281,7 @@ def test_the_id_of_a_request_used_again_by_its_actor_moves_to_the_newer_quote(
     ]
     # Another actor cannot claim the quote by naming its id.
     yan = elsewhere.person("yan", key=2)
-    assert "another one's" in deal(yan, _request(yan, quoted) | {"id": used})
+    assert "belongs to another request" in deal(yan, _request(yan, quoted) | {"id": used})
     assert Quote.objects.get(request_uri=used).status.account == remote(zoe)
 
 
@@ -341,7 +343,7 @@ def test_the_id_of_a_request_names_what_its_sender_asked_for_last_and_nothing_of
     yan, quoted = elsewhere.person("yan"), make_status(ann, "one", quote_approval_policy="public")
     request = _request(zoe, quoted)
     assert deal(zoe, request) == "done"
-    assert "another one's" in deal(yan, _request(yan, quoted) | {"id": request["id"]})
+    assert "belongs to another request" in deal(yan, _request(yan, quoted) | {"id": request["id"]})
     newer = zoe.note(number=2, quote=request["object"])
     for instrument in (request["instrument"], newer):
         assert deal(zoe, request | {"instrument": instrument}) == "done"

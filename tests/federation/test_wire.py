@@ -117,7 +117,8 @@ class World:
         last = InboundActivity.objects.order_by("-id").values_list("id", flat=True).first() or 0
         answer = self.signer(key_id[1]).send(body, found["path"])
         assert answer.status_code == 202, (name, answer.content)
-        work()
+        # The clock shows the past, so that work that was postponed is due in every round.
+        work(rounds=5)
         stored = InboundActivity.objects.filter(id__gt=last).first()
         return stored.outcome if stored is not None else NOT_KEPT
 
