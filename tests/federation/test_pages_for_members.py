@@ -16,21 +16,12 @@ from statuses.queries.statuses import find_post_and_relations
 from statuses.services.interactions import favourite_status
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import make_remote_status, make_status
+from tests.support.browser import shown_posts, text_of
 from tests.support.federation_server import needs_federation
 from timelines.models import List, ListMember
 
 pytestmark = [pytest.mark.django_db, needs_federation]
 HTML = {"Accept": "text/html"}
-
-
-def text_of(browser: Client, path: str) -> str:
-    answer = browser.get(path, headers=HTML)
-    assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store"), path
-    return answer.content.decode()
-
-
-def shown(text: str) -> list[int]:
-    return [int(number) for number in re.findall(r'<article [^>]*id="post-(\d+)"', text)]
 
 
 def test_a_thread_is_a_tree_with_what_its_reader_may_see(ann: User, browser: Client) -> None:
@@ -40,10 +31,10 @@ def test_a_thread_is_a_tree_with_what_its_reader_may_see(ann: User, browser: Cli
     second = make_status(bea, "second", reply_to=root)
     below = make_status(bea, "below first", reply_to=first)
     private = make_status(cleo, "for followers", reply_to=root, visibility="private")
-    assert private.id not in shown(text_of(browser, f"/@bea/{root.id}"))
+    assert private.id not in shown_posts(text_of(browser, f"/@bea/{root.id}"))
     follow_account(account=ann.account, target=cleo, change=FollowChange())
     text = text_of(browser, f"/@bea/{root.id}")
-    assert sorted(shown(text)) == sorted([root.id, first.id, below.id, second.id, private.id])
+    assert sorted(shown_posts(text)) == sorted([root.id, first.id, below.id, second.id, private.id])
     assert re.search(rf'class="depth d2">\s*<article[^>]*id="post-{below.id}"', text)
     assert text.index(f'id="post-{first.id}"') < text.index(f'id="post-{below.id}"')
     with CaptureQueriesContext(connection) as few:
@@ -55,7 +46,7 @@ def test_a_thread_is_a_tree_with_what_its_reader_may_see(ann: User, browser: Cli
     with CaptureQueriesContext(connection) as many:
         text = text_of(browser, f"/@bea/{root.id}")
     assert len(few) == len(many) <= 16, [query["sql"] for query in many]
-    assert chain.id not in shown(text)
+    assert chain.id not in shown_posts(text)
     assert "More replies" in text
     assert text_of(browser, f"/@cleo/{private.id}"), "who follows the author has a page of the post"
     assert browser.get(f"/@bea/{private.id}", headers=HTML).status_code == 404
@@ -73,7 +64,7 @@ def test_people_and_posts_of_other_servers_have_pages_here(ann: User, browser: C
     bea = make_remote("bea", display_name="<script>x</script>")
     post = make_remote_status(bea, "<p>A garden</p>")
     profile = text_of(browser, "/@bea@remote.example")
-    assert shown(profile) == [post.id]
+    assert shown_posts(profile) == [post.id]
     assert f'href="/@bea@remote.example/{post.id}"' in profile
     assert "<script>" not in profile
     assert "A garden" in text_of(browser, f"/@bea@remote.example/{post.id}")

@@ -9,6 +9,7 @@ from django.db import connection
 from social.kernel import redis, wakes
 from social.kernel.subscriptions import Event, Subscription, on, registry
 from tests.kernel import reactions
+from tests.kernel.valkey import close_circuits
 
 
 @pytest.fixture
@@ -54,9 +55,7 @@ def effects(transactional_db: None) -> Iterator[None]:
 def woken() -> Iterator[list[str]]:
     """The queues for which a wake-up would be sent; at the start Redis has no record of an earlier wake-up."""
     queues: list[str] = []
-    for role in redis.TIMEOUTS:
-        redis.circuit(role).close()
-    wakes.circuit.close()
+    close_circuits()
     for key in redis.client("cache").scan_iter(match=redis.key("cache", "wake", "*")):
         redis.client("cache").delete(key)
     with wakes.waker.replaced(queues.extend):

@@ -3,11 +3,16 @@
 import os
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
-from social.kernel.events import Event
+from social.kernel.events import Event, publish
+from social.kernel.outbox import drain
+
+#: The type of the fixture `listen`.
+Listen = Callable[..., Any]
 
 _chance = random.Random(5)
 
@@ -30,6 +35,18 @@ class Aside(Event):
 calls: list[list[int]] = []
 #: The numbers of events at which `stumble` and `stumble_in_database` fail.
 poison: set[int] = set()
+
+
+def commit(*events: Event) -> None:
+    """Publish events in a transaction of their own."""
+    with transaction.atomic():
+        publish(*events)
+
+
+def drain_everything(queue: str = "default", limit: int = 200) -> None:
+    """Drain the queue until nothing is due."""
+    while drain(queue, limit):
+        pass
 
 
 def reset() -> None:

@@ -1,9 +1,8 @@
 """Tests of the real worker and scheduler: events are processed quickly, even after FLUSHALL and kills, with a single leader."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -15,11 +14,10 @@ from social.kernel import heartbeats, redis, wakes
 from social.kernel.events import publish
 from social.schedule import celery_url
 from tests.kernel import reactions, worker
-from tests.kernel.reactions import Happened
-from tests.kernel.valkey import Valkey
+from tests.kernel.reactions import Happened, Listen
+from tests.kernel.valkey import Valkey, close_circuits
 from tests.runtime.processes import eventually
 
-Listen = Callable[..., Any]
 pytestmark = pytest.mark.verify
 #: In seconds; several times the lease of a dead leader, whose end is the longest wait in these tests.
 PATIENCE = 180.0
@@ -32,10 +30,10 @@ def server(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, 
         settings.REDIS_URLS = dict.fromkeys(settings.REDIS_URLS, server.url)
         monkeypatch.setattr(app.conf, "broker_url", celery_url(server.url))
         monkeypatch.setattr(broker, "_connections", {})
-        _close_circuits()
+        close_circuits()
         with wakes.waker.replaced(broker.send_drain):
             yield server
-    _close_circuits()
+    close_circuits()
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM social_lease")
 
@@ -54,12 +52,6 @@ def working(request: pytest.FixtureRequest, server: Valkey) -> Iterator[Path]:
         process.kill() if pool == "threads" else process.terminate()
         process.wait(20)
         log.unlink()
-
-
-def _close_circuits() -> None:
-    wakes.circuit.close()
-    for role in redis.TIMEOUTS:
-        redis.circuit(role).close()
 
 
 def commit(number: int) -> None:
@@ -104,7 +96,7 @@ def test_a_worker_continues_after_redis_was_killed(server: Valkey, working: Path
     commit(2)
     worker.wait_for(working, "Connection to broker lost")
     server.start()
-    _close_circuits()
+    close_circuits()
     commit(3)
     wait_for_effects([1, 2, 3])
 

@@ -1,13 +1,12 @@
 """Tests of the task that drains queues: it stops when nothing is due, yields to other queues, and wakes another worker."""
 
 import time
-from collections.abc import Callable
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from kombu.utils.imports import symbol_by_name
@@ -15,13 +14,11 @@ from kombu.utils.imports import symbol_by_name
 from social import tasks
 from social.celery import app
 from social.kernel import redis, wakes
-from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow, drain, overdue_queues
 from tests.kernel import reactions
-from tests.kernel.reactions import Happened
+from tests.kernel.reactions import Happened, Listen, commit
 from tests.support.altered import altered
 
-Listen = Callable[..., Any]
 _MESSAGE = {
     "headers": {"id": "1", "task": "social.tasks.drain_outbox", "lang": "py"},
     "body": b'[["default"], {}, {}]',
@@ -45,11 +42,6 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     pauses: list[float] = []
     monkeypatch.setattr(tasks, "time", altered(time, sleep=pauses.append))
     return pauses
-
-
-def commit(*events: Happened) -> None:
-    with transaction.atomic():
-        publish(*events)
 
 
 def test_a_drain_runs_all_due_rows(listen: Listen) -> None:

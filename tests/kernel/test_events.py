@@ -1,6 +1,6 @@
 """Tests of `publish`: events are written in the transaction of their change, for all subscribers, in one query."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -12,9 +12,9 @@ from social.kernel.clock import now
 from social.kernel.events import Event, change_and_publish, on, publish
 from social.kernel.outbox import OutboxRow, drain
 from tests.kernel import reactions
-from tests.kernel.reactions import Aside, Happened
+from tests.kernel.reactions import Aside, Happened, Listen
 
-Listen = Callable[..., Any]
+pytestmark = pytest.mark.usefixtures("effects", "woken")
 
 
 class Measured(Event, key="thing:{thing_id}"):
@@ -28,11 +28,6 @@ handled: list[Event] = []
 def handle(events: Sequence[Event]) -> None:
     """Record the events."""
     handled.extend(events)
-
-
-@pytest.fixture(autouse=True)
-def _empty_outbox(effects: None, woken: list[str]) -> None:
-    """Empty tables and intercepted wake-ups."""
 
 
 def test_an_event_outside_a_transaction_is_refused(listen: Listen) -> None:

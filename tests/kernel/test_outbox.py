@@ -15,25 +15,9 @@ from social.kernel.clock import now
 from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow, drain, measure, overdue_queues
 from tests.kernel import reactions
-from tests.kernel.reactions import Aside, Happened
+from tests.kernel.reactions import Aside, Happened, Listen, commit, drain_everything
 
-Listen = Callable[..., Any]
-
-
-@pytest.fixture(autouse=True)
-def _empty_outbox(effects: None, woken: list[str]) -> None:
-    """Empty tables and intercepted wake-ups."""
-
-
-def commit(*events: Happened | Aside) -> None:
-    with transaction.atomic():
-        publish(*events)
-
-
-def drain_everything(queue: str = "default", limit: int = 200) -> None:
-    """Drain the queue until nothing is due."""
-    while drain(queue, limit):
-        pass
+pytestmark = pytest.mark.usefixtures("effects", "woken")
 
 
 def in_threads(count: int, work: Callable[[], None]) -> None:

@@ -1,43 +1,26 @@
 """Tests of failing reactions: only events with the same key wait, retries have growing delays, and failures are shown."""
 
 import logging
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 
 from social.kernel.clock import now
 from social.kernel.drains import MAX_ATTEMPTS, back_off
 from social.kernel.errors import Conflict, Unavailable
-from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow, discard, drain, retry
 from social.kernel.subscriptions import registry
 from tests.kernel import reactions
-from tests.kernel.reactions import Happened
+from tests.kernel.reactions import Happened, Listen, commit, drain_everything
 
-Listen = Callable[..., Any]
-
-
-@pytest.fixture(autouse=True)
-def _empty_outbox(effects: None, woken: list[str]) -> None:
-    """Empty tables and intercepted wake-ups."""
-
-
-def commit(*events: Happened) -> None:
-    with transaction.atomic():
-        publish(*events)
+pytestmark = pytest.mark.usefixtures("effects", "woken")
 
 
 def make_due() -> None:
     """End the back-off of all rows."""
     OutboxRow.objects.update(due_at=now() - timedelta(seconds=1))
-
-
-def drain_everything() -> None:
-    while drain("default"):
-        pass
 
 
 def test_a_failing_row_blocks_only_its_key(listen: Listen) -> None:

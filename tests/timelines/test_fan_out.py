@@ -151,33 +151,29 @@ def test_deleting_a_post_with_many_boosts_takes_few_redis_calls(
     assert calls[0] >= len(boosters) + 1, "all feeds at once"
 
 
-@pytest.mark.parametrize("change", [unfollow_account, mute_account, unmute_account])
-def test_unfollows_and_mutes_do_not_drop_the_feed_of_the_other_account(
-    reader: Person, author: Person, change: Any
+@pytest.mark.parametrize(
+    ("change", "before", "kept"),
+    [
+        pytest.param(unfollow_account, None, [0, 1], id="an unfollow"),
+        pytest.param(mute_account, None, [0, 1], id="a mute"),
+        pytest.param(unmute_account, mute_account, [0, 1], id="the end of a mute"),
+        pytest.param(block_account, None, [0, 0], id="a block"),
+        pytest.param(unblock_account, block_account, [0, 0], id="the end of a block"),
+    ],
+)
+def test_only_a_block_and_its_end_drop_the_feed_of_the_other_account(
+    reader: Person, author: Person, change: Any, before: Any, kept: list[int]
 ) -> None:
     follow(reader, author)
-    if change is unmute_account:
-        mute_account(account=reader.account, target=author.account)
+    if before is not None:
+        before(account=reader.account, target=author.account)
     work()
     for one in (reader, author):
         an_empty_feed(one)
     change(account=reader.account, target=author.account)
     work()
     names = [feed.feed_key(feed.home(one.id)) for one in (reader, author)]
-    assert [redis.client("feeds").exists(name) for name in names] == [0, 1]
-
-
-@pytest.mark.parametrize("change", [block_account, unblock_account])
-def test_blocks_and_unblocks_drop_the_feeds_of_both_accounts(reader: Person, author: Person, change: Any) -> None:
-    if change is unblock_account:
-        block_account(account=reader.account, target=author.account)
-    work()
-    for one in (reader, author):
-        an_empty_feed(one)
-    change(account=reader.account, target=author.account)
-    work()
-    names = [feed.feed_key(feed.home(one.id)) for one in (reader, author)]
-    assert [redis.client("feeds").exists(name) for name in names] == [0, 0]
+    assert [redis.client("feeds").exists(name) for name in names] == kept
 
 
 def test_the_same_code_maintains_a_feed_of_any_name(reader: Person) -> None:

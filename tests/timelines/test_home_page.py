@@ -17,29 +17,11 @@ from statuses.models.filter import Filter, FilterKeyword
 from statuses.policies.polls import PollDraft
 from tests.factories.accounts import make_account, make_token, make_user
 from tests.factories.statuses import make_status
+from tests.support.browser import shown_posts, text_of
 from tests.support.client import Api
 from tests.timelines.conftest import work
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def bea(ann: User) -> User:
-    """A user whom Ann follows."""
-    other = make_user("bea")
-    follow_account(account=ann.account, target=other.account, change=FollowChange())
-    return other
-
-
-def text_of(browser: Client, path: str = "/") -> str:
-    answer = browser.get(path)
-    assert answer.status_code == 200
-    assert answer["Cache-Control"] == "private, no-store"
-    return answer.content.decode()
-
-
-def shown(text: str) -> list[int]:
-    return [int(number) for number in re.findall(r'<article [^>]*id="post-(\d+)"', text)]
 
 
 def test_the_script_gets_a_response_without_a_page(browser: Client, ann: User, bea: User) -> None:
@@ -72,14 +54,14 @@ def test_home_shows_the_posts_of_the_api_in_pages_with_cursors(ann: User, bea: U
     work()
     api = Api(make_token(ann))
     first = text_of(browser)
-    assert shown(first) == ids[:20] == [int(post["id"]) for post in api.get("/api/v1/timelines/home").json()]
+    assert shown_posts(first) == ids[:20] == [int(post["id"]) for post in api.get("/api/v1/timelines/home").json()]
     second = text_of(browser, f"/?max_id={ids[19]}")
     assert f'href="/?max_id={ids[19]}" rel="next"' in first
-    assert shown(second) == ids[20:40]
-    assert shown(text_of(browser, f"/?max_id={ids[39]}")) == ids[40:]
+    assert shown_posts(second) == ids[20:40]
+    assert shown_posts(text_of(browser, f"/?max_id={ids[39]}")) == ids[40:]
     assert f'href="/?min_id={ids[20]}" rel="prev"' in second
     newer = text_of(browser, f"/?min_id={ids[25]}")
-    assert shown(newer) == ids[5:25]
+    assert shown_posts(newer) == ids[5:25]
     assert f"/?min_id={ids[5]}" in newer
     assert "3 new posts" in text_of(browser, f"/?since={ids[3]}")
     assert "Nothing new yet" in text_of(browser, f"/?since={ids[0]}")
@@ -105,7 +87,7 @@ def test_home_takes_two_queries_more_than_the_api_however_many_posts_there_are(
         for number in range(19):
             make_status(bea.account, f"more {number}")
         work()
-    assert len(shown(text)) == 20
+    assert len(shown_posts(text)) == 20
     # Queries: the session, and the user with unread counts; the API finds the user of a token in Redis.
     assert all(page == api + 2 for api, page in counts), counts
     assert counts[0][1] == counts[1][1]
@@ -163,7 +145,7 @@ def test_accounts_muted_or_blocked_on_a_card_disappear_from_home(ann: User, bea:
     work()
     assert Mute.objects.get().target_id == bea.account_id
     assert Block.objects.get().target_id == cleo.account_id
-    assert not shown(text_of(browser))
+    assert not shown_posts(text_of(browser))
 
 
 def test_nobody_can_act_on_unreadable_posts_or_for_others(ann: User, bea: User, browser: Client) -> None:
@@ -198,14 +180,14 @@ def test_the_page_applies_the_readers_filters_and_content_warning_preference(
     warned = make_status(bea.account, "the end", spoiler_text="film")
     work()
     text = text_of(browser)
-    assert len(shown(text)) == 4
+    assert len(shown_posts(text)) == 4
     assert "Filtered: <bdi>No spinach</bdi>" in text
     assert "turnip pie" not in text
-    assert own.id in shown(text)
+    assert own.id in shown_posts(text)
     assert '<details><summary dir="auto">film' in text
     User.objects.filter(id=ann.id).update(preferences={"expand_spoilers": True})
     assert '<details open><summary dir="auto">film' in text_of(browser)
-    assert warned.id in shown(text)
+    assert warned.id in shown_posts(text)
 
 
 def test_a_user_can_vote_once_in_a_poll_on_its_card(ann: User, bea: User, browser: Client) -> None:

@@ -13,29 +13,12 @@ from accounts.services.blocking import block_account, block_domain, mute_account
 from accounts.services.following import FollowChange, follow_account
 from tests.factories.accounts import make_account, make_token, make_user
 from tests.factories.statuses import make_status
+from tests.support.browser import shown_posts, text_of
 from tests.support.client import Api
 from tests.support.work import work
 from timelines.models import Conversation, List, ListMember
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def bea(ann: User) -> User:
-    other = make_user("bea")
-    follow_account(account=ann.account, target=other.account, change=FollowChange())
-    return other
-
-
-def page(browser: Client, path: str) -> str:
-    answer = browser.get(path)
-    assert answer.status_code == 200
-    assert answer["Cache-Control"] == "private, no-store"
-    return answer.content.decode()
-
-
-def shown(text: str) -> list[int]:
-    return [int(number) for number in re.findall(r'<article [^>]*id="post-(\d+)"', text)]
 
 
 def press(browser: Client, path: str, **values: Any) -> None:
@@ -48,20 +31,20 @@ def press(browser: Client, path: str, **values: Any) -> None:
 def test_marked_posts_are_listed_in_the_order_of_the_api(ann: User, bea: User, browser: Client, name: str) -> None:
     api, act, counts = Api(make_token(ann)), name.removesuffix("s"), []
     posts = [make_status(bea.account, f"post {number}") for number in range(22)]
-    page(browser, f"/{name}")
+    text_of(browser, f"/{name}")
     for number, post in enumerate(posts):
         api.post(f"/api/v1/statuses/{post.id}/{act}")
         if number in (1, 20):
             with CaptureQueriesContext(connection) as queries:
-                page(browser, f"/{name}")
+                text_of(browser, f"/{name}")
             counts.append(len(queries))
-    text = page(browser, f"/{name}")
-    assert shown(text) == [int(post["id"]) for post in api.get(f"/api/v1/{name}").json()]
+    text = text_of(browser, f"/{name}")
+    assert shown_posts(text) == [int(post["id"]) for post in api.get(f"/api/v1/{name}").json()]
     assert counts[0] == counts[1]
     (older,) = re.findall(rf'href="(/{name}\?max_id=\d+)"', text)
-    assert shown(page(browser, older)) == [posts[1].id, posts[0].id]
+    assert shown_posts(text_of(browser, older)) == [posts[1].id, posts[0].id]
     block_account(account=bea.account, target=ann.account)
-    assert shown(page(browser, f"/{name}")) == []
+    assert shown_posts(text_of(browser, f"/{name}")) == []
 
 
 def test_lists_can_be_created_read_changed_and_deleted(ann: User, bea: User, browser: Client) -> None:
@@ -74,10 +57,10 @@ def test_lists_can_be_created_read_changed_and_deleted(ann: User, bea: User, bro
     assert made["Location"] == f"/lists/{found.id}"
     Api(make_token(ann)).post(f"/api/v1/lists/{found.id}/accounts", {"account_ids": [str(bea.account_id)]})
     work()
-    text = page(browser, f"/lists/{found.id}")
-    assert shown(text) == [post.id]
+    text = text_of(browser, f"/lists/{found.id}")
+    assert shown_posts(text) == [post.id]
     assert "My &lt;b&gt;list" in text
-    assert "@bea@" in page(browser, f"/lists/{found.id}/edit")
+    assert "@bea@" in text_of(browser, f"/lists/{found.id}/edit")
     press(browser, f"/lists/{found.id}/edit", remove=str(bea.account_id))
     assert not ListMember.objects.exists()
     browser.post(f"/lists/{found.id}/edit", {"title": "Friends", "replies_policy": "none", "exclusive": "on"})
@@ -95,23 +78,23 @@ def test_conversations_can_be_marked_as_read_and_removed(ann: User, bea: User, b
     Api(make_token(bea)).post("/api/v1/statuses", {"status": "@ann secret", "visibility": "direct"})
     work()
     found = Conversation.objects.get(account=ann.account)
-    text = page(browser, "/conversations")
+    text = text_of(browser, "/conversations")
     assert "secret" in text
     assert 'class="notice new"' in text
     press(browser, f"/conversations/{found.id}", act="read")
-    assert 'class="notice new"' not in page(browser, "/conversations")
+    assert 'class="notice new"' not in text_of(browser, "/conversations")
     stranger = Client()
     stranger.force_login(make_user("cem"))
     assert stranger.post(f"/conversations/{found.id}", {"act": "remove"}).status_code == 404
-    assert "secret" not in page(stranger, "/conversations")
+    assert "secret" not in text_of(stranger, "/conversations")
     press(browser, f"/conversations/{found.id}", act="remove")
-    assert "secret" not in page(browser, "/conversations")
+    assert "secret" not in text_of(browser, "/conversations")
 
 
 def test_hashtags_can_be_followed_and_unfollowed(ann: User, browser: Client) -> None:
     for name in ("#Cats", "cats", "no tag", "💥"):
         press(browser, "/followed_tags", follow=name)
-    assert "#Cats" in page(browser, "/followed_tags")
+    assert "#Cats" in text_of(browser, "/followed_tags")
     assert TagFollow.objects.count() == 1
     for _number in range(2):
         press(browser, "/followed_tags", unfollow="cats")
@@ -124,7 +107,7 @@ def test_follow_requests_can_be_accepted_and_rejected(browser: Client, ann: User
     people = [make_account(name) for name in ("cem", "dan")]
     for account in people:
         follow_account(account=account, target=ann.account, change=FollowChange())
-    assert {"@cem@", "@dan@"} <= set(re.findall("@[a-z]+@", page(browser, "/follow_requests")))
+    assert {"@cem@", "@dan@"} <= set(re.findall("@[a-z]+@", text_of(browser, "/follow_requests")))
     for _number in range(2):
         press(browser, "/follow_requests", act="authorize", id=str(people[0].id))
         press(browser, "/follow_requests", act="reject", id=str(people[1].id))
@@ -137,8 +120,8 @@ def test_mutes_and_blocks_can_be_ended(ann: User, browser: Client) -> None:
     mute_account(account=ann.account, target=other)
     block_account(account=ann.account, target=third)
     block_domain(account=ann.account, domain="bad.example")
-    assert "@cem@" in page(browser, "/mutes")
-    assert "@dan@far.example" in page(browser, "/blocks")
+    assert "@cem@" in text_of(browser, "/mutes")
+    assert "@dan@far.example" in text_of(browser, "/blocks")
     for _number in range(2):
         press(browser, "/mutes", act="unmute", id=str(other.id))
         press(browser, "/blocks", act="unblock", id=str(third.id))
@@ -146,15 +129,15 @@ def test_mutes_and_blocks_can_be_ended(ann: User, browser: Client) -> None:
     assert not Block.objects.exists()
     press(browser, "/domain_blocks", block="Worse.example")
     refused = browser.post("/domain_blocks", {"block": "no domain", "next": "/domain_blocks"})["Location"]
-    text = page(browser, refused)
+    text = text_of(browser, refused)
     assert text.count("Domain is invalid") == 1, "each sentence is said once"
     assert 'value="no domain"' in text, "what was typed stays"
-    assert re.findall(r'<bdi dir="ltr">(\w+\.example)', page(browser, "/domain_blocks")) == [
+    assert re.findall(r'<bdi dir="ltr">(\w+\.example)', text_of(browser, "/domain_blocks")) == [
         "worse.example",
         "bad.example",
     ]
     press(browser, "/domain_blocks", unblock="bad.example")
-    assert "bad.example" not in page(browser, "/domain_blocks")
+    assert "bad.example" not in text_of(browser, "/domain_blocks")
 
 
 def test_these_pages_require_signing_in_and_their_forms_are_protected(ann: User) -> None:

@@ -15,6 +15,7 @@ from social.kernel import clock
 from statuses.models.filter import Filter, FilterKeyword
 from tests.factories.accounts import make_account, make_remote, make_token
 from tests.factories.statuses import make_favourite, make_remote_status, make_status
+from tests.support.browser import shown_posts, text_of
 from tests.support.client import Api
 from timelines.models import Trend, TrendKind, TrendReview
 from timelines.queries import public
@@ -29,16 +30,6 @@ def _fresh_access(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     public.forget_access()
     yield
     public.forget_access()
-
-
-def page(browser: Client, path: str) -> str:
-    answer = browser.get(path, headers={"Accept": "text/html"})
-    assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store"), path
-    return answer.content.decode()
-
-
-def shown(text: str) -> list[int]:
-    return [int(number) for number in re.findall(r'<article [^>]*id="post-(\d+)"', text)]
 
 
 def test_public_timelines_and_hashtags_equal_the_api_with_buttons_marks_and_filters(ann: User, browser: Client) -> None:
@@ -57,22 +48,22 @@ def test_public_timelines_and_hashtags_equal_the_api_with_buttons_marks_and_filt
         ("/public/remote", "/api/v1/timelines/public?remote=true"),
         ("/tags/garden", "/api/v1/timelines/tag/garden"),
     ):
-        text = page(browser, path)
+        text = text_of(browser, path)
         by_api = [int(post["id"]) for post in api.get(of_api).json()]
-        assert shown(text) == [number for number in by_api if number != posts[20].id], path
-        assert (far.id in shown(text)) == (path != "/public/local")
+        assert shown_posts(text) == [number for number in by_api if number != posts[20].id], path
+        assert (far.id in shown_posts(text)) == (path != "/public/local")
         if path != "/public/remote":
             assert re.search(rf'action="/statuses/{posts[21].id}/act".*?value="unfavourite"', text, re.DOTALL)
             (older,) = re.findall(r'href="([^"]*max_id=\d+)" rel="next"', text)
-            assert posts[0].id in shown(page(browser, older))
+            assert posts[0].id in shown_posts(text_of(browser, older))
     counts = []
     for path in ("/public", "/tags/garden"):
         for size in (0, 15):
             for number in range(size):
                 make_status(make_account(f"p{number}{path[1]}"), f"more {number} #garden")
-            page(browser, path)
+            text_of(browser, path)
             with CaptureQueriesContext(connection) as queries:
-                page(browser, path)
+                text_of(browser, path)
             counts.append(len(queries))
     assert counts[0] == counts[1]
     assert counts[2] == counts[3]
@@ -87,7 +78,7 @@ def test_a_hashtag_can_be_followed_and_featured_on_its_page(ann: User, browser: 
         ("unfollow", TagFollow, 0),
         ("unfeature", FeaturedTag, 0),
     ):
-        assert f'value="{act}"' in page(browser, "/tags/Gärten")
+        assert f'value="{act}"' in text_of(browser, "/tags/Gärten")
         for _time in range(2):
             answer = browser.post("/tags/Gärten/act", {"act": act, "next": "/tags/garten"})
             assert (answer.status_code, answer["Location"]) == (303, "/tags/garten")
@@ -107,13 +98,13 @@ def test_members_can_read_timelines_closed_to_visitors(browser: Client) -> None:
     write_setting("timelines_access", {"live_feeds": closed, "hashtag_feeds": closed})
     public.forget_access()
     for path in ("/public", "/public/local", "/tags/garden"):
-        assert shown(page(browser, path)) == [post.id]
-    assert 'href="/public"' in page(browser, "/explore")
+        assert shown_posts(text_of(browser, path)) == [post.id]
+    assert 'href="/public"' in text_of(browser, "/explore")
     assert Client().get("/public").status_code == 404
     write_setting("timelines_access", {"hashtag_feeds": {"local": "disabled", "remote": "disabled"}})
     public.forget_access()
-    text = page(browser, "/tags/garden")
-    assert shown(text) == []
+    text = text_of(browser, "/tags/garden")
+    assert shown_posts(text) == []
     assert "does not show posts by hashtag" in text
 
 
@@ -134,20 +125,20 @@ def test_explore_shows_members_visible_posts_and_accounts_to_follow(ann: User, b
             Trend.objects.create(kind=TrendKind.TAG, object_id=tag.id, score=1, peak=1, peak_at=clock.now())
         Tag.objects.update(trendable=True)
         for path in ("/explore", "/explore/tags", "/explore/links", "/explore/people"):
-            page(browser, path)
+            text_of(browser, path)
             with CaptureQueriesContext(connection) as queries:
-                page(browser, path)
+                text_of(browser, path)
             counts.setdefault(path, []).append(len(queries))
     assert all(few == many for few, many in counts.values()), counts
     api = Api(make_token(ann))
     ids = [int(post["id"]) for post in api.get("/api/v1/trends/statuses").json()]
-    text = page(browser, "/explore")
-    assert shown(text) == ids
+    text = text_of(browser, "/explore")
+    assert shown_posts(text) == ids
     assert f'action="/statuses/{ids[0]}/act"' in text
-    text = page(browser, "/explore/people")
+    text = text_of(browser, "/explore/people")
     found = [int(number) for number in re.findall(r'id="person-(\d+)"', text)]
     assert found == [int(each["id"]) for each in api.get("/api/v1/directory").json()]
     assert found
     assert f'action="/people/{found[0]}/act"' in text
     assert muted.id not in found
-    assert 'href="/tags/tag10x"' in page(browser, "/explore/tags")
+    assert 'href="/tags/tag10x"' in text_of(browser, "/explore/tags")

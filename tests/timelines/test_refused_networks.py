@@ -91,14 +91,6 @@ async def test_the_client_address_is_taken_only_from_a_trusted_proxy(
     assert behind["status"] == 200
 
 
-@pytest.fixture
-async def registry() -> AsyncIterator[ConnectionRegistry]:
-    registry = ConnectionRegistry()
-    registry.start()
-    yield registry
-    await registry.stop()
-
-
 async def test_open_streams_end_when_their_network_is_refused(registry: ConnectionRegistry, reader: Person) -> None:
     identity = await in_thread(find_in_database, str(reader.api.token))
     assert identity is not None

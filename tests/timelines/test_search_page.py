@@ -12,6 +12,7 @@ from accounts.models import Follow
 from social.kernel import links
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import make_status
+from tests.support.browser import shown_posts
 from tests.support.client import Api
 from tests.timelines.searching import index, search
 
@@ -22,10 +23,6 @@ def page(browser: Client, status: int = 200, **query: str) -> str:
     answer = browser.get("/search", query)
     assert (answer.status_code, answer["Cache-Control"]) == (status, "private, no-store")
     return answer.content.decode()
-
-
-def posts(text: str) -> list[int]:
-    return [int(number) for number in re.findall(r'<article [^>]*id="post-(\d+)"', text)]
 
 
 def people(text: str) -> list[int]:
@@ -47,15 +44,15 @@ def test_members_get_the_results_of_the_api_with_buttons() -> None:
     ids = [int(post["id"]) for post in found]
     assert len(ids) == 22
     everything = page(browser, q="garden")
-    assert posts(everything) == ids[:20]
+    assert shown_posts(everything) == ids[:20]
     assert 'href="/search?q=garden&amp;type=statuses"' in everything
     assert f'action="/statuses/{ids[0]}/act"' in everything
     second = re.findall(
         r'href="(/search\?q=garden&amp;type=statuses&amp;offset=20)"', page(browser, q="garden", type="statuses")
     )
     assert second
-    assert posts(page(browser, q="garden", type="statuses", offset="20")) == ids[20:]
-    assert posts(page(browser, q="garden -from:@bea")) == []
+    assert shown_posts(page(browser, q="garden", type="statuses", offset="20")) == ids[20:]
+    assert shown_posts(page(browser, q="garden -from:@bea")) == []
     tags = re.findall('href="/tags/(beans[0-9]+)"', page(browser, q="#beans", type="hashtags"))
     assert tags == [tag["name"] for tag in search(api, "#beans", type="hashtags", limit=20)["hashtags"]]
     assert tags == re.findall('href="/tags/(beans[0-9]+)"', page(browser, q="#beans", type="hashtags"))
@@ -73,7 +70,7 @@ def test_members_get_the_results_of_the_api_with_buttons() -> None:
         assert answer["Location"] == f"/search?q=bea#person-{bea.account_id}"
     assert Follow.objects.filter(account=ann.account, target=bea.account).count() == 1
     assert "You follow" in page(browser, q="bea")
-    assert posts(page(browser, q=links.web_url(f"/@bea/{made[3].id}"))) == [made[3].id], (
+    assert shown_posts(page(browser, q=links.web_url(f"/@bea/{made[3].id}"))) == [made[3].id], (
         "a link shows what is behind it"
     )
     assert people(page(browser, q=f"@bea@{links.web_url().partition('//')[2]}")) == [bea.account_id]
