@@ -14,7 +14,7 @@ from accounts.services.following import FollowChange, follow_account
 from statuses.models.filter import Filter, FilterKeyword
 from tests.factories.accounts import make_account, make_token, make_user
 from tests.factories.statuses import follow, make_status
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -31,8 +31,7 @@ def keys(text: str) -> list[str]:
 
 
 def test_what_clients_see_is_shown_in_groups_counted_once_and_removed(ann: User) -> None:
-    browser, api = Client(), Api(make_token(ann))
-    browser.force_login(ann)
+    browser, api = signed_in(ann), Api(make_token(ann))
     post = make_status(ann.account, "my <b>post</b>")
     others = [make_user(name) for name in ("bea", "cem", "dan")]
     follow(ann.account, others[0].account)
@@ -68,8 +67,7 @@ def test_what_clients_see_is_shown_in_groups_counted_once_and_removed(ann: User)
 
 
 def test_a_page_of_many_notifications_takes_as_many_queries_as_one_of_few(ann: User) -> None:
-    browser, counts = Client(), []
-    browser.force_login(ann)
+    browser, counts = signed_in(ann), []
     other = make_user("bea")
     follow(ann.account, other.account)
     page(browser)
@@ -85,8 +83,7 @@ def test_a_page_of_many_notifications_takes_as_many_queries_as_one_of_few(ann: U
 
 
 def test_a_post_that_a_filter_hides_is_not_shown_by_its_notification(ann: User) -> None:
-    browser = Client()
-    browser.force_login(ann)
+    browser = signed_in(ann)
     hidden = Filter.objects.create(account=ann.account, title="t", context=["notifications"], action="hide")
     FilterKeyword.objects.create(filter=hidden, keyword="spoiler", whole_word=True)
     bea = make_user("bea")
@@ -102,15 +99,13 @@ def test_a_post_that_a_filter_hides_is_not_shown_by_its_notification(ann: User) 
 
 def test_the_page_of_notifications_requires_signing_in_and_a_csrf_token(ann: User) -> None:
     assert Client().get("/notifications").status_code == 302
-    browser = Client(enforce_csrf_checks=True)
-    browser.force_login(ann)
+    browser = signed_in(ann, enforce_csrf_checks=True)
     assert browser.post("/notifications/remove", {"all": "yes"}).status_code == 403
     assert browser.get("/notifications/remove").status_code == 405
 
 
 def test_held_messages_are_accepted_and_dismissed_and_the_policy_is_chosen(ann: User) -> None:
-    browser, api = Client(), Api(make_token(ann))
-    browser.force_login(ann)
+    browser, api = signed_in(ann), Api(make_token(ann))
     wrong = browser.post("/notifications/policy", {"for_not_following": "nonsense"})
     assert wrong.status_code == 422
     chosen = {"for_not_following": "filter", "for_not_followers": "accept", "for_new_accounts": "accept",
@@ -132,8 +127,7 @@ def test_held_messages_are_accepted_and_dismissed_and_the_policy_is_chosen(ann: 
     listed = page(browser)
     assert keys(listed) == []
     assert re.search(r'class="count">4<', listed)
-    stranger = Client()
-    stranger.force_login(senders[0])
+    stranger = signed_in(senders[0])
     stranger.post("/notifications/requests", {"id": numbers, "act": "accept"})
     for _number in range(2):
         decided = browser.post("/notifications/requests", {"id": numbers[3], "act": "accept", "next": "/notifications"})
@@ -149,7 +143,6 @@ def test_the_notification_of_a_report_names_both_people_and_leads_to_the_case(an
     boss, bea = make_user("boss", role="Owner"), make_account("bea", display_name="<i>Bea</i>")
     Api(make_token(ann)).post("/api/v1/reports", {"account_id": str(bea.id)})
     work()
-    browser = Client()
-    browser.force_login(boss)
+    browser = signed_in(boss)
     link = f'<a href="/admin/moderation/report/inbox/{bea.id}/">ann has reported &lt;i&gt;Bea&lt;/i&gt;</a>'
     assert link in page(browser)

@@ -1,6 +1,7 @@
 """Fixtures for the tests of the statuses app."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -56,8 +57,14 @@ def carol(db: None) -> Account:
     return make_user("carol").account
 
 
+@lru_cache(maxsize=8)
+def _token_of(account_id: int, scopes: str) -> str:
+    return make_token(User.objects.get(account_id=account_id), scopes)
+
+
 def api_of(account: Account, scopes: str = "read write follow push") -> Api:
-    return Api(make_token(User.objects.get(account=account), scopes))
+    """Return a client of the account, which has the same token during the test; no two tests have an account of the same id."""
+    return Api(_token_of(account.id, scopes))
 
 
 def post_as(account: Account, **values: Any) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from statuses.policies.translations import prepare_html, restore_html
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import edit, follow, make_media, make_reblog, make_remote_status, make_status
 from tests.statuses.conftest import api_of
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.entities import check
 from tests.support.translator import KEY, Translator, translating
 
@@ -272,8 +272,7 @@ def test_a_post_is_read_in_the_language_of_the_page(
     own = make_status(alice, "cats", language="en")
     private = make_status(alice, "geheim", language="de", visibility="private")
     near = make_status(alice, "nah", language="de", visibility="local")
-    browser = Client()
-    browser.force_login(User.objects.get(account=alice))
+    browser = signed_in(User.objects.get(account=alice))
     address = f"/statuses/{post.id}/translation"
     profile = browser.get("/@alice").content.decode()
     assert address in profile

@@ -13,6 +13,7 @@ from statuses.models import Favourite, Status
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import make_remote_status, make_status
 from tests.support.browser import Forms
+from tests.support.client import signed_in
 from tests.support.federation_server import needs_federation
 from tests.timelines.conftest import Person
 
@@ -21,9 +22,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def browser(ann: User) -> Client:
-    signed_in = Client(enforce_csrf_checks=True)
-    signed_in.force_login(ann)
-    return signed_in
+    return signed_in(ann, enforce_csrf_checks=True)
 
 
 def address(uri: str) -> str:
@@ -145,8 +144,7 @@ def test_unknown_addresses_and_unreadable_posts_are_not_found(ann: User, browser
 def test_other_sites_cannot_act_for_a_user(ann: User, browser: Client) -> None:
     bea = make_account("bea")
     post = make_status(bea, "hello")
-    token = Client(enforce_csrf_checks=True)
-    token.force_login(ann)
+    token = signed_in(ann, enforce_csrf_checks=True)
     assert token.post(address("acct:bea@social.localhost")).status_code == 403
     assert token.post(address(f"http://social.localhost/@bea/{post.id}"), {"act": "boost"}).status_code == 403
     assert token.post("/share", {"text": "hello", "visibility": "public", "key": "1"}).status_code == 403

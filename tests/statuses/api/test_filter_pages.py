@@ -16,7 +16,7 @@ from statuses.models import Filter, FilterKeyword, FilterStatus
 from statuses.pages import filters as pages
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import make_status
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -72,8 +72,7 @@ def test_a_filter_is_made_changed_and_deleted_as_clients_see_it(ann: User, brows
     assert api.get(f"/api/v2/filters/{number}").json()["expires_at"] is None
     Filter.objects.update(expires_at=clock.now() - timedelta(hours=1))
     assert "It has ended." in page(browser, "/filters")
-    stranger = Client()
-    stranger.force_login(make_user("bea"))
+    stranger = signed_in(make_user("bea"))
     for path in ("", "/posts", "/delete"):
         assert stranger.get(f"/filters/{number}{path}").status_code == 404
         assert stranger.post(f"/filters/{number}{path}", changed).status_code == 404
@@ -101,8 +100,7 @@ def test_a_post_is_added_to_a_filter_and_removed(ann: User, browser: Client) -> 
     for wrong in (hidden.id, 1):
         assert browser.get(f"/statuses/{wrong}/filter").status_code == 404
         assert browser.post("/filters/new", sent(post=wrong)).status_code == 404
-    stranger = Client()
-    stranger.force_login(bea)
+    stranger = signed_in(bea)
     assert stranger.post(f"/statuses/{post.id}/filter", {"filter": found.id}).status_code == 404
     for _number in range(2):
         answer = browser.post(f"/filters/{found.id}/posts", {"remove": entry.id, "next": f"/filters/{found.id}/posts"})

@@ -19,6 +19,7 @@ from statuses.policies.posts import SHOWN_COLUMNS
 from tests.factories.accounts import make_user
 from tests.factories.statuses import make_media
 from tests.statuses.conftest import api_of, post_as
+from tests.support.client import signed_in
 from tests.support.emptying import filled_tables
 from timelines.models import List
 
@@ -172,8 +173,7 @@ def _notifications(alice: Account) -> tuple[str, str]:
 
 def _page(path: str) -> Any:
     def saved_once(alice: Account) -> tuple[str, str]:
-        browser = Client()
-        browser.force_login(alice.user)
+        browser = signed_in(alice.user)
         send_unchanged(browser, path, path)
         return path, path
 
@@ -200,8 +200,7 @@ def _page(path: str) -> Any:
     ],
 )
 def test_a_form_that_is_sent_unchanged_changes_nothing(alice: Account, form: Any) -> None:
-    browser = Client()
-    browser.force_login(alice.user)
+    browser = signed_in(alice.user)
     path, action = form(alice)
     browser.get(path)
     before = everything()

@@ -13,6 +13,7 @@ from statuses.policies.posts import SHOWN_COLUMNS
 from tests.factories.accounts import make_user
 from tests.factories.statuses import make_media
 from tests.statuses.conftest import api_of, post_as
+from tests.support.client import signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
@@ -23,9 +24,7 @@ BOTH = pytest.mark.parametrize("more", [WITH_POLL, WITH_FILE], ids=["poll", "fil
 
 @pytest.fixture
 def browser(alice: Account) -> Client:
-    signed_in = Client()
-    signed_in.force_login(alice.user)
-    return signed_in
+    return signed_in(alice.user)
 
 
 def values(author: Account, more: dict[str, Any]) -> dict[str, Any]:

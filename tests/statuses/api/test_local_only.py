@@ -13,7 +13,7 @@ from statuses.models import MediaAttachment, ScheduledStatus, Status
 from statuses.services.scheduling import publish_due
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_media, make_reblog, make_remote_status, make_status
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
@@ -100,8 +100,7 @@ def test_its_hashtag_is_unknown_to_visitors_until_it_is_used_in_public(api: Api,
 
 @needs_federation
 def test_pages_offer_it_say_it_and_keep_it(ann: User) -> None:
-    browser = Client()
-    browser.force_login(ann)
+    browser = signed_in(ann)
     sent = {"text": "near", "visibility": "local", "quote_policy": "public", "key": "one", "next": "/"}
     assert browser.post("/write", sent).status_code == 303
     post = Status.objects.get()

@@ -19,6 +19,7 @@ from social.kernel.errors import RateLimited
 from statuses.models import MediaAttachment, ScheduledStatus, Status
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import make_status
+from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -133,8 +134,7 @@ def test_a_deleted_post_is_written_again_with_its_files_and_parent(ann: User, br
 
 
 def test_a_form_without_its_token_publishes_nothing(ann: User) -> None:
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(ann)
+    strict = signed_in(ann, enforce_csrf_checks=True)
     assert strict.post("/write", values()).status_code == 403
     assert not Status.objects.exists()
 
@@ -179,8 +179,7 @@ def test_the_text_stays_when_the_parent_is_gone_or_too_much_was_written(ann: Use
 
 
 def test_files_of_others_are_not_attached(browser: Client) -> None:
-    other = Client()
-    other.force_login(make_user("bea"))
+    other = signed_in(make_user("bea"))
     text = other.post("/write", values(file_0=picture(), act="attach")).content.decode()
     (number,) = re.findall(r'name="media" value="(\d+)"', text)
     refused = browser.post("/write", values(media=number))
@@ -225,8 +224,7 @@ def test_a_scheduled_post_is_seen_moved_to_another_time_and_deleted(ann: User, b
     assert len(more) == len(queries)
     ScheduledStatus.objects.filter(id=scheduled.id).update(scheduled_at=clock.now() - timedelta(hours=1))
     assert "could not be published" in browser.get("/scheduled").content.decode()
-    stranger = Client()
-    stranger.force_login(make_user("bea"))
+    stranger = signed_in(make_user("bea"))
     assert stranger.post(path, {"scheduled_at": "2099-08-01T12:00"}).status_code == 404
     stranger.post(path, {"act": "delete"})
     assert ScheduledStatus.objects.filter(id=scheduled.id).exists()
