@@ -80,7 +80,7 @@ def test_a_worker_runs_events_without_a_sweep_even_after_flushall(
     for number in range(3, 40):
         commit(number)
     wait_for_effects(list(range(1, 40)))
-    assert heartbeats.last("worker") is None, "the flush took it"
+    assert heartbeats.last("worker") is None, "the flush deleted it"
 
 
 def test_a_worker_sends_heartbeats(server: Valkey, working: Path) -> None:

@@ -39,5 +39,5 @@ def test_many_counters_change_in_one_statement_and_never_fall_below_zero() -> No
         ids[4]: (0, 0, 0),
     }
     said = AccountStat.objects.values_list("followers_total", "following_total")
-    assert said.get(account_id=ids[1]) == (77, 52), "what another server says changes along"
+    assert said.get(account_id=ids[1]) == (77, 52), "the number that another server reported changes too"
     assert said.get(account_id=ids[0]) == (None, None)

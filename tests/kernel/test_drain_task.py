@@ -93,9 +93,9 @@ def test_a_continuous_flow_of_events_is_run_in_batches(
     monkeypatch.setattr(tasks, "time", altered(time, sleep=lambda _seconds: commit(*(Happened(n, n) for n in (3, 4)))))
     tasks.drain_queue("default")
     assert reactions.calls == [[1], [2, 3, 4]]
-    assert woken == [], "who comes while a drain waits sends no message"
+    assert woken == [], "an event during the pause of a drain sends no message"
     commit(Happened(5, 5))
-    assert woken == ["default"], "once it has begun a message is sent again"
+    assert woken == ["default"], "an event after the pause sends a message"
 
 
 def test_draining_one_queue_does_not_delay_another(listen: Listen, waited: list[float]) -> None:
@@ -172,7 +172,7 @@ def _tell_behind(events: Any) -> None:
     number = events[0].number
     if number < 3:
         commit(Happened(1, number + 1))
-        assert drain("default") == 0, "who was woken for it finds the key held"
+        assert drain("default") == 0, "a worker woken for it finds the key claimed"
 
 
 def test_a_retry_is_found_by_the_sweep_when_it_is_due(listen: Listen) -> None:

@@ -107,7 +107,7 @@ def test_a_template_name_is_never_a_path(name: str) -> None:
         mail.send("a@example.org", name, {}, "en")
 
 
-def test_a_header_of_two_lines_is_refused() -> None:
+def test_a_header_with_a_line_break_is_refused() -> None:
     with pytest.raises(ValueError):
         mail.send("a@example.org", "plain", {}, "en", headers={"X-A": "b\nBcc: c@d.example"})
 

@@ -108,7 +108,7 @@ def test_after_twelve_attempts_a_row_is_dead_and_logged_as_an_error(
     loud = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert len(loud) == 1
     assert "thing:1" in loud[0].getMessage()
-    assert OutboxRow.objects.count() == 2, "a dead letter keeps its key waiting"
+    assert OutboxRow.objects.count() == 2, "a dead row blocks its key"
 
 
 def test_an_operator_can_retry_dead_rows(listen: Listen, woken: list[str]) -> None:

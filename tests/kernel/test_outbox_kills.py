@@ -51,7 +51,7 @@ def test_a_drain_killed_during_a_batch_loses_and_repeats_nothing(listen: Listen)
         wait_for(process, "in hand")
     finally:
         kill(process)
-    assert reactions.effects() == [], "what was not committed did not happen"
+    assert reactions.effects() == [], "effects that were not committed are undone"
     listen(Happened, reactions.write, database=True)
     OutboxRow.objects.update(subscriber="tests.kernel.reactions.write")
     drain_until_empty(20)
@@ -66,7 +66,7 @@ def test_a_row_that_kills_its_process_blocks_only_its_key_and_is_eventually_give
     commit(*(Happened(n, n) for n in range(8, 18)))
     process = drain_process.start("die", database=True, lease=0.5)
     wait_for(process, "ready")
-    assert process.wait(20) == -signal.SIGKILL, "the first batch holds the killer"
+    assert process.wait(20) == -signal.SIGKILL, "the first batch contains the row that kills the process"
     assert reactions.effects() == []
     for _ in range(2):
         process = drain_process.start("die", database=True, lease=0.5)

@@ -86,7 +86,7 @@ def test_a_silent_server_delays_one_command_a_second(
             seconds_to_fail("cache", asking)
         assert failed == [redis.circuit("cache")]
         redis.circuit("feeds").close()
-        assert seconds_to_fail("feeds", asking) > 0.15, "each role has a circuit of its own"
+        assert seconds_to_fail("feeds", asking) > 0.15, "each role has its own circuit"
     redis.circuit("cache").failed()
     time.sleep(1.1)
     assert asking("cache", "PING")
@@ -97,7 +97,7 @@ def test_commands_succeed_after_a_restart_of_the_server(server: Valkey, asking: 
     asking("cache", "PING")
     server.kill()
     server.start()
-    assert asking("cache", "PING"), "the connection that was kept is dead: a new one is made"
+    assert asking("cache", "PING"), "a new connection replaces the dead one"
 
 
 def test_a_late_answer_is_not_taken_for_that_of_another_command(server: Valkey) -> None:

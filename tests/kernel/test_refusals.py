@@ -74,7 +74,7 @@ def test_counts_are_kept_for_thirty_days() -> None:
     assert list(Refusal.objects.values_list("sender", flat=True)) == ["two.example"]
 
 
-def test_the_metrics_name_what_was_refused_today(rf: object) -> None:
+def test_the_metrics_count_todays_refusals_by_reason(rf: object) -> None:
     count_refusals("one.example", {_Reason.ODD: 4})
     request = rf.get("/metrics", REMOTE_ADDR="127.0.0.1")  # type: ignore[attr-defined]  # pytest-django's factory
     assert f'social_refused_today{{reason="{_Reason.ODD.key}"}} 4.0' in metrics(request).content.decode()

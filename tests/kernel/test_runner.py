@@ -197,7 +197,7 @@ def test_a_run_waiting_for_a_slow_host_claims_rows_until_the_next_run_has_a_thre
     work = Work(Fetch, lambda jobs: map(steps, jobs))
     work.run()
     assert done == ["first.example", "late.example", "slow.example"]
-    assert OutboxRow.objects.filter(queue="fetches").exists(), "another one was asked to go on"
+    assert OutboxRow.objects.filter(queue="fetches").exists(), "the next run is scheduled"
     assert not work.claiming
 
 
@@ -329,7 +329,7 @@ def test_hosts_with_a_pace_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
         yield asyncio.sleep(0)
 
     Work(Fetch, lambda jobs: map(steps, jobs)).run()
-    assert "".join(host[0] for host in order) == "abababaa", "one run goes on at the pace"
+    assert "".join(host[0] for host in order) == "abababaa", "one run continues after the pause of each host"
 
 
 @pytest.mark.parametrize("pace", [0.0, 3600.0])

@@ -74,7 +74,7 @@ def test_another_scheduler_takes_over_an_expired_lease_and_sends_missed_tasks(se
     sent.clear()
     locks.Lease.objects.update(until="2020-01-01T00:00:00Z")
     turn(second)
-    assert sent == ["sweep"], "it fell due while nobody led"
+    assert sent == ["sweep"], "it became due while there was no leader"
     assert second.leads
 
 
@@ -96,7 +96,7 @@ def test_a_leader_that_cannot_renew_its_lease_stops_before_another_starts(
     turn(only)
     monkeypatch.setattr(locks, "acquire", refuse)
     turn(only)
-    assert only.leads, "its lease still runs"
+    assert only.leads, "its lease has not expired"
     moment = time.monotonic() + scheduling.LEASE_SECONDS - 0.9
     monkeypatch.setattr(scheduling, "time", altered(time, monotonic=lambda: moment))
     sent.clear()

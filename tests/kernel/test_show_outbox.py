@@ -35,7 +35,7 @@ def show(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_an_empty_outbox_says_so() -> None:
+def test_the_command_reports_an_empty_outbox() -> None:
     assert "empty" in show()
 
 

@@ -56,7 +56,7 @@ async def _lost(hub: streams.Hub) -> None:
     """Wait until the hub has noticed that its server is gone."""
     deadline = time.monotonic() + 5
     while await hub.settled("home:1", seconds=0.01):
-        assert time.monotonic() < deadline, "the hub still believes in its server"
+        assert time.monotonic() < deadline, "the hub has not noticed the loss of its server"
         await asyncio.sleep(0.02)
 
 

@@ -54,7 +54,7 @@ def test_one_wake_up_is_sent_after_the_commit(effects: None, broker: Valkey, lis
         assert waiting() == 0
     assert waiting() == 1
     commit(2)
-    assert waiting() == 1, "one wake-up for which no drain has started yet is enough"
+    assert waiting() == 1, "one pending wake-up is enough"
     wakes.clear("default")
     commit(3)
     assert waiting() == 2
@@ -70,7 +70,9 @@ def test_a_commit_sends_one_message_to_each_lane_for_any_number_of_queues(
     assert (waiting("local"), waiting("network"), waiting("media")) == (1, 1, 0)
     wakes.clear("feeds")
     commit(2)
-    assert (waiting("local"), waiting("network")) == (2, 1), "only for the queue that was drained meanwhile"
+    assert (waiting("local"), waiting("network")) == (2, 1), (
+        "only the queue that was drained meanwhile gets a new wake-up"
+    )
     first, second = (
         json.loads(base64.b64decode(json.loads(text)["body"]))[0]
         for text in reversed(
@@ -109,7 +111,7 @@ def test_a_silent_redis_delays_only_one_post(
     with broker.stopped():
         for number in range(1, 21):
             commit(number)
-    assert len(failed) == len(set(failed)), "each is waited for once"
+    assert len(failed) == len(set(failed)), "each server delays only one post"
 
 
 def test_a_silent_broker_with_a_working_cache_delays_only_one_post(

@@ -51,7 +51,7 @@ class StreamingServer:
         self.process.send_signal(signal.SIGUSR1)
         deadline = time.monotonic() + 30
         while not self.memory.exists():
-            assert time.monotonic() < deadline, "it does not answer"
+            assert time.monotonic() < deadline, "the server does not respond"
             time.sleep(0.01)
         return [int(number) for number in self.memory.read_text().split()]
 

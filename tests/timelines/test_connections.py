@@ -87,7 +87,7 @@ async def test_only_the_client_with_a_full_queue_is_disconnected(
     async with asyncio.timeout(60):
         assert await slow.closed is True
     assert not quick.closed.done()
-    assert slow.written.qsize() == 1, "what waited is not sent to somebody who is being disconnected"
+    assert slow.written.qsize() == 1, "queued events are not sent during a disconnection"
 
 
 async def test_a_stream_whose_feed_could_not_be_built_starts_at_the_next_request(

@@ -47,7 +47,7 @@ def test_adjacent_ids_beyond_the_precision_of_a_double_stay_distinct() -> None:
 def test_a_slice_is_complete_if_no_items_follow_it() -> None:
     build(10, 11, 12, complete=False)
     assert not feed.read(READER, 1, Cursor(3)).complete
-    assert not feed.read(READER, 1, Cursor(4)).complete, "below the lowest item there may be more"
+    assert not feed.read(READER, 1, Cursor(4)).complete, "there may be more posts below the lowest item"
     assert feed.read(READER, 1, Cursor(3, after=10, ascending=True)).complete
     assert not feed.read(READER, 1, Cursor(2, after=10, ascending=True)).complete
     redis.client("feeds").flushdb()
@@ -63,7 +63,7 @@ def test_a_post_below_the_lowest_item_of_a_feed_without_a_floor_is_not_added() -
     redis.client("feeds").flushdb()
     build(10, 11, complete=True)
     feed.add({READER: [FeedItem(5), FeedItem(12)]})
-    assert ids() == [12, 11, 10, 5], "a late post finds its place when nothing can lie between"
+    assert ids() == [12, 11, 10, 5], "a late post is inserted when no posts can be missing"
 
 
 def test_a_feed_holds_800_items_and_loses_its_floor_with_the_801st() -> None:
@@ -119,7 +119,7 @@ def test_the_first_of_two_builders_stores_the_feed_and_no_post_is_lost() -> None
     feed.add({READER: [FeedItem(3)]})
     assert not feed.finish(READER, second, [FeedItem(1)], complete=True)
     assert ids() == [3, 2, 1]
-    assert not redis.client("feeds").exists(f"{feed.feed_key(READER)}:build"), "nothing is left behind"
+    assert not redis.client("feeds").exists(f"{feed.feed_key(READER)}:build"), "the side set is deleted"
 
 
 def test_a_feed_is_extended_only_below_the_lowest_item_that_the_builder_read() -> None:

@@ -31,7 +31,7 @@ def test_a_block_or_mute_hides_posts_before_the_feed_is_rebuilt(reader: Person, 
     work()
     assert ids(reader, limit=2) == hidden[:-3:-1]
     mute_account(account=reader.account, target=author.account)
-    assert ids(reader, limit=3) == shown[::-1], "and the page is full all the same"
+    assert ids(reader, limit=3) == shown[::-1], "the page is full nevertheless"
     unmute_account(account=reader.account, target=author.account)
     work()
     assert ids(reader, limit=40) == sorted([*hidden, *shown], reverse=True)

@@ -66,7 +66,7 @@ def test_home_shows_the_posts_of_the_api_in_pages_with_cursors(ann: User, bea: U
     assert "3 new posts" in text_of(browser, f"/?since={ids[3]}")
     assert "Nothing new yet" in text_of(browser, f"/?since={ids[0]}")
     assert "More than 20 new posts" in text_of(browser, f"/?since={ids[40]}")
-    assert Client().get("/").headers["Cache-Control"].startswith("public"), "visitors have the front page"
+    assert Client().get("/").headers["Cache-Control"].startswith("public"), "visitors get the front page"
 
 
 def test_home_takes_two_queries_more_than_the_api_however_many_posts_there_are(
@@ -130,7 +130,7 @@ def test_own_posts_can_be_pinned_and_after_confirmation_deleted(ann: User, bea: 
         assert method(f"/statuses/{other.id}/delete").status_code == 404
     question = text_of(browser, f"/statuses/{own.id}/delete?" + urlencode({"next": "/?max_id=9"}))
     assert 'value="/?max_id=9"' in question
-    assert Status.objects.filter(id=own.id, deleted_at=None).exists(), "a look deletes nothing"
+    assert Status.objects.filter(id=own.id, deleted_at=None).exists(), "GET deletes nothing"
     assert browser.post(f"/statuses/{own.id}/delete", {"next": "/?max_id=9"})["Location"] == "/?max_id=9"
     assert not Status.objects.filter(id=own.id, deleted_at=None).exists()
 
@@ -233,7 +233,7 @@ def test_a_reply_form_has_the_mentions_and_at_most_the_visibility_of_the_parent(
     assert Status.objects.get(account=ann.account).in_reply_to_id == post.id
     wrong = browser.post("/write", values | {"text": "x" * 10_000, "key": "two"})
     assert wrong.status_code == 422
-    assert "x" * 10_000 in wrong.content.decode(), "what was typed stays"
+    assert "x" * 10_000 in wrong.content.decode(), "the typed text stays"
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_deleted_posts_and_posts_of_suspended_authors_are_left_out(world: World)
     assert world.says(status) is FeedReason.UNREADABLE
 
 
-def test_direct_posts_reach_followers_they_mention_and_nobody_else(world: World) -> None:
+def test_direct_posts_reach_only_the_followers_they_mention(world: World) -> None:
     for visibility in (Visibility.DIRECT, Visibility.LIMITED):
         assert world.says(write(world.author, visibility=visibility)) is FeedReason.UNREADABLE
         assert world.says(write(world.author, visibility=visibility, mentions=(world.reader,))) is FeedReason.DELIVER

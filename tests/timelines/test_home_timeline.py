@@ -63,7 +63,7 @@ def test_the_home_timeline_is_complete_and_in_order_after_redis_lost_its_data(re
     more = posts(author, 2)
     work()
     assert ids(reader) == [*more[::-1], *expected]
-    assert cached(reader) == [*more[::-1], *expected], "the feed was built again"
+    assert cached(reader) == [*more[::-1], *expected], "the feed was rebuilt"
 
 
 def test_the_home_timeline_is_complete_without_redis(reader: Person, author: Person, settings: Any) -> None:
@@ -94,7 +94,9 @@ def test_following_the_links_shows_every_post_once(reader: Person, author: Perso
         ids(reader, limit=5)
     work()
     assert walk(reader, "next", f"{HOME}?limit=8") == written[::-1]
-    assert walk(reader, "prev", f"{HOME}?limit=8&min_id={written[0]}") == written[1:], "as Ivory walks (trap 12)"
+    assert walk(reader, "prev", f"{HOME}?limit=8&min_id={written[0]}") == written[1:], (
+        "as the client Ivory pages (trap 12)"
+    )
     redis.client("feeds").flushall()
     assert walk(reader, "prev", f"{HOME}?limit=20&min_id=1") == written
 
@@ -123,7 +125,7 @@ def test_a_page_that_ends_below_the_feed_is_full_and_extends_the_feed(reader: Pe
     assert ids(reader, limit=30) == written[:29:-1]
     assert cached(reader) == written[::-1]
     assert feed.read(feed.home(reader.id), reader.id, Cursor(2000)).complete, (
-        "and now it reaches down to the first post"
+        "the feed now contains all posts down to the first one"
     )
 
 
@@ -188,7 +190,7 @@ def test_a_follow_adds_recent_posts_and_an_unfollow_removes_them(reader: Person,
     assert ids(reader) == sorted([*mine, *theirs], reverse=True)
     assert cached(reader) == sorted([*mine, *theirs], reverse=True)
     unfollow_account(account=reader.account, target=author.account)
-    assert ids(reader) == mine, "at once"
+    assert ids(reader) == mine, "immediately"
     work()
     assert ids(reader) == mine
     assert cached(reader) == mine
@@ -215,7 +217,7 @@ def test_following_an_account_with_more_than_200_posts_leaves_no_gap(reader: Per
     Status.objects.bulk_create(Status(account=author.account, local=True, text="x", content="x") for _ in range(230))
     follow(reader, author)
     assert feed.read(feed.home(reader.id), reader.id, Cursor(1)).lowest is None, (
-        "the feed is built again rather than left with a hole"
+        "the feed is rebuilt instead of having a gap"
     )
     assert len(walk(reader, "next", f"{HOME}?limit=40")) == 231
     assert mine[0] in walk(reader, "next", f"{HOME}?limit=40")
@@ -231,7 +233,7 @@ def test_feeds_are_not_written_for_users_inactive_for_a_week(reader: Person, aut
     work()
     assert cached(reader) == []
     redis.client("feeds").flushall()  # simulates the expired feed of a reader who returns after a week
-    assert ids(reader) == before, "who comes back misses nothing"
+    assert ids(reader) == before, "a returning reader misses nothing"
     assert User.objects.get(id=reader.user.id).active_at > clock.now() - timedelta(minutes=1)
     after = posts(author, 1)
     work()
@@ -264,7 +266,7 @@ def rich_post(reader: Person, author: Person, other: Person) -> None:
 
 
 @pytest.mark.parametrize("state", ["feed", "feed, bodies lost", "everything lost"])
-def test_a_page_of_ten_costs_as_many_queries_as_one_of_two(state: str) -> None:
+def test_a_page_of_ten_takes_as_many_queries_as_a_page_of_two(state: str) -> None:
     counted: dict[int, int] = {}
     for size in (2, 10):
         reader, author, other = person(), person(), person()

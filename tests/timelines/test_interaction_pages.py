@@ -53,7 +53,7 @@ def test_a_remote_account_can_be_followed(ann: User, browser: Client, uri: str) 
     page = browser.get(address(uri)).content.decode()
     assert "@bea@remote.example" in page
     assert "@ann@social.localhost" in page
-    assert not Follow.objects.exists(), "a look follows nobody"
+    assert not Follow.objects.exists(), "GET follows nobody"
     done = send(browser, address(uri)).content
     assert b"You have requested to follow" in done
     assert b'<a href="/">Back to your account</a>' in done
@@ -107,7 +107,7 @@ def test_a_shared_text_is_published_as_it_was_shown(ann: User, browser: Client) 
     path = "/share?" + urlencode({"title": "News", "text": "<b>Look</b>", "url": "https://news.example/1"})
     page = browser.get(path).content.decode()
     assert "News &lt;b&gt;Look&lt;/b&gt; https://news.example/1" in page
-    assert not Status.objects.exists(), "a look posts nothing"
+    assert not Status.objects.exists(), "GET publishes nothing"
     sent = send(browser, path, text="Look: https://news.example/1", spoiler_text="news", visibility="private")
     assert b"Your post has been published." in sent.content
     post = Status.objects.get()

@@ -170,7 +170,7 @@ def test_members_are_listed_in_pages_by_account_and_all_with_limit_0(reader: Per
     assert "next" not in links
     assert read(limit=0) == (newest_first[::-1], "")
     Account.objects.filter(id=friends[0].id).update(suspended_at=clock.now())
-    assert read()[0] == newest_first[:2], "suspended people are left out"
+    assert read()[0] == newest_first[:2], "suspended accounts are left out"
 
 
 @pytest.mark.django_db
@@ -204,7 +204,7 @@ def test_seed_117_a_list_shows_the_posts_of_its_members(reader: Person, author: 
     number = make_list(reader, author, reader)
     FollowRequest.objects.create(account=reader.account, target=asked.account)
     add(reader, number, asked.id)
-    assert posts(reader, number) == [before], "what a member wrote before is there"
+    assert posts(reader, number) == [before], "earlier posts of a member are included"
     expected = [
         before,
         make_status(author.account, "public").id,
@@ -246,7 +246,9 @@ def test_seed_070_the_replies_policy_decides_which_replies_a_list_shows(reader: 
     assert shown["list"] & answered == {to_itself, to_owner, to_member}
     assert shown["followed"] & answered == {to_itself, to_owner, to_member, to_friend}
     reader.api.put(f"{LISTS}/{numbers['none']}", {"replies_policy": "followed"})
-    assert set(posts(reader, numbers["none"])) & answered == shown["followed"] & answered, "also what is there already"
+    assert set(posts(reader, numbers["none"])) & answered == shown["followed"] & answered, (
+        "also for posts already in the feed"
+    )
 
 
 @pytest.mark.django_db
@@ -256,15 +258,15 @@ def test_posts_of_members_of_an_exclusive_list_appear_only_in_that_list(reader: 
     theirs, mine = make_status(author.account).id, make_status(reader.account).id
     assert home(reader) == [mine, theirs]
     reader.api.put(f"{LISTS}/{number}", {"exclusive": True})
-    assert reader.api.get("/api/v1/timelines/home").json()[0]["id"] == str(mine), "at once"
+    assert reader.api.get("/api/v1/timelines/home").json()[0]["id"] == str(mine), "immediately"
     assert home(reader) == [mine]
     later = make_status(author.account).id
     assert home(reader) == [mine]
     assert posts(reader, number) == [later, mine, theirs]
-    assert home(reader) == [mine], "and from SQL"
+    assert home(reader) == [mine], "also from SQL"
     reader.api.post("/api/v1/tags/cats/follow")
     tagged = make_status(author.account, "#cats").id
-    assert home(reader) == [tagged, mine], "followed hashtags come home all the same"
+    assert home(reader) == [tagged, mine], "followed hashtags are delivered nevertheless"
     reader.api.delete(f"{LISTS}/{number}/accounts", {"account_ids": [str(author.id)]})
     assert home(reader) == [tagged, later, mine, theirs]
     add(reader, number, author.id)
@@ -284,7 +286,7 @@ def test_unfollowed_members_and_their_posts_leave_the_list(reader: Person, autho
     assert posts(reader, number) == [gone]
     unmute_account(account=reader.account, target=other.account)
     unfollow_account(account=reader.account, target=author.account)
-    assert reader.api.get(f"/api/v1/timelines/list/{number}").json()[0]["id"] == str(stays), "at once"
+    assert reader.api.get(f"/api/v1/timelines/list/{number}").json()[0]["id"] == str(stays), "immediately"
     assert [each["id"] for each in reader.api.get(f"{LISTS}/{number}/accounts").json()] == [str(other.id)]
     assert reader.api.get(f"/api/v1/accounts/{author.id}/lists").json() == []
     assert posts(reader, number) == [stays]

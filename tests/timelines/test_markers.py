@@ -41,7 +41,7 @@ def test_seed_023_a_marker_is_stored_as_sent_and_its_version_grows_with_each_cha
         ("home", "200", 2),
         ("notifications", "7", 1),
     ]
-    assert save(reader, home="200")["home"] == second["home"], "the same again changes nothing"
+    assert save(reader, home="200")["home"] == second["home"], "the same position changes nothing"
     back = save(reader, home=100)
     assert (back["home"]["last_read_id"], back["home"]["version"]) == ("100", 3)
     assert reader.api.get(MARKERS, both).json() == {**back, "notifications": second["notifications"]}
@@ -88,7 +88,7 @@ def test_a_write_that_had_to_wait_only_moves_a_marker_forwards(
             while not _somebody_waits():
                 assert not waiting.done(), waiting.result()
         assert waiting.result()["home"]["last_read_id"] == kept
-    assert save(reader, home="50")["home"]["last_read_id"] == "50", "alone it is written as given"
+    assert save(reader, home="50")["home"]["last_read_id"] == "50", "without a concurrent write it is stored as sent"
 
 
 def _in_thread(action: Callable[[], Any]) -> Any:

@@ -130,8 +130,8 @@ def test_mutes_and_blocks_can_be_ended(ann: User, browser: Client) -> None:
     press(browser, "/domain_blocks", block="Worse.example")
     refused = browser.post("/domain_blocks", {"block": "no domain", "next": "/domain_blocks"})["Location"]
     text = text_of(browser, refused)
-    assert text.count("Domain is invalid") == 1, "each sentence is said once"
-    assert 'value="no domain"' in text, "what was typed stays"
+    assert text.count("Domain is invalid") == 1, "each sentence is shown once"
+    assert 'value="no domain"' in text, "the typed text stays"
     assert re.findall(r'<bdi dir="ltr">(\w+\.example)', text_of(browser, "/domain_blocks")) == [
         "worse.example",
         "bad.example",

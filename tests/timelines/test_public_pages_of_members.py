@@ -68,7 +68,7 @@ def test_public_timelines_and_hashtags_equal_the_api_with_buttons_marks_and_filt
     assert counts[0] == counts[1]
     assert counts[2] == counts[3]
     text = Client().get("/public").content.decode()
-    assert "/act" not in text, "visitors have no acts"
+    assert "/act" not in text, "visitors get no buttons"
 
 
 def test_a_hashtag_can_be_followed_and_featured_on_its_page(ann: User, browser: Client) -> None:

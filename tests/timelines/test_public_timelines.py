@@ -193,7 +193,7 @@ def test_any_all_and_none_combine_hashtags(author: Person) -> None:
     assert ids(api, path, all="Dog") == [both.id]
     assert ids(api, path, **{"any[]": ["dog"], "none[]": ["bird"]}) == newest_first(cat, both, dog)
     many = ["a1", "b1", "c1", "d1", "dog"]
-    assert ids(api, path, **{"none[]": many}) == newest_first(cat, both, bird), "four are heeded"
+    assert ids(api, path, **{"none[]": many}) == newest_first(cat, both, bird), "only the first four count"
 
 
 def test_timelines_can_be_restricted_to_users_or_disabled(author: Person, reader: Person) -> None:
@@ -221,7 +221,7 @@ def test_timelines_can_be_restricted_to_users_or_disabled(author: Person, reader
 
 
 @pytest.mark.parametrize("path", [PUBLIC, f"{TAG}/here"])
-def test_a_page_of_ten_costs_as_many_queries_as_one_of_two(path: str, reader: Person, author: Person) -> None:
+def test_a_page_of_ten_takes_as_many_queries_as_a_page_of_two(path: str, reader: Person, author: Person) -> None:
     counted = {}
     for size in (2, 10):
         while Status.objects.count() < size:
@@ -243,7 +243,7 @@ def test_a_token_without_the_scope_is_refused(path: str) -> None:
     assert Api("wrong").get(path).status_code == 200  # where no token is needed, an unknown one is ignored
 
 
-def test_every_timeline_checks_its_callers() -> None:
+def test_the_home_timeline_needs_a_token_with_its_scope() -> None:
     assert Api().get("/api/v1/timelines/home").status_code == 401
     assert person(scopes="read:lists").api.get("/api/v1/timelines/home").status_code == 403
     assert person(scopes="read:statuses").api.get("/api/v1/timelines/home").status_code == 200

@@ -118,10 +118,12 @@ def test_a_boost_is_repeated_if_its_post_is_among_the_forty_next_older_items() -
     between = [FeedItem(post) for post in range(101, 140)]
     original, boost, again = FeedItem(100), FeedItem(200, 100), FeedItem(300, 100)
     assert repeated_items([original, *between, boost])[-1] == original, "the fortieth"
-    assert repeated_items([original, *between, FeedItem(150), boost])[-1] is None, "the forty-first"
+    assert repeated_items([original, *between, FeedItem(150), boost])[-1] is None, "it is the forty-first older item"
     more = [FeedItem(post) for post in range(201, 240)]
-    assert repeated_items([original, *between, boost, *more, again])[-1] == boost, "a boost that is not shown itself"
-    assert repeated_items([boost, original]) == [None, None], "what is newer repeats nothing that is older"
+    assert repeated_items([original, *between, boost, *more, again])[-1] == boost, (
+        "a boost can repeat a boost that is not shown"
+    )
+    assert repeated_items([boost, original]) == [None, None], "a newer post does not hide an older boost"
     assert repeated_items([FeedItem(100), FeedItem(101, 99), FeedItem(102, 100)]) == [None, None, FeedItem(100)]
 
 

@@ -235,7 +235,9 @@ def test_dates_and_ids_limit_the_results(reader: Person) -> None:
     assert (refused.status_code, refused.json()["error"]) == (422, "Invalid date supplied")
 
 
-def test_seed_101_and_102_kinds_limits_bounds_and_rich_hashtags(indexable: Person, reader: Person) -> None:
+def test_seed_101_and_102_a_search_accepts_kinds_limits_and_cursors_and_returns_whole_hashtags(
+    indexable: Person, reader: Person
+) -> None:
     name = indexable.account.username
     one = make_status(indexable, f"{name} #{name} #{name}two")
     two = make_status(indexable, name)

@@ -71,10 +71,10 @@ def test_members_get_the_results_of_the_api_with_buttons() -> None:
     assert Follow.objects.filter(account=ann.account, target=bea.account).count() == 1
     assert "You follow" in page(browser, q="bea")
     assert shown_posts(page(browser, q=links.web_url(f"/@bea/{made[3].id}"))) == [made[3].id], (
-        "a link shows what is behind it"
+        "searching for an address finds its post"
     )
     assert people(page(browser, q=f"@bea@{links.web_url().partition('//')[2]}")) == [bea.account_id]
     wrong = page(browser, 422, q='before:soon "x')
     assert "A date is written like this" in wrong
-    assert f'value="{escape("before:soon ")}' in wrong, "what was typed is shown again"
+    assert f'value="{escape("before:soon ")}' in wrong, "the typed text is shown again"
     assert "Nothing was found" in page(browser, q="zzzz", type="nonsense")

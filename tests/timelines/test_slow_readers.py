@@ -87,8 +87,8 @@ def test_clients_that_do_not_read_are_disconnected_and_others_get_all_events(tmp
             publish_and_read(range(first, first + READERS_PER_ROUND))
         # A few encoded forms of each queued event are stored; without a limit all events would be queued.
         taken = server.most_memory() - idle
-        assert taken < 8 * QUEUE_SIZE * SIZE, "what waits for who reads nothing has an end"
-        assert eventually(lambda: process.num_fds() == before), "they are disconnected though they read nothing"
+        assert taken < 8 * QUEUE_SIZE * SIZE, "the queue for a client that does not read is limited"
+        assert eventually(lambda: process.num_fds() == before), "clients that do not read are disconnected"
         publish_and_read(range(MANY, MANY + 1))
         for client in slow:
             client.close()

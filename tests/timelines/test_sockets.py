@@ -189,7 +189,7 @@ def test_clients_that_do_not_answer_pings_are_disconnected(
         ]
         time.sleep(1.2)
         assert len(pings) >= 2
-        assert socket.is_silent(), "an answered ping keeps the socket"
+        assert socket.is_silent(), "a socket whose pings are answered stays open"
 
 
 def test_row_65_the_length_of_names_and_hashtags_is_checked_before_they_are_normalised(

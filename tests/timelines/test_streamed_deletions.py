@@ -24,7 +24,7 @@ from tests.timelines.server import StreamingServer
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_deletion_is_sent_to_every_stream_the_post_was_on(
+def test_a_deletion_is_sent_on_every_stream_that_sent_the_post(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     booster = person()

@@ -171,7 +171,7 @@ def test_public_streams_leave_out_accounts_that_the_viewer_hides(
         assert comes(author, other, reader) == [False, True, True]
         make_status(other.account, f"@{author.account.username} hi")
         work()
-        assert received() == [], "somebody muted is mentioned"
+        assert received() == [], "a muted account is mentioned"
         unmute_account(account=reader.account, target=author.account)
         work()
         assert comes(author) == [True]
@@ -217,7 +217,7 @@ def test_a_boost_of_a_post_already_in_the_timeline_is_not_streamed(
         boost = make_reblog(booster.account, original)
         work()
         assert socket.is_silent()
-        assert other.update()["id"] == str(boost.id), "who has not seen the post gets its boost"
+        assert other.update()["id"] == str(boost.id), "readers who have not seen the post get its boost"
     assert [post["id"] for post in reader.api.get("/api/v1/timelines/home").json()] == [str(original.id)]
 
 
@@ -260,7 +260,7 @@ def test_a_disabled_user_loses_all_streams_immediately(server: StreamingServer, 
     with open_socket(server, reader, "user") as socket, open_socket(server, reader, "public") as other:
         publish_user_state(user=reader.user)
         work()
-        assert socket.is_silent(), "a change that leaves the user enabled ends nothing"
+        assert socket.is_silent(), "streams of a user who stays enabled continue"
         User.objects.filter(id=reader.user.id).update(disabled_at=clock.now())
         started = time.monotonic()
         publish_user_state(user=reader.user)

@@ -48,7 +48,7 @@ def test_anyone_can_see_a_hashtag_whether_used_or_not(reader: Person, author: Pe
     signed_in = reader.api.get(f"{TAGS}/apples").json()
     assert signed_in == {**used, "following": False, "featuring": False}
     narrow = Api(make_token(reader.user, "write:media"))
-    assert narrow.get(f"{TAGS}/apples").json() == signed_in, "any scope will do"
+    assert narrow.get(f"{TAGS}/apples").json() == signed_in, "any scope is sufficient"
 
 
 def test_a_hashtag_of_private_posts_looks_unused_to_those_who_cannot_read_them(reader: Person, author: Person) -> None:
@@ -139,7 +139,7 @@ def test_later_public_posts_with_a_followed_hashtag_appear_in_the_home_timeline(
     assert home(reader) == expected[::-1]
     act(reader, "follow", "dogs")
     act(reader, "unfollow", "cats")
-    assert home(reader) == [expected[2]], "what came by a hashtag goes with it"
+    assert home(reader) == [expected[2]], "posts delivered by a hashtag disappear with it"
 
 
 def test_a_post_by_a_followed_account_with_a_followed_hashtag_appears_once_while_either_is_followed(
@@ -170,7 +170,7 @@ def test_followed_hashtags_do_not_deliver_posts_across_blocks_and_mutes(reader: 
     shown = make_status(friend.account, "#cats").id
     assert home(reader) == [shown]
     mute_account(account=reader.account, target=friend.account)
-    assert reader.api.get("/api/v1/timelines/home").json() == [], "at once"
+    assert reader.api.get("/api/v1/timelines/home").json() == [], "immediately"
     unmute_account(account=reader.account, target=friend.account)
     assert home(reader) == [shown]
 

@@ -64,7 +64,7 @@ def test_no_allowed_ipv4_address_is_special_to_python(number: int) -> None:
 
 
 @given(st.integers(0x2000 << 112, (0x4000 << 112) - 1) | st.integers(0, 2**128 - 1))
-def test_no_allowed_ipv6_address_is_special_to_python_or_carries_an_ipv4_address(number: int) -> None:
+def test_no_allowed_ipv6_address_is_special_to_python_or_contains_an_ipv4_address(number: int) -> None:
     address = ipaddress.IPv6Address(number)
     if is_allowed(address):
         assert address.is_global

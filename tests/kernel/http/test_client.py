@@ -343,7 +343,7 @@ def test_the_signature_of_a_post_request_covers_its_body_and_a_redirect_is_not_f
     response = client.send(Request(attacker.redirecting(other.url()), method="POST", body=b"12345", signer=sign))
     assert response.status == 307
     assert attacker.requests[0].headers["signature"].endswith(" None 5")
-    assert "accept" not in attacker.requests[0].headers, "of a delivery no document is expected"
+    assert "accept" not in attacker.requests[0].headers, "a delivery does not expect a document"
     assert other.connections == 0
 
 

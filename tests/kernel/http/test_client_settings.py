@@ -39,7 +39,7 @@ def test_the_settings_decide_whether_loopback_addresses_are_allowed(attacker: At
     assert fetch(Request(attacker.url())).body == DOCUMENT
 
 
-def test_fetch_names_this_server_and_its_version(attacker: Attacker, trial: Settings) -> None:
+def test_the_user_agent_contains_the_version_and_address_of_this_server(attacker: Attacker, trial: Settings) -> None:
     fetch(Request(attacker.url(host="localhost")))
     assert attacker.requests[0].headers["user-agent"] == "Social/9.8 (+http://localhost:1)"
 

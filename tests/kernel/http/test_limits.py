@@ -56,7 +56,7 @@ def test_concurrent_fetches_spend_the_same_time_once(client: GuardedClient, atta
         asyncio.run(together())
 
 
-def test_a_budget_inside_a_budget_adds_nothing(client: GuardedClient, attacker: Attacker) -> None:
+def test_a_nested_budget_does_not_extend_the_outer_one(client: GuardedClient, attacker: Attacker) -> None:
     with web_request_budget(0.2):
         with web_request_budget(10):
             seconds_of(lambda: client.send(Request(attacker.url("/silent"))), TimedOut)

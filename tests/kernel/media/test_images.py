@@ -36,13 +36,13 @@ def test_every_accepted_type_is_served_in_a_format_that_browsers_show(image_form
 def test_small_pictures_keep_their_size_and_large_ones_are_scaled_down() -> None:
     picture = process(saved(Image.new("RGB", (1600, 1200)), "JPEG"))
     assert picture.original.size == {"width": 1600, "height": 1200, "size": "1600x1200", "aspect": 1600 / 1200}
-    assert (picture.preview.width, picture.preview.height) == (554, 416), "the nearest whole numbers"
+    assert (picture.preview.width, picture.preview.height) == (554, 416), "sides are rounded to the nearest integer"
     assert abs(picture.preview.width / picture.preview.height - 4 / 3) < 0.01
     large = process(saved(Image.new("RGB", (5000, 3000)), "PNG"))
     assert abs(large.original.width * large.original.height / ORIGINAL_PIXELS - 1) < 0.001
     thin = process(saved(Image.new("RGB", (32_767, 8)), "PNG"))
     assert thin.original.width == 32_767
-    assert thin.preview.height == 8, "a side is never less than the nearest whole number"
+    assert thin.preview.height == 8, "a side is rounded, not cut"
 
 
 def test_orientation_is_applied_and_metadata_is_removed() -> None:

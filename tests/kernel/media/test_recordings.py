@@ -97,7 +97,7 @@ def test_every_format_becomes_mp4_or_mp3_without_metadata(
     assert SECRET.encode() not in played.data
     known = {"major_brand", "minor_version", "compatible_brands", "language", "handler_name", "encoder"}
     assert set(played.metadata) <= known
-    assert played.metadata.get("encoder", "Lavf") == "Lavf", "without a version"
+    assert played.metadata.get("encoder", "Lavf") == "Lavf", "the encoder is named without a version"
     if played.first is not None:
         assert _alike(played.first, drawn(96, 64, 0))
 

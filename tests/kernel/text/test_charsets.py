@@ -107,7 +107,7 @@ def test_the_byte_order_mark_precedes_the_header_and_the_declaration() -> None:
         found = decode_page(mark + lying.encode(codec), "text/html; charset=windows-1251")
         assert found == lying
     assert RUSSIAN in decode_page(page(RUSSIAN, "<meta charset=utf-16>").encode(), "text/html"), (
-        "what was read was ASCII"
+        "the declaration itself was readable as ASCII"
     )
     declaration = '<?xml version="1.0" encoding="windows-1251"?>'
     assert RUSSIAN in decode_page((declaration + lying).encode("cp1251"), "application/xhtml+xml")

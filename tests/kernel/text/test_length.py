@@ -65,7 +65,7 @@ def test_posts_in_every_script_are_counted(post: dict[str, Any]) -> None:
         ("#tag :blob:", 11),
     ],
 )
-def test_a_link_counts_23_and_a_mention_counts_its_name(text: str, count: int) -> None:
+def test_a_link_counts_as_23_characters_and_a_mention_as_its_username(text: str, count: int) -> None:
     assert counted_length(text) == count
 
 

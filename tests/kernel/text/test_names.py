@@ -148,7 +148,7 @@ def test_text_that_cannot_be_a_domain_becomes_none(written: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=20))
-def test_a_normalised_domain_is_lower_case_ascii_and_normalises_to_itself(written: str) -> None:
+def test_a_normalised_domain_is_lower_case_ascii_and_does_not_change_again(written: str) -> None:
     kept = normalise_domain(written)
     if kept is not None:
         assert kept.isascii()
