@@ -41,7 +41,7 @@ _LOCK_SECONDS: Final = 600
 MAILS_A_DAY: Final = 10
 """Maximum number of mails of one kind per address and day, for kinds that others than the owner can trigger."""
 _DAY: Final = 24 * 3600
-# Counted separately, so that links requested by strangers do not use up the mails about the account's security.
+# Counter of each kind of mail: links, which strangers can request, must not use up the mails about security.
 _BOUNDED: Final[Mapping[str, str]] = {
     "confirmation": "links",
     "email_change": "links",

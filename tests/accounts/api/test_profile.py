@@ -15,27 +15,16 @@ from PIL import Image
 from accounts.models import Account, User
 from accounts.services import profiles
 from social.kernel.media.limits import ANIMATION_PIXELS
+from tests.factories.recordings import saved
 from tests.factories.statuses import make_status
 from tests.support.client import Api
 from tests.support.entities import check
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
 UPDATE = "/api/v1/accounts/update_credentials"
 PROFILE = "/api/v1/profile"
 MEDIA = "http://social.localhost/system/"
-
-
-@pytest.fixture(autouse=True)
-def media_root(settings: Any, tmp_path: Path) -> Path:
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
-
-
-def saved(image: Image.Image, image_format: str, **options: Any) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, image_format, **options)
-    return buffer.getvalue()
 
 
 def still(image_format: str = "PNG", size: tuple[int, int] = (64, 48), **options: Any) -> bytes:

@@ -28,17 +28,11 @@ from tests.support.client import Api, signed_in
 from tests.support.federation_server import needs_federation
 from tests.support.work import work
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_other_servers")]
 IMPORTS, EXPORT, MOVE, ALIASES, INVITES = (
     *("/settings/imports", "/settings/export", "/settings/migration"),
     *("/settings/aliases", "/invites"),
 )
-
-
-@pytest.fixture(autouse=True)
-def no_other_servers() -> Any:
-    with remote_accounts.replaced(None):
-        yield
 
 
 @pytest.fixture
