@@ -1,6 +1,7 @@
 """Tests of account pages in the admin: search, details, and actions."""
 
 import re
+from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -34,13 +35,19 @@ def page(client: Client, account: Account) -> str:
     return client.get(f"{LIST}{account.pk}/change/").content.decode()
 
 
-def do(client: Client, account: Account, act: str, **sent: str) -> str:
-    """Open the confirmation page of an action, which changes nothing, confirm it, and return the page that follows."""
+def do(client: Client, account: Account, act: str, **sent: str) -> Any:
+    """Open the confirmation page of an action, which changes nothing, confirm it, and return the response."""
     path = f"{LIST}{account.pk}/{act}/"
     asked = client.get(path)
     assert asked.status_code == 200, act
     assert f"@{account.acct}" in asked.content.decode()
-    return str(client.post(path, sent | {"confirmed": "yes"}, follow=True).content.decode())
+    return client.post(path, sent | {"confirmed": "yes"})
+
+
+def said_after(client: Client, account: Account, act: str, **sent: str) -> str:
+    """Confirm an action, and return the page that follows or the form with errors."""
+    answer = do(client, account, act, **sent)
+    return str((client.get(answer["Location"]) if answer.status_code == 302 else answer).content.decode())
 
 
 def found(client: Client, **query: str) -> set[str]:
@@ -83,7 +90,7 @@ def test_a_page_shows_what_staff_know_of_an_account_in_as_many_statements_for_mu
     ):
         assert words in shown, words
     assert "for my followers" not in shown
-    grow(5)
+    grow(2)
     # Cache the bodies of posts.
     page(client, ann.account)
     with CaptureQueriesContext(connection) as many:
@@ -158,7 +165,7 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(
     boss: User, ann: User, act: str, sent: dict[str, str], error: str
 ) -> None:
     before = User.objects.filter(pk=ann.pk).values().get()
-    assert error in do(signed_in(boss), ann.account, act, **sent)
+    assert error in said_after(signed_in(boss), ann.account, act, **sent)
     assert User.objects.filter(pk=ann.pk).values().get() == before
     assert not AuditEntry.objects.exists()
 
@@ -166,7 +173,7 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(
 def test_actions_require_the_permission_and_a_higher_rank(boss: User, ann: User) -> None:
     moderator = make_user("mod", role="Moderator")
     client = signed_in(moderator)
-    assert "They have a role that you do not outrank." in do(client, boss.account, "suspend", text="")
+    assert "They have a role that you do not outrank." in said_after(client, boss.account, "suspend", text="")
     assert not Account.objects.get(pk=boss.account_id).suspended
     shown = page(client, ann.account)
     assert "/suspend/" in shown
@@ -195,7 +202,7 @@ def test_actions_that_the_rank_forbids_are_not_offered(boss: User, ann: User) ->
 def test_an_address_is_offered_to_be_taken_for_confirmed_only_while_it_is_not(boss: User, ann: User) -> None:
     client, newcomer = signed_in(boss), make_user("newcomer", confirmed=False)
     assert "/confirm/" in page(client, newcomer.account)
-    assert "The address is confirmed." in do(client, newcomer.account, "confirm")
+    assert "The address is confirmed." in said_after(client, newcomer.account, "confirm")
     for account in (newcomer.account, ann.account):
         assert "/confirm/" not in page(client, account), account
 
@@ -205,7 +212,7 @@ def test_second_factors_are_offered_to_be_removed_only_where_there_are_some(boss
     assert "/reset_factor/" not in page(client, ann.account)
     Authenticator.objects.create(user=ann, type=Authenticator.Type.TOTP, data={})
     assert "/reset_factor/" in page(client, ann.account)
-    assert "The second factors are removed" in do(client, ann.account, "reset_factor")
+    assert "The second factors are removed" in said_after(client, ann.account, "reset_factor")
     assert "/reset_factor/" not in page(client, ann.account)
 
 

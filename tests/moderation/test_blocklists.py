@@ -36,22 +36,25 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-def test_a_thousand_servers_are_tried_approved_and_taken_back(site: Site) -> None:
-    names = [f"s{number}.example" for number in range(1000)]
+def test_more_servers_than_a_batch_are_tried_approved_and_taken_back(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settling, "BATCH", 10)
+    names = [f"s{number}.example" for number in range(20)]
     followed("s7.example")
     make_remote_status(Account.objects.get(domain="s7.example"), "<p>there</p>")
     blocklist = subscribed(site, listed(*names), mode="draft")
-    assert (rules(), blocklist.entries_count) == ({}, 1000)
+    assert (rules(), blocklist.entries_count) == ({}, 20)
     assert set(states().values()) == {"waiting"}
     found = try_entries(blocklist, list(blocklist.entries.order_by("id")))
-    assert (found.new, found.accounts, found.posts) == (1000, 1, 1)
+    assert (found.new, found.accounts, found.posts) == (20, 1, 1)
     assert (found.follows_from_here, found.follows_to_here, found.servers[0].domain) == (1, 0, "s7.example")
     assert not AuditEntry.objects.filter(target_type="DomainRule").exists()
 
     by = Staff(None, "@boss", OPERATOR.permissions, None)
-    assert approve_entries(by=by, entries=BlocklistEntry.objects.all()) == 1000
+    assert approve_entries(by=by, entries=BlocklistEntry.objects.all()) == 20
     assert rules() == dict.fromkeys(sorted(names), "suspend")
-    assert AuditEntry.objects.filter(target_type="DomainRule", action="create", account_name="@boss").count() == 1000
+    assert AuditEntry.objects.filter(target_type="DomainRule", action="create", account_name="@boss").count() == 20
     # Events of rules for servers without known accounts have no further effect.
     OutboxRow.objects.exclude(key="domain:s7.example").delete()
     work()
@@ -63,7 +66,7 @@ def test_a_thousand_servers_are_tried_approved_and_taken_back(site: Site) -> Non
         settling.settle_lists([BlocklistChanged(blocklist_id=blocklist.pk)])
     assert (rules(), BlocklistEntry.objects.count()) == ({"mine.example": "suspend"}, 0)
     lifted = AuditEntry.objects.filter(target_type="DomainRule", action="destroy", account_name="list theirs")
-    assert lifted.count() == 1000
+    assert lifted.count() == 20
 
 
 def test_an_automatic_list_adds_changes_and_retracts_by_itself(site: Site) -> None:

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.identity.queries.sign_up import load_email_findings
 from accounts.identity.queries.tokens import find_email_of
-from accounts.models import Account, Domain
+from accounts.models import Account, Domain, User
 from accounts.queries.accounts import find_by_address, has_address
 from federation.models import InboundActivity
 from federation.remote import signers
@@ -20,7 +20,7 @@ from moderation.queries.instance import load_instance
 from social.api import staff
 from social.api.staff_columns import COUNT_LIMIT
 from social.kernel import links
-from tests.factories.accounts import make_many_remote, make_remote, make_user
+from tests.factories.accounts import make_many_remote, make_remote
 from tests.support.client import signed_in
 from tests.timelines.plans import looked_at
 
@@ -29,12 +29,15 @@ ACCOUNTS = 3_000
 
 
 @pytest.fixture
-def client(settings: Any) -> Client:
-    settings.STAFF_SECOND_FACTOR = False
+def client(boss: User) -> Client:
+    return signed_in(boss)
+
+
+@pytest.fixture
+def many_accounts(db: None) -> None:
     make_many_remote(ACCOUNTS)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE accounts_account")
-    return signed_in(make_user("boss", role="Owner"))
 
 
 def found(model: type[Any], term: str) -> list[str]:
@@ -43,6 +46,7 @@ def found(model: type[Any], term: str) -> list[str]:
     return [str(row) for row in rows]
 
 
+@pytest.mark.usefixtures("many_accounts")
 def test_accounts_are_sorted_by_address_from_an_index(client: Client) -> None:
     with CaptureQueriesContext(connection) as queries:
         rows = client.get("/admin/accounts/account/", {"o": "1.-6"}).context["cl"].result_list
@@ -63,9 +67,8 @@ def test_a_heading_whose_order_no_index_has_does_not_sort(client: Client, place:
     assert not [one["sql"] for one in queries if 'statuses_count" DESC' in one["sql"] or '"type" ASC' in one["sql"]]
 
 
-def test_accounts_are_found_by_beginning_server_name_or_part_of_a_new_name(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("many_accounts", "boss")
+def test_accounts_are_found_by_beginning_server_name_or_part_of_a_new_name(monkeypatch: pytest.MonkeyPatch) -> None:
     Domain.objects.create(name="garden.example")
     anna = make_remote("anna", "Garden.example", display_name="Rosa Blume")
     for term in ("ann", "@anna@garden.example", "@an@garden", "nna", "garden.exam", "blu", "rosa"):
@@ -76,7 +79,8 @@ def test_accounts_are_found_by_beginning_server_name_or_part_of_a_new_name(
     assert looked_at(lambda: found(Account, "nobody")) < 400
 
 
-def test_an_address_is_found_by_the_index_of_addresses(client: Client) -> None:
+@pytest.mark.usefixtures("many_accounts", "boss")
+def test_an_address_is_found_by_the_index_of_addresses() -> None:
     anna = make_remote("Anna", "garden.example")
     named: dict[str, Callable[[], object]] = {
         "by address": lambda: find_by_address("anna@Garden.example"),
@@ -94,7 +98,7 @@ def test_an_address_is_found_by_the_index_of_addresses(client: Client) -> None:
     assert {name: rows for name, call in named.items() if (rows := looked_at(call)) > 100} == {}
 
 
-def test_activities_are_looked_for_among_the_newest(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_activities_are_looked_for_among_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
     actor = make_remote("anna")
     for number in range(4):
         InboundActivity.objects.create(
@@ -105,6 +109,7 @@ def test_activities_are_looked_for_among_the_newest(client: Client, monkeypatch:
         assert found(InboundActivity, term) == ["Like https://a.example/2", "Like https://a.example/3"], term
 
 
+@pytest.mark.usefixtures("many_accounts")
 def test_an_admin_list_counts_no_further_than_the_limit(client: Client) -> None:
     page = client.get("/admin/accounts/account/", {"home": "elsewhere"}).context["cl"]
     assert page.result_count == COUNT_LIMIT < ACCOUNTS

@@ -45,25 +45,29 @@ def attach(media: MediaAttachment, post: Status) -> None:
 
 
 @pytest.fixture
-def somebody() -> User:
-    """A user with posts, files, followers, favourites, boosts and everything else that refers to an account."""
-    user = make_user(
+def ada(db: None) -> User:
+    return make_user(
         "ada", note="my life", display_name="Ada", avatar=default_storage.save("ada.png", ContentFile(b"x"))
     )
-    ada, other = user.account, make_account("bob")
-    post = make_status(ada, "mine #tag @bob")
+
+
+@pytest.fixture
+def somebody(ada: User) -> User:
+    """Ada with posts, files, followers, favourites, boosts and everything else that refers to an account."""
+    account, other = ada.account, make_account("bob")
+    post = make_status(account, "mine #tag @bob")
     theirs = make_status(other, "theirs")
-    make_media(ada)
-    attach(make_media(ada), post)
-    favourite_status(account_id=ada.id, status=theirs)
+    make_media(account)
+    attach(make_media(account), post)
+    favourite_status(account_id=account.id, status=theirs)
     favourite_status(account_id=other.id, status=post)
-    reblog_status(account=ada, status=theirs)
+    reblog_status(account=account, status=theirs)
     reblog_status(account=other, status=post)
-    follow_account(account=ada, target=other, change=FollowChange())
-    follow_account(account=other, target=ada, change=FollowChange())
-    make_token(user)
+    follow_account(account=account, target=other, change=FollowChange())
+    follow_account(account=other, target=account, change=FollowChange())
+    make_token(ada)
     work()
-    return user
+    return ada
 
 
 @pytest.mark.django_db(transaction=True)
@@ -88,8 +92,8 @@ def test_deleting_a_user_removes_all_rows_and_files_but_keeps_the_username(someb
 
 @pytest.mark.parametrize("name", ["ada", "ADA"])
 @pytest.mark.parametrize("erased", [False, True])
-def test_row_18_the_name_of_somebody_who_left_is_never_free_again(somebody: User, name: str, erased: bool) -> None:
-    delete_user(user=somebody)
+def test_row_18_the_name_of_somebody_who_left_is_never_free_again(ada: User, name: str, erased: bool) -> None:
+    delete_user(user=ada)
     if erased:
         work()
     draft = SignUpDraft(username=name, email="new@example.com", password="correct horse", agreement=True)
@@ -98,27 +102,27 @@ def test_row_18_the_name_of_somebody_who_left_is_never_free_again(somebody: User
     assert refused.value.extra["details"]["username"][0]["error"] == "ERR_TAKEN"
 
 
-def test_the_mail_address_may_be_used_again(somebody: User) -> None:
-    delete_user(user=somebody)
+def test_the_mail_address_may_be_used_again(ada: User) -> None:
+    delete_user(user=ada)
     work()
-    assert not EmailAddress.objects.filter(email=somebody.email).exists()
-    draft = SignUpDraft(username="eva", email=somebody.email, password="correct horse", agreement=True)
-    assert sign_up(draft=draft).email == somebody.email
+    assert not EmailAddress.objects.filter(email=ada.email).exists()
+    draft = SignUpDraft(username="eva", email=ada.email, password="correct horse", agreement=True)
+    assert sign_up(draft=draft).email == ada.email
 
 
-def test_a_deleted_user_is_hidden_and_signed_out_at_once(somebody: User) -> None:
-    token = make_token(somebody)
-    post = Status.objects.get(account=somebody.account, reblog_of=None)
-    browser = signed_in(somebody)
-    delete_user(user=somebody)
+def test_a_deleted_user_is_hidden_and_signed_out_at_once(ada: User) -> None:
+    token = make_token(ada)
+    post = make_status(ada.account, "mine")
+    browser = signed_in(ada)
+    delete_user(user=ada)
     anybody = Api()
     assert Api(token).get("/api/v1/accounts/verify_credentials").status_code == 401
     assert browser.get("/auth/password").status_code == 302
     assert not browser.login(username="ada@example.com", password="correct horse")
-    for path in (f"accounts/{somebody.account_id}", "accounts/lookup?acct=ada", f"statuses/{post.id}"):
+    for path in (f"accounts/{ada.account_id}", "accounts/lookup?acct=ada", f"statuses/{post.id}"):
         assert anybody.get(f"/api/v1/{path}").status_code == 404, path
-    assert not Grant.objects.filter(user=somebody).exists()
-    assert not AccessToken.objects.filter(user=somebody).exists()
+    assert not Grant.objects.filter(user=ada).exists()
+    assert not AccessToken.objects.filter(user=ada).exists()
 
 
 def test_an_interrupted_deletion_of_a_user_is_resumed(somebody: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,12 +142,12 @@ def test_an_interrupted_deletion_of_a_user_is_resumed(somebody: User, monkeypatc
     assert turns > 5
 
 
-def test_deleting_a_user_twice_has_no_further_effect(somebody: User) -> None:
-    delete_user(user=somebody)
-    delete_user(user=somebody)
+def test_deleting_a_user_twice_has_no_further_effect(ada: User) -> None:
+    delete_user(user=ada)
+    delete_user(user=ada)
     assert OutboxRow.objects.filter(event="AccountDeleted", subscriber__contains="begin_erasure").count() == 1
     work()
-    delete_user(user=somebody)
+    delete_user(user=ada)
 
 
 def test_a_remote_account_that_ends_twice_is_erased_once() -> None:
@@ -155,8 +159,8 @@ def test_a_remote_account_that_ends_twice_is_erased_once() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_who_ask_at_once_delete_once(somebody: User) -> None:
-    assert at_once(2, lambda _place: delete_user(user=somebody)) == [None, None]
+def test_two_who_ask_at_once_delete_once(ada: User) -> None:
+    assert at_once(2, lambda _place: delete_user(user=ada)) == [None, None]
     assert OutboxRow.objects.filter(event="AccountDeleted", subscriber__contains="begin_erasure").count() == 1
 
 
@@ -170,11 +174,11 @@ def test_the_last_one_who_may_do_everything_stays() -> None:
     assert Account.objects.get(id=owner.account_id).deleted_at is not None
 
 
-def test_deleting_an_inviter_keeps_the_invited_users(somebody: User) -> None:
-    invite = create_invite(by=OPERATOR, inviter=somebody)
+def test_deleting_an_inviter_keeps_the_invited_users(ada: User) -> None:
+    invite = create_invite(by=OPERATOR, inviter=ada)
     draft = SignUpDraft("eva", "eva@example.com", "correct horse", True, invite_code=invite.code)
     guest = sign_up(draft=draft)
-    delete_user(user=somebody)
+    delete_user(user=ada)
     work()
     assert not Invite.objects.filter(pk=invite.pk).exists()
     assert User.objects.get(pk=guest.pk).invite_id is None
