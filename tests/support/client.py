@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from django.contrib import auth
 from django.test import Client
 
 from social.api import admission
@@ -87,3 +88,8 @@ def signed_in(user: User, **environment: Any) -> Client:
     browser = Client(**environment)
     browser.force_login(user)
     return browser
+
+
+def is_signed_in(browser: Client) -> bool:
+    """Return whether the browser's session is that of a user, without the time that rendering a page takes."""
+    return bool(auth.get_user(browser).is_authenticated)  # type: ignore[arg-type]  # Django needs only its session

@@ -63,7 +63,7 @@ def test_people_who_are_unknown_here_are_found_in_the_background_some_at_a_time(
         start_import(account=ada.account, import_id=made.id)
         with time_machine.travel(datetime(2026, 1, 1, tzinfo=UTC)):
             for _turn in range(40):
-                work()
+                work(rounds=3)
                 made.refresh_from_db()
                 if made.state == "finished":
                     break

@@ -14,7 +14,7 @@ from accounts.models import RecoveryCode, User
 from social.kernel import clock
 from tests.accounts.identity.pages.test_second_factor import codes_on, show_again
 from tests.factories.accounts import make_user
-from tests.support.client import signed_in
+from tests.support.client import is_signed_in, signed_in
 from tests.support.passkeys import SoftwareKey
 from tests.support.work import work
 
@@ -67,10 +67,6 @@ def test_an_id_of_a_passkey_of_somebody_else_is_refused(browser: Client, person:
     renamed = json.loads(copy.create(options)) | {"id": "AAAA", "rawId": "AAAA"}
     assert REFUSED in other.post(ADD, {"name": "x", "credential": json.dumps(renamed)}).content.decode()
     assert Authenticator.objects.count() == 1
-
-
-def is_signed_in(client: Client) -> bool:
-    return b"@ada@" in client.get("/").content
 
 
 @pytest.fixture
@@ -257,11 +253,11 @@ def test_a_passkey_counter_that_does_not_grow_reveals_a_copy_unless_it_is_always
 
 def test_nonsense_is_refused_everywhere(browser: Client, client: Client, sign_in: SignIn, key: SoftwareKey) -> None:
     sign_in("ada")
+    alone = Client()
     for credential in NONSENSE:
         browser.get(ADD)
         assert browser.post(ADD, {"name": "x", "credential": credential}).status_code == 200, credential
         assert Authenticator.objects.count() == 1, credential
-        alone = Client()
         challenge(alone)
         assert alone.post(ALONE, {"credential": credential})["Location"] == "/auth/sign_in", credential
         client.get(SECOND)
