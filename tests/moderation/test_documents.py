@@ -257,8 +257,8 @@ def test_staff_edit_all_documents_in_the_admin(
     browser.force_login(User.objects.get(account_id=boss.account_id))
 
     def send(path: str, **values: Any) -> str:
-        answer = browser.post(f"/admin/{path}", values, follow=True)
-        assert answer.status_code in (200, 422), (path, answer.status_code)
+        answer = browser.post(f"/admin/{path}", values)
+        assert answer.status_code in (200, 302, 422), (path, answer.status_code)
         return answer.content.decode()
 
     send("moderation/instancerule/add/", text="Be kind", hint="Always", position="1", text_de="Sei nett")

@@ -92,4 +92,4 @@ def signed_in(user: User, **environment: Any) -> Client:
 
 def is_signed_in(browser: Client) -> bool:
     """Return whether the browser's session is that of a user, without the time that rendering a page takes."""
-    return bool(auth.get_user(browser).is_authenticated)  # type: ignore[arg-type]  # Django needs only its session
+    return bool(auth.get_user(browser).is_authenticated)
