@@ -28,10 +28,7 @@ class Reason(KernelReason):
         "security row 8: a forwarded activity is only a hint to fetch the object from its origin",
         "relays, and servers that forward replies",
     )
-    SIGNER_SUSPENDED = (
-        "the signer is suspended here",
-        "contract 11: only Delete, Reject, Undo and Update are accepted from suspended senders",
-    )
+    SIGNER_SUSPENDED = "the signer is suspended here", "contract 11: only Delete, Reject, Undo and Update are accepted"
     IGNORED_KIND = (
         "activities of this type are ignored",
         "contract 11: unknown types are answered with 202 and ignored, as in Mastodon",
@@ -44,10 +41,7 @@ class Reason(KernelReason):
     )
     NO_ACTIVITY_ID = "the activity has no id on its actor's server", "security row 8: an id belongs to its origin"
     ABOUT_NOTHING = "the activity has no object", "contract 7: each activity has an object"
-    ALREADY_UNDONE = (
-        "it was deleted",
-        "contract 7: the id of an activity that was undone before it arrived is remembered for 6 hours",
-    )
+    ALREADY_UNDONE = "it was deleted", "contract 7: the id of an undone activity is remembered for 6 hours"
     ID_OF_SOMETHING_ELSE = "the id belongs to another object", "security row 8: an id names one object"
     CLOSED_TO_SERVER = (
         "this server does not federate with the document's server",
@@ -66,14 +60,8 @@ class Reason(KernelReason):
         "security row 62: usernames match the pattern of the client API, which is ASCII",
         "WordPress sites with Unicode author names",
     )
-    ACTOR_OF_OURS = (
-        "the actor's id is on this server",
-        "security row 5: no other server speaks for accounts of this server",
-    )
-    ACTOR_WITHOUT_ADDRESS = (
-        "the actor has no address on another server",
-        "security row 14: WebFinger confirms addresses",
-    )
+    ACTOR_OF_OURS = "the actor's id is on this server", "security row 5: only this server speaks for its accounts"
+    ACTOR_WITHOUT_ADDRESS = "the actor has no address on another server", "security row 14: confirmed by WebFinger"
     OTHER_NAME_THAN_ADDRESS = (
         "the actor's username differs from that in its address",
         "security row 14: address and actor must name each other",
@@ -88,10 +76,7 @@ class Reason(KernelReason):
     KEY_NOT_LISTED = "the actor does not list the key", "security row 12: key and actor must name each other"
     LOOKED_AT_LATELY = "the account was fetched a moment ago", "contract 17: after a failure, one fetch a minute"
     OTHER_PROFILE = "an actor may update only its own profile", "security row 8"
-    UNKNOWN_FORWARDED_PROFILE = (
-        "the forwarded profile is of an account that is unknown here",
-        "contract 11, security row 44",
-    )
+    UNKNOWN_FORWARDED_PROFILE = "the forwarded profile is of an unknown account", "contract 11, security row 44"
 
     # WebFinger and software
     LEADS_TO_THIRD_DOMAIN = "WebFinger leads to a third address", "security row 14: at most one step"
@@ -100,7 +85,7 @@ class Reason(KernelReason):
     ADDRESS_OF_OURS = "the address is on this server", "security row 5"
     ADDRESS_WITHOUT_ACTOR = (
         "the WebFinger document names no actor",
-        "contract 14: a link `self` with a type of ActivityPub",
+        "contract 14: a `self` link with an ActivityPub type",
     )
     OTHER_ADDRESS = "the account's server gives it another address", "security row 14"
     NO_PAGE_FOR_IT = "the server names no page to continue on", "contract 14: the template of `subscribe`"
@@ -118,14 +103,8 @@ class Reason(KernelReason):
     )
     NO_OWN_COLLECTION = "the document is not a collection of the server that was asked", "security row 34"
     NO_ADDRESS = "the id is not a web address", "contract 5: ids are web addresses"
-    TOO_MANY_REQUESTS = (
-        "fetching it takes too many requests",
-        "security row 34: a limited number of requests for each fetched object",
-    )
-    PAGE_OF_OTHER_SERVER = (
-        "a page of the collection is on another server",
-        "security row 34: pages must be on the host that was asked",
-    )
+    TOO_MANY_REQUESTS = "fetching it takes too many requests", "security row 34: a limit for each fetched object"
+    PAGE_OF_OTHER_SERVER = "a page of the collection is on another server", "security row 34: one host for all pages"
     TOO_MANY_PAGES = "the collection has too many pages", "contract 9: at most 10 pages"
 
     # Posts
@@ -145,14 +124,8 @@ class Reason(KernelReason):
     NO_SUCH_NOTE = "the post is unknown here", "contract 7: the activity must be about a known post"
     ONLY_OWN_UPDATED = "an actor may update only its own profile and posts", "security row 8"
     DELETE_BY_OTHER = "only the author may delete a private post", "security row 53"
-    STILL_THERE = (
-        "another server says that the object was deleted, but it still exists at its origin",
-        "security row 53",
-    )
-    ANSWERS_NOTHING_KNOWN = (
-        "the post does not reply to a known post",
-        "contract 13: threads are crawled from a known post",
-    )
+    STILL_THERE = "another server says that the object was deleted, but its origin still has it", "security row 53"
+    ANSWERS_NOTHING_KNOWN = "the post does not reply to a known post", "contract 13: a crawl begins at a known post"
     FORWARDED_ANSWERS_NOTHING = (
         "the forwarded post does not reply to a post that is relevant here",
         "contract 11: replies to local posts are forwarded",
@@ -171,26 +144,14 @@ class Reason(KernelReason):
         "the boost is not relevant to anybody here",
         "as in Mastodon: only boosts by followed accounts or of local posts are relevant",
     )
-    BOOSTER_CANNOT_READ = (
-        "the booster may not read the post",
-        "behaviours 7: only those who may read a post may boost it",
-    )
-    NOT_TO_BE_ANSWERED = (
-        "the author of the post does not allow this interaction",
-        "GoToSocial's interactionPolicy (docs/adr/0044)",
-    )
-    PARENT_WAITS = (
-        "the parent post is itself a reply that awaits approval",
-        "GoToSocial's interactionPolicy (docs/adr/0044)",
-    )
+    BOOSTER_CANNOT_READ = "the booster may not read the post", "behaviours 7: boosts require read access"
+    NOT_TO_BE_ANSWERED = "the author of the post does not allow this interaction", "docs/adr/0044 (GoToSocial)"
+    PARENT_WAITS = "the parent post is itself a reply that awaits approval", "docs/adr/0044 (GoToSocial)"
     TOO_MANY_REQUESTS_WAIT = (
         "too many requests of its author are waiting for an answer",
-        "GoToSocial's interactionPolicy (docs/adr/0044): at most 50 to one account",
+        "docs/adr/0044 (GoToSocial): at most 50 to one account",
     )
-    NOT_TO_BE_BOOSTED = (
-        "the post may not be boosted",
-        "behaviours 7: direct posts may not be boosted, and private ones only by their author",
-    )
+    NOT_TO_BE_BOOSTED = "the post may not be boosted", "behaviours 7: not direct posts; private ones only by the author"
     PASSED_ON_IS_NO_NOTE = (
         "the boosted activity contains no post",
         "as in Mastodon: an Announce of an activity counts only if the activity has a post",
@@ -203,24 +164,18 @@ class Reason(KernelReason):
     NOT_OF_THIS_SERVER = "the account is not on this server", "contract 7: the activity must be about a local account"
     ANSWER_TO_NO_FOLLOW = (
         "the activity answers no Follow from this server",
-        "security row 16: only a Follow that was sent can be accepted",
+        "security row 16: it must answer a sent Follow",
     )
     TAKEN_ID_OF_FOLLOW = "the id of the follow belongs to another follow", "security row 8: an id names one object"
     TAKEN_ID_OF_BLOCK = "the id of the block belongs to another block", "security row 8: an id names one object"
     MOVED_BY_OTHER = "an actor may move only itself", "contract 15, security row 8"
     MOVE_TO_NOWHERE = "the Move names no target", "contract 15: a Move names its target"
     MOVE_TO_ITSELF = "the target of the Move is the old account", "contract 15"
-    MOVE_WITHOUT_CONSENT = (
-        "the new account does not list the old one in `alsoKnownAs`",
-        "contract 15: both accounts must name each other",
-    )
+    MOVE_WITHOUT_CONSENT = "the new account's `alsoKnownAs` lacks the old one", "contract 15: both must name each other"
 
     # Reports
     REPORTS_NOT_TAKEN = "reports from this server are rejected", "contract 7: staff have chosen `reject_reports` for it"
-    NOBODY_REPORTED = (
-        "the report names no local account or post",
-        "contract 17: a report names an account, a post or both",
-    )
+    NOBODY_REPORTED = "the report names no local account or post", "contract 17: an account, a post or both"
     TOO_MANY_REPORTS = (
         "this server has sent too many reports in a day",
         "at most 400 a day, so that one server cannot bury the reports of others",
@@ -236,10 +191,7 @@ class Reason(KernelReason):
     COLLECTION_OF_NOBODY = "the collection belongs to no remote account", "security row 8"
     COLLECTION_WITHOUT_NAME = "the collection has no name", "FEP-7aa9, contract 16"
     NO_COLLECTION_OF_PEOPLE = "the document is not a collection of accounts", "FEP-7aa9"
-    NO_COLLECTIONS_HERE = (
-        "no collections of this owner are stored here",
-        "contract 11: suspended owners, and local accounts",
-    )
+    NO_COLLECTIONS_HERE = "no collections of this owner are stored here", "contract 11: suspended and local owners"
     TAKEN_ID_OF_COLLECTION = (
         "the id belongs to another collection, or the owner has too many collections",
         "contract 16: a limit for each owner",
@@ -248,31 +200,19 @@ class Reason(KernelReason):
     TAKEN_ID_OF_REQUEST = "the id of the request belongs to another request", "security row 8: an id names one object"
     ANSWER_OF_OTHER_ACCOUNT = "the answer is not by the featured account", "FEP-7aa9, security row 8"
     NO_AUTHORIZATION_NAMED = "the answer names no authorization on its actor's server", "FEP-044f, FEP-7aa9"
-    NOBODY_AGREED = (
-        "the account has not agreed to be in the collection",
-        "FEP-7aa9: an account is shown only after its consent",
-    )
+    NOBODY_AGREED = "the account has not agreed to be in the collection", "FEP-7aa9: accounts are shown after consent"
     AUTHORIZATION_ELSEWHERE = "the authorization is not on the featured account's server", "FEP-7aa9, security row 36"
     AUTHORIZATION_FOR_OTHER = "the authorization is for another collection or account", "FEP-7aa9, security row 36"
 
     # Quotes
-    NOT_FOR_EVERYBODY = (
-        "the post is neither public nor unlisted",
-        "contract 7: only public and unlisted posts may be quoted by request",
-    )
+    NOT_FOR_EVERYBODY = "the post is neither public nor unlisted", "contract 7: only public or unlisted posts qualify"
     NO_POST_OF_ACTOR = "the request names no post of its actor", "FEP-044f, security row 36"
     NO_QUOTING_POST = "the request names no post of its actor that contains a quote", "FEP-044f, security row 36"
-    NOT_AUTHORS_ANSWER = "the answer is not by the author of the post", "GoToSocial's interactionPolicy (docs/adr/0044)"
-    ANSWERS_OTHER = (
-        "the reply is by another actor, or to another post",
-        "GoToSocial's interactionPolicy (docs/adr/0044)",
-    )
+    NOT_AUTHORS_ANSWER = "the answer is not by the author of the post", "docs/adr/0044 (GoToSocial)"
+    ANSWERS_OTHER = "the reply is by another actor, or to another post", "docs/adr/0044 (GoToSocial)"
     QUOTES_OTHER = "the post quotes another post", "FEP-044f, security row 36"
     ANSWER_OF_OTHER_AUTHOR = "the answer is not by the quoted author", "FEP-044f, security row 36"
-    QUOTER_CANNOT_READ = (
-        "the quoting author may not read the quoted post",
-        "behaviours 7: only those who may read a post may quote it",
-    )
+    QUOTER_CANNOT_READ = "the quoting author may not read the quoted post", "behaviours 7: quotes require read access"
     QUOTE_AUTHORIZATION_ELSEWHERE = "the authorization is not on the server of the quoted author", "security row 36"
     QUOTE_AUTHORIZATION_FOR_OTHER = "the authorization is for another quote", "security row 36"
 
@@ -288,15 +228,8 @@ class Reason(KernelReason):
     DEVICES_REFUSED = "the device's server refuses the request", "contract 7"
 
     # Signatures
-    NOT_SIGNED = (
-        "Request not signed",
-        "contract 10: signatures are required on inboxes, and on GET requests in secure mode",
-        "scanners",
-    )
-    FOR_OTHER_SERVER = (
-        "the request is for another server",
-        "security rows 11 and 54: Host and target must be those of this server",
-    )
+    NOT_SIGNED = "Request not signed", "contract 10: required on inboxes, and on GETs in secure mode", "scanners"
+    FOR_OTHER_SERVER = "the request is for another server", "security rows 11 and 54: Host and target must be ours"
     RECEIVED_BEFORE = "Request was received before", "security rows 11 and 59: a replay"
     KEY_ID_NO_ADDRESS = "the key's id is neither a web address nor an acct: address", "contract 10"
     KEY_OF_OURS = "the key's id is on this server", "security row 5"
@@ -321,11 +254,7 @@ class Reason(KernelReason):
         "contract 10: valid for 5 minutes, plus an hour of clock skew",
         "wrong clocks",
     )
-    SIGNED_IN_THE_FUTURE = (
-        "the signature was made in the future",
-        "contract 10: at most an hour in the future",
-        "wrong clocks",
-    )
+    SIGNED_IN_THE_FUTURE = "the signature was made in the future", "contract 10: at most an hour", "wrong clocks"
     NO_SHA256_DIGEST = "the digest must use SHA-256", "contract 10"
     DIGEST_UNREADABLE = "the digest is not base64", "contract 10"
     OTHER_BODY = "the digest does not match the body", "contract 10, security row 11"
@@ -345,10 +274,7 @@ class Reason(KernelReason):
     CONTENT_UNSIGNED = "content-digest must be signed", "contract 10"
     NO_SHA256_CONTENT = "the content digest must use SHA-256", "contract 10"
     OTHER_ALGORITHM_9421 = "only rsa-v1_5-sha256 is accepted", "contract 10"
-    SERVER_PAUSED = (
-        "the signer's server did not answer a moment ago",
-        "contract 10: a pause after a failed fetch of a key",
-    )
+    SERVER_PAUSED = "the signer's server did not answer a moment ago", "contract 10: a pause after a failed key fetch"
 
     # Parts of documents that are left out
     MENTION_WITHOUT_ADDRESS = "a mention names no account", "contract 5: mentions have the id of an account"
@@ -356,29 +282,19 @@ class Reason(KernelReason):
     TAG_WITHOUT_NAME = "a hashtag has no name that can be typed here", "behaviours 8: the pattern of hashtags"
     TOO_MANY_TAGS = "the post has more hashtags than are stored", "security row 78: a limit for each post"
     ATTACHMENT_WITHOUT_ADDRESS = "a file has no web address", "contract 17: an object or an address, with a web URL"
-    TOO_MANY_ATTACHMENTS = (
-        "the post has more files than are stored",
-        "contract 5: a limit for each post",
-        "Pixelfed albums",
-    )
+    TOO_MANY_ATTACHMENTS = "the post has more files than are stored", "contract 5: a limit per post", "Pixelfed albums"
     TOO_MANY_OPTIONS = "the poll has more options than are stored", "contract 5: a limit for each poll"
     UNREADABLE_LANGUAGE = "a language is not a BCP 47 tag", "contract 17: the first known language counts"
     UNREADABLE_DATE = "a date cannot be read", "contract 17: the post is dated now, and counts as not edited"
     TOO_MANY_FIELDS = "the profile has more fields than are stored", "contract 16: at most 50"
     FIELD_WITHOUT_NAME = "a profile field has no name", "contract 4: PropertyValue with name and value"
     EMOJI_UNUSABLE = "a custom emoji has no usable name or picture", "contract 5: shortcode and icon"
-    TOO_MANY_EMOJIS = (
-        "the document has more custom emojis than are stored",
-        "security row 33: a limit for each document",
-    )
+    TOO_MANY_EMOJIS = "the document has more custom emojis than are stored", "security row 33: a limit per document"
     PLACE_UNUSABLE = (
         "an inbox or collection has no address on another server",
         "contract 17: any other server; security row 22: neither this server nor the public collection",
     )
-    KEY_UNUSABLE = (
-        "a key is too long or belongs to another actor",
-        "security row 12: key and actor must name each other",
-    )
+    KEY_UNUSABLE = "a key is too long or belongs to another actor", "security row 12: key and actor name each other"
     TEXT_CUT = "a text is longer than the limit", "contract 16, security row 33"
 
 
