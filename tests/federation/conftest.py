@@ -28,6 +28,13 @@ def elsewhere(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Remote
 
 
 @pytest.fixture
+def third(elsewhere: RemoteServer) -> Iterator[RemoteServer]:
+    """A server besides this one and `elsewhere`."""
+    with RemoteServer().running() as server:
+        yield server
+
+
+@pytest.fixture
 def zoe(elsewhere: RemoteServer) -> RemotePerson:
     return elsewhere.person("zoe")
 

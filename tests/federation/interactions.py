@@ -1,14 +1,11 @@
 """Helpers that create posts with interaction policies, and find the activities that were sent about them."""
 
-from typing import Any
-
 from accounts.models import Account
 from social.kernel import links
 from statuses.models import Interaction, Status
 from statuses.policies.interactions import Choice, rule_of_choice
 from tests.factories.accounts import make_token
 from tests.factories.statuses import make_status
-from tests.federation.remote_server import RemoteServer
 from tests.support.client import Api
 
 
@@ -18,10 +15,6 @@ def post_of(author: Account, choice: Choice, text: str = "hello") -> Status:
 
 def uri_of(post: Status) -> str:
     return links.status_uri("alice", post.id)
-
-
-def sent(elsewhere: RemoteServer, *kinds: str) -> list[dict[str, Any]]:
-    return [activity for activity in elsewhere.delivered() if activity["type"] in kinds]
 
 
 def api_of(account: Account) -> Api:

@@ -35,11 +35,6 @@ class Answer:
     """The response to a request for a path."""
 
     body: bytes
-
-    def activity(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.body)
-        return found
-
     content_type: str = ACTIVITY
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -132,9 +127,10 @@ class RemoteServer:
         """Return the paths that were fetched."""
         return [asked.path for asked in self.asked if asked.method == "GET"]
 
-    def delivered(self) -> list[dict[str, Any]]:
-        """Return the activities that were delivered."""
-        return [json.loads(asked.body) for asked in self.asked if asked.method == "POST"]
+    def delivered(self, *kinds: str) -> list[dict[str, Any]]:
+        """Return the activities that were delivered, of these types only if any are named."""
+        activities = [asked.activity() for asked in self.asked if asked.method == "POST"]
+        return [activity for activity in activities if not kinds or activity["type"] in kinds]
 
     def uri(self, path: str) -> str:
         return f"{self.url}/{path}"

@@ -16,7 +16,7 @@ from tests.factories.accounts import make_token, make_user
 from tests.factories.spam_rules import make_rule
 from tests.factories.statuses import follow, make_status
 from tests.federation.activities import PUBLIC, deal
-from tests.federation.interactions import post_of, sent, uri_of
+from tests.federation.interactions import post_of, uri_of
 from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.client import Api
 from tests.support.work import work
@@ -41,13 +41,13 @@ def test_what_the_author_took_back_from_a_follower_is_not_done_again(
     assert request.state == RequestState.ACCEPTED
     decide_request(account_id=alice.id, request_id=request.id, accepted=False)
     work()
-    refusals = len(sent(elsewhere, "Reject"))
+    refusals = len(elsewhere.delivered("Reject"))
     assert ask_again(zoe, post, kind) == "done"
     work()
     assert InteractionRequest.objects.get().state == RequestState.REJECTED
     assert not Favourite.objects.exists()
     assert not Status.objects.filter(account=zoe_here, deleted_at=None).exists()
-    assert len(sent(elsewhere, "Reject")) == refusals + 1
+    assert len(elsewhere.delivered("Reject")) == refusals + 1
 
 
 def test_who_was_rejected_here_is_refused_after_a_follow_too(alice: Account) -> None:
@@ -102,7 +102,7 @@ def test_nothing_waits_for_somebody_whom_its_author_has_blocked(
     deal(zoe, zoe.activity("Block", alice.uri))
     work()
     assert [request.status_id for request in InteractionRequest.objects.all()] == [other.id]
-    assert not sent(elsewhere, "Accept", "Reject")
+    assert not elsewhere.delivered("Accept", "Reject")
     assert not Status.objects.filter(in_reply_to=post, deleted_at=None).exists()
     assert Api(make_token(alice.user)).get("/api/v1/interaction_requests").json() == []
     assert api.get(f"/api/v1/statuses/{reply.id}").status_code == 404
@@ -118,16 +118,16 @@ def test_a_reply_that_staff_have_looked_at_is_answered_as_it_was_asked(
     reply = zoe.note("<p>casino</p>", number=9, inReplyTo=uri_of(post))
     request = zoe.activity("ReplyRequest", uri_of(post), instrument=reply)
     assert deal(zoe, request if polite else zoe.activity("Create", reply)) == "done"
-    assert not sent(elsewhere, "Accept", "Reject")
+    assert not elsewhere.delivered("Accept", "Reject")
     approve_held(by=OPERATOR, held=HeldPost.objects.get())
     work()
     stored = InteractionRequest.objects.get()
     if choice is Choice.ASKED:
         assert stored.state == RequestState.PENDING
-        assert not sent(elsewhere, "Accept")
+        assert not elsewhere.delivered("Accept")
         decide_request(account_id=alice.id, request_id=stored.id, accepted=True)
         work()
-    answered = sent(elsewhere, "Accept")[-1]["object"]
+    answered = elsewhere.delivered("Accept")[-1]["object"]
     assert (answered["id"] if polite else answered) == (request["id"] if polite else reply["id"])
 
 
@@ -138,6 +138,6 @@ def test_a_follower_whose_server_sends_the_reply_itself_gets_an_authorization(
     post = post_of(alice, Choice.FOLLOWERS)
     reply = zoe.note("<p>yes</p>", number=9, inReplyTo=uri_of(post))
     assert deal(zoe, zoe.activity("Create", reply)) == "done"
-    accept = sent(elsewhere, "Accept")[-1]
+    accept = elsewhere.delivered("Accept")[-1]
     assert (accept["object"], accept["target"]) == (reply["id"], links.status_uri("alice", post.id))
     assert InteractionRequest.objects.get().answer == Status.objects.get(uri=reply["id"])

@@ -9,7 +9,7 @@ from federation.remote.posts import find_or_fetch_post
 from statuses.models import Favourite, InteractionRequest, RequestState, Status
 from tests.factories.statuses import follow, make_status
 from tests.federation.activities import PUBLIC, deal
-from tests.federation.interactions import api_of, sent, uri_of
+from tests.federation.interactions import api_of, uri_of
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
 from tests.support.client import Api
 from tests.support.terms import check_terms
@@ -27,7 +27,7 @@ def asking(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> tuple[
     post = find_or_fetch_post(note["id"])
     reply = make_status(alice, f"well @zoe@{zoe.home.domain}", reply_to=post)
     work()
-    return post, reply, sent(elsewhere, "ReplyRequest")[-1]
+    return post, reply, elsewhere.delivered("ReplyRequest")[-1]
 
 
 def test_the_author_elsewhere_is_asked_and_the_reply_goes_out_with_the_authorization(
@@ -38,7 +38,7 @@ def test_the_author_elsewhere_is_asked_and_the_reply_goes_out_with_the_authoriza
     instrument = request["instrument"]
     assert (request["object"], request["to"], instrument["id"]) == (post.uri, zoe.uri, uri_of(reply))
     assert instrument["to"] == [PUBLIC], "as it will be"
-    assert not sent(elsewhere, "Create")
+    assert not elsewhere.delivered("Create")
     assert Api().get(f"/users/alice/statuses/{reply.id}", headers={"Accept": ACTIVITY}).status_code == 404
     stamp = f"{zoe.uri}/reply_authorizations/1"
     yan = elsewhere.person("yan")
@@ -46,8 +46,8 @@ def test_the_author_elsewhere_is_asked_and_the_reply_goes_out_with_the_authoriza
     assert "no authorization" in deal(zoe, zoe.activity("Accept", request["id"], result="https://third.example/1"))
     assert "no authorization" in deal(zoe, zoe.activity("Accept", request["id"]))
     assert deal(zoe, zoe.activity("Accept", request["id"], result=stamp)) == "done"
-    create = sent(elsewhere, "Create")[-1]["object"]
-    check_terms(sent(elsewhere, "Create")[-1])
+    create = elsewhere.delivered("Create")[-1]["object"]
+    check_terms(elsewhere.delivered("Create")[-1])
     assert (create["replyAuthorization"], create["approvedBy"], create["to"]) == (stamp, stamp, [PUBLIC])
     assert Api().get(f"/api/v1/statuses/{reply.id}").json()["visibility"] == "public"
     # Only the author can withdraw an authorization, and the withdrawal is final.
@@ -68,13 +68,13 @@ def test_likes_and_boosts_of_posts_elsewhere_are_asked_for_as_well(
     assert api.post(f"/api/v1/statuses/{post.id}/favourite").json()["favourited"] is False
     assert api.post(f"/api/v1/statuses/{post.id}/reblog").json()["reblogged"] is False
     work()
-    like, announce = (sent(elsewhere, f"{name}Request")[-1] for name in ("Like", "Announce"))
+    like, announce = (elsewhere.delivered(f"{name}Request")[-1] for name in ("Like", "Announce"))
     assert (like["instrument"]["type"], announce["instrument"]["object"]) == ("Like", post.uri)
-    assert not sent(elsewhere, "Like", "Announce")
+    assert not elsewhere.delivered("Like", "Announce")
     for number, request in enumerate((like, announce)):
         assert deal(zoe, zoe.activity("Accept", request["id"], result=f"{zoe.uri}/stamps/{number}")) == "done"
     assert Favourite.objects.filter(status=post, account=alice).exists()
-    assert sent(elsewhere, "Announce")[-1]["announceAuthorization"] == f"{zoe.uri}/stamps/1"
+    assert elsewhere.delivered("Announce")[-1]["announceAuthorization"] == f"{zoe.uri}/stamps/1"
 
 
 def test_a_rejected_reply_is_gone_and_was_seen_by_nobody(
@@ -84,7 +84,7 @@ def test_a_rejected_reply_is_gone_and_was_seen_by_nobody(
     assert deal(zoe, zoe.activity("Reject", request["id"])) == "done"
     assert InteractionRequest.objects.get().state == RequestState.REJECTED
     assert api_of(alice).get(f"/api/v1/statuses/{reply.id}").status_code == 404
-    assert not sent(elsewhere, "Create")
+    assert not elsewhere.delivered("Create")
 
 
 def test_followers_elsewhere_are_known_to_their_server_alone_which_is_asked(
@@ -98,6 +98,6 @@ def test_followers_elsewhere_are_known_to_their_server_alone_which_is_asked(
     make_status(alice, "well", reply_to=post)
     assert api_of(alice).post(f"/api/v1/statuses/{post.id}/favourite").json()["favourited"] is True
     work()
-    assert sent(elsewhere, "Like")
-    assert sent(elsewhere, "ReplyRequest")
-    assert not sent(elsewhere, "Create")
+    assert elsewhere.delivered("Like")
+    assert elsewhere.delivered("ReplyRequest")
+    assert not elsewhere.delivered("Create")

@@ -45,10 +45,6 @@ def _open(home: RemoteServer, name: str, *groups: str, way: str = "automaticAppr
     )
 
 
-def _sent(elsewhere: RemoteServer, kind: str) -> list[dict[str, Any]]:
-    return [activity for activity in elsewhere.delivered() if activity["type"] == kind]
-
-
 def _asked(api: Api, elsewhere: RemoteServer, yan: RemotePerson) -> tuple[str, dict[str, Any]]:
     """Create a collection of Alice's with Yan, and return its id and the request that was sent."""
     yan_here = fetch_actor(yan.uri)
@@ -57,7 +53,7 @@ def _asked(api: Api, elsewhere: RemoteServer, yan: RemotePerson) -> tuple[str, d
     (one,) = made.json()["collection"]["items"]
     assert one["state"] == "pending"
     work()
-    return made.json()["collection"]["id"], _sent(elsewhere, "FeatureRequest")[-1]
+    return made.json()["collection"]["id"], elsewhere.delivered("FeatureRequest")[-1]
 
 
 def _seen(number: str, api: Api | None = None) -> list[str]:
@@ -87,7 +83,7 @@ def test_a_remote_account_is_asked_and_shown_in_a_collection_once_it_consents(
     assert deal(yan, yan.activity("Accept", request["id"], result=stamp)) == "done"
     assert deal(yan, yan.activity("Accept", {"id": request["id"], "type": "FeatureRequest"}, result=stamp)) == "done"
     assert _seen(number) == ["accepted"]
-    (listing,) = [one for one in _sent(elsewhere, "Add") if one["target"] == uri]
+    (listing,) = [one for one in elsewhere.delivered("Add") if one["target"] == uri]
     assert (listing["object"]["featuredObject"], listing["object"]["featureAuthorization"]) == (yan.uri, stamp)
     document = Api().get(f"/users/alice/collections/{number}", headers={"Accept": ACTIVITY}).json()
     assert document["orderedItems"] == [listing["object"]]
@@ -97,7 +93,7 @@ def test_a_remote_account_is_asked_and_shown_in_a_collection_once_it_consents(
     assert _seen(number) == ["accepted"]
     gone = {"id": stamp, "type": "FeatureAuthorization", "interactingObject": uri, "interactionTarget": yan.uri}
     assert deal(yan, yan.activity("Delete", gone)) == "done"
-    assert (_seen(number, api), [one["object"] for one in _sent(elsewhere, "Remove")]) == (
+    assert (_seen(number, api), [one["object"] for one in elsewhere.delivered("Remove")]) == (
         [],
         [listing["object"]["id"]],
     )
@@ -148,7 +144,7 @@ def test_an_account_that_cannot_be_featured_gets_no_feature_request(
     follow(alice, remote(near))
     assert approval(near) == (200, followers | {"current_user": "automatic"})
     work()
-    asked = [one["object"] for one in _sent(elsewhere, "FeatureRequest")]
+    asked = [one["object"] for one in elsewhere.delivered("FeatureRequest")]
     assert asked == [careful.uri, near.uri]
     gone = CollectionItem.objects.get(account=remote(near))
     api.delete(f"/api/v1/collections/{number}/items/{gone.id}")
@@ -162,7 +158,7 @@ def test_a_request_for_somebody_here_is_answered_by_their_policy_and_they_can_le
     elsewhere.serve(birds(yan))
     request = _request(yan, alice)
     assert deal(yan, request, "/users/alice/inbox") == "done"
-    (accept,) = _sent(elsewhere, "Accept")
+    (accept,) = elsewhere.delivered("Accept")
     stamp = accept["result"]
     assert (accept["actor"], accept["to"], accept["object"]) == (alice.uri, yan.uri, request["id"])
     consent = Api().get(stamp.removeprefix("http://social.localhost"), headers={"Accept": ACTIVITY}).json()
@@ -173,7 +169,7 @@ def test_a_request_for_somebody_here_is_answered_by_their_policy_and_they_can_le
     # A second request is accepted too.
     again = request | {"name": "again"}
     assert deal(yan, again) == "done"
-    assert [one["result"] for one in _sent(elsewhere, "Accept")] == [stamp, stamp]
+    assert [one["result"] for one in elsewhere.delivered("Accept")] == [stamp, stamp]
     # Yan's server is notified of changes even if no local account follows Yan.
     listed = item(yan, alice.uri, stamp)
     newer = birds(yan, [listed], name="Renamed", updated="2026-01-02T12:00:00Z")
@@ -183,7 +179,7 @@ def test_a_request_for_somebody_here_is_answered_by_their_policy_and_they_can_le
     number, one = entity["id"], entity["items"][0]["id"]
     assert api.post(f"/api/v1/collections/{number}/items/{one}/revoke").status_code == 200
     work()
-    (gone,) = _sent(elsewhere, "Delete")
+    (gone,) = elsewhere.delivered("Delete")
     assert (gone["actor"], gone["object"]) == (alice.uri, {k: v for k, v in consent.items() if k != "@context"})
     assert [asked.path for asked in elsewhere.asked if b"#delete" in asked.body] == ["/users/yan/inbox"]
     assert Api().get(stamp.removeprefix("http://social.localhost"), headers={"Accept": ACTIVITY}).status_code == 404
@@ -192,7 +188,7 @@ def test_a_request_for_somebody_here_is_answered_by_their_policy_and_they_can_le
     deal(yan, yan.activity("Update", newer | {"name": "Still", "updated": "2026-01-03T12:00:00Z"}))
     assert _seen(number) == []
     assert deal(yan, _request(yan, alice)) == "done"
-    assert len(_sent(elsewhere, "Reject")) == 1
+    assert len(elsewhere.delivered("Reject")) == 1
 
 
 def test_a_local_account_is_in_no_remote_collection_without_its_consent(
@@ -212,7 +208,7 @@ def test_a_local_account_is_in_no_remote_collection_without_its_consent(
     deal(yan, added(yan, listed[0], birds(yan)["id"]))
     deal(yan, yan.activity("Update", birds(yan, name="Without her")))
     assert not CollectionItem.objects.exists()
-    assert _sent(elsewhere, "Delete") == [], "its owner knows"
+    assert elsewhere.delivered("Delete") == [], "its owner knows"
 
 
 @pytest.mark.parametrize("reason", ["not discoverable", "blocked", "server blocked", "of a stranger"])
@@ -228,13 +224,13 @@ def test_a_request_that_is_not_allowed_is_rejected(
         Account.objects.filter(id=alice.id).update(locked=True, discoverable=reason == "of a stranger")
     elsewhere.serve(birds(yan))
     assert deal(yan, _request(yan, alice)) == "done"
-    (reject,) = _sent(elsewhere, "Reject")
+    (reject,) = elsewhere.delivered("Reject")
     assert reject["id"] == f"{alice.uri}#rejects/feature_requests/"
     assert not Collection.objects.exists()
     if reason == "of a stranger":
         follow(yan_here, alice, uri=f"{yan.uri}#follows/1")
         assert deal(yan, _request(yan, alice)) == "done"
-        assert len(_sent(elsewhere, "Accept")) == 1
+        assert len(elsewhere.delivered("Accept")) == 1
 
 
 def test_a_request_is_refused_that_is_no_request_of_its_signer(
@@ -279,7 +275,7 @@ def test_a_block_withdraws_consent_to_be_featured_and_tells_the_other_server(
     deal(yan, _request(yan, alice))
     block_account(account=alice, target=remote(yan))
     work()
-    assert [one["object"]["type"] for one in _sent(elsewhere, "Delete")] == ["FeatureAuthorization"]
+    assert [one["object"]["type"] for one in elsewhere.delivered("Delete")] == ["FeatureAuthorization"]
     assert not CollectionItem.objects.exists()
 
 
@@ -296,9 +292,9 @@ def test_requests_and_answers_are_sent_as_mastodon_sends_them(
     deal(yan, _request(yan, alice))
     documents = {
         "feature_request": request,
-        "accept_feature_request": _sent(elsewhere, "Accept")[0],
-        "reject_feature_request": _sent(elsewhere, "Reject")[0],
-        "delete_feature_authorization": _sent(elsewhere, "Delete")[0],
+        "accept_feature_request": elsewhere.delivered("Accept")[0],
+        "reject_feature_request": elsewhere.delivered("Reject")[0],
+        "delete_feature_authorization": elsewhere.delivered("Delete")[0],
     }
     for name, ours in documents.items():
         compare(name, ours)

@@ -161,7 +161,7 @@ def test_documents_and_activities_of_collections_have_the_members_that_mastodons
     work()
     api.patch(f"/api/v1/collections/{number}", {"name": "Bird people and others"})
     work()
-    bodies = [one for one in elsewhere.delivered() if one["type"] in ("Add", "Update")]
+    bodies = elsewhere.delivered("Add", "Update")
     names = ("add_featured_collection", "add_featured_item", "update_featured_collection")
     documents = dict(zip(names, bodies, strict=True)) | {
         "get_featured_collection": _fetched(f"/users/alice/collections/{number}"),

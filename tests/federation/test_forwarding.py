@@ -3,7 +3,6 @@
 Contract, federation sections 10 and 11.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,12 +23,6 @@ from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 SIGNATURE = {"type": "RsaSignature2017", "creator": "x", "signatureValue": "AA=="}
-
-
-@pytest.fixture
-def third(elsewhere: RemoteServer) -> Iterator[RemoteServer]:
-    with RemoteServer().running() as server:
-        yield server
 
 
 def uri_of(status: Status) -> str:

@@ -20,7 +20,7 @@ from statuses.services.requests import decide_request
 from tests.factories.accounts import make_user
 from tests.factories.statuses import counts, edit, follow, make_reblog, make_remote_status, make_status
 from tests.federation.activities import PUBLIC, deal, remote
-from tests.federation.interactions import api_of, post_of, sent, uri_of
+from tests.federation.interactions import api_of, post_of, uri_of
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
 from tests.support.client import Api
 from tests.support.terms import check_terms
@@ -109,7 +109,7 @@ def test_people_here_obey_it_and_an_update_changes_what_comes_later(
     assert deal(zoe, zoe.activity("Create", named)) == "done"
     there = Status.objects.get(uri=named["id"])
     assert api.post("/api/v1/statuses", {"status": "c", "in_reply_to_id": str(there.id)}).status_code == 200
-    assert not sent(elsewhere, "ReplyRequest", "LikeRequest", "AnnounceRequest")
+    assert not elsewhere.delivered("ReplyRequest", "LikeRequest", "AnnounceRequest")
 
 
 def test_what_a_policy_forbids_leaves_no_trace_and_is_rejected(
@@ -121,14 +121,14 @@ def test_what_a_policy_forbids_leaves_no_trace_and_is_rejected(
     deal(zoe, zoe.activity("Create", reply))
     deal(zoe, like)
     deal(zoe, boost)
-    rejects = sent(elsewhere, "Reject")
+    rejects = elsewhere.delivered("Reject")
     assert [reject["object"] for reject in rejects] == [reply["id"], like["id"], boost["id"]]
     assert {(reject["actor"], reject["to"], reject["target"]) for reject in rejects} == {
         (alice.uri, zoe.uri, uri_of(post))
     }
     polite = zoe.activity("ReplyRequest", uri_of(post), instrument=reply)
     deal(zoe, polite)
-    answer = sent(elsewhere, "Reject")[-1]["object"]
+    answer = elsewhere.delivered("Reject")[-1]["object"]
     assert (answer["id"], answer["type"], answer["instrument"]) == (polite["id"], "ReplyRequest", reply["id"])
     assert counts(post) == (0, 0, 0)
     assert not Notification.objects.filter(account=alice).exclude(type="follow").exists()
@@ -142,12 +142,12 @@ def test_whom_the_policy_allows_gets_an_authorization_that_others_can_fetch(
     post = post_of(alice, Choice.FOLLOWERS)
     like = zoe.activity("Like", uri_of(post))
     assert deal(zoe, like) == "done"
-    accept = sent(elsewhere, "Accept")[-1]
+    accept = elsewhere.delivered("Accept")[-1]
     assert (accept["object"], accept["to"]) == (like["id"], zoe.uri)
     reply = zoe.note("<p>yes</p>", number=9, inReplyTo=uri_of(post))
     request = zoe.activity("ReplyRequest", uri_of(post), instrument=reply, to=alice.uri)
     assert deal(zoe, request) == "done"
-    accept = sent(elsewhere, "Accept")[-1]
+    accept = elsewhere.delivered("Accept")[-1]
     check_terms(accept)
     assert (accept["object"]["id"], accept["object"]["instrument"]) == (request["id"], reply["id"])
     path = accept["result"].removeprefix(links.web_url())
@@ -169,7 +169,7 @@ def test_whom_the_policy_allows_gets_an_authorization_that_others_can_fetch(
     assert Api().get(path.replace("reply_", "like_"), headers={"Accept": ACTIVITY}).status_code == 404
     boost = zoe.activity("Announce", uri_of(post), to=[PUBLIC])
     assert deal(zoe, zoe.activity("AnnounceRequest", uri_of(post), instrument=boost)) == "done"
-    assert sent(elsewhere, "Accept")[-1]["object"]["type"] == "AnnounceRequest"
+    assert elsewhere.delivered("Accept")[-1]["object"]["type"] == "AnnounceRequest"
     assert deal(zoe, boost) == "done", "the boost itself, sent afterwards"
     assert counts(post) == (1, 1, 1)
 
@@ -195,7 +195,7 @@ def test_a_reply_from_elsewhere_waits_until_its_author_agrees(
     assert deal(
         zoe, zoe.activity("Update", reply | {"content": "<p>changed @bob</p>", "updated": clock.iso(clock.now())})
     )
-    assert not sent(elsewhere, "Accept", "Reject")
+    assert not elsewhere.delivered("Accept", "Reject")
     assert api_of(bob).get(f"/api/v1/statuses/{stored.id}").status_code == 404
     assert not Notification.objects.filter(account=bob).exists()
     assert counts(post) == (0, 0, 0)
@@ -206,7 +206,7 @@ def test_a_reply_from_elsewhere_waits_until_its_author_agrees(
     request = InteractionRequest.objects.get()
     decide_request(account_id=alice.id, request_id=request.id, accepted=True)
     work()
-    accept = sent(elsewhere, "Accept")[-1]
+    accept = elsewhere.delivered("Accept")[-1]
     asked = accept["object"]["id"] if polite else accept["object"]
     assert asked == (activity["id"] if polite else reply["id"])
     assert api_of(bob).get(f"/api/v1/statuses/{stored.id}").json()["visibility"] == "public"
@@ -217,7 +217,7 @@ def test_a_reply_from_elsewhere_waits_until_its_author_agrees(
     assert api_of(bob).get(f"/api/v1/statuses/{stored.id}").json()["visibility"] == "public"
     decide_request(account_id=alice.id, request_id=request.id, accepted=False)
     work()
-    gone = sent(elsewhere, "Delete")[-1]["object"]
+    gone = elsewhere.delivered("Delete")[-1]["object"]
     assert (gone["id"], gone["type"]) == (accept["result"], "ReplyAuthorization")
     assert counts(post) == (0, 0, 0)
     assert api_of(bob).get(f"/api/v1/statuses/{stored.id}").status_code == 404
@@ -240,7 +240,7 @@ def test_a_reply_that_waits_tells_nobody_that_it_quotes_them_and_a_block_is_an_a
     deal(zoe, zoe.activity("Like", uri_of(post)))
     block_account(account=alice, target=zoe_here)
     work()
-    assert reply["id"] in [activity["object"] for activity in sent(elsewhere, "Reject")]
+    assert reply["id"] in [activity["object"] for activity in elsewhere.delivered("Reject")]
     assert not InteractionRequest.objects.filter(state=RequestState.PENDING).exists()
     assert not Favourite.objects.exists()
     assert Status.objects.get(uri=reply["id"]).is_deleted
@@ -330,7 +330,7 @@ def test_requests_that_are_about_something_else_are_not_answered(
     }
     target, instrument = about[fault]
     assert deal(zoe, zoe.activity("ReplyRequest", target, instrument=instrument)).startswith("rejected: ")
-    assert not sent(elsewhere, "Accept", "Reject")
+    assert not elsewhere.delivered("Accept", "Reject")
     assert not InteractionRequest.objects.exists()
 
 
@@ -344,7 +344,7 @@ def test_a_changed_policy_is_sent_and_keeps_what_waits(
     deal(zoe, zoe.activity("Update", note))
     edit(post, "hello", interaction_policy={Interaction.REPLY: 0})
     work()
-    update = sent(elsewhere, "Update")[-1]["object"]
+    update = elsewhere.delivered("Update")[-1]["object"]
     assert update["interactionPolicy"]["canReply"]["always"] == [PUBLIC]
     assert update["interactionPolicy"]["canLike"]["always"] == [alice.uri]
     stored.refresh_from_db()

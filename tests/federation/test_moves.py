@@ -91,7 +91,7 @@ def test_local_followers_of_a_moved_remote_account_follow_its_new_account(
     sent = [(item["type"], item["actor"]) for item in elsewhere.delivered() if item["actor"] == alice.uri]
     assert ("Follow", alice.uri) in sent
     assert not Follow.objects.filter(target=account).exists()
-    follow = next(item for item in elsewhere.delivered() if item["type"] == "Follow")
+    follow = elsewhere.delivered("Follow")[0]
     assert deal(zora, zora.activity("Accept", follow)) == "done"
     assert Follow.objects.filter(account=alice, target=new).exists()
 

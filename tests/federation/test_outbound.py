@@ -227,7 +227,7 @@ class TestActivities:
         work()
         Delivery.objects.update(due_at=clock.now() - timedelta(seconds=1))
         DELIVERIES.run()
-        ids = [item["id"] for item in elsewhere.delivered() if item["type"] in ("Follow", "Block")]
+        ids = [item["id"] for item in elsewhere.delivered("Follow", "Block")]
         shapes = [r"http://social\.localhost/[0-9a-f-]{36}", rf"{re.escape(alice.uri)}#blocks/[0-9a-f-]{{36}}"]
         assert [re.fullmatch(shape, uri) is not None for shape, uri in zip(shapes, ids, strict=True)] == [True, True]
 
@@ -242,7 +242,7 @@ class TestActivities:
         work()
         Delivery.objects.update(due_at=clock.now() - timedelta(seconds=1))
         DELIVERIES.run()
-        undone = {item["object"]["id"] for item in elsewhere.delivered() if item["type"] == "Undo"}
+        undone = {item["object"]["id"] for item in elsewhere.delivered("Undo")}
         assert undone == {f"{alice.uri}#follows/7", f"{alice.uri}#blocks/{blocked.id}"}
 
     def test_a_changed_profile_is_sent_to_followers(

@@ -149,7 +149,7 @@ def test_a_poll_from_elsewhere_is_shown_voted_in_and_its_end_is_notified(
     answer = api.post(f"/api/v1/polls/{poll.id}/votes", {"choices": [0, 1]}).json()
     assert (answer["own_votes"], answer["votes_count"], answer["voters_count"]) == ([0, 1], 6, 4)
     work()
-    sent = [activity for activity in elsewhere.delivered() if activity["type"] == "Create"]
+    sent = elsewhere.delivered("Create")
     assert [vote["object"]["name"] for vote in sent] == ["tea", "coffee"]
     vote = PollVote.objects.order_by("id")[0]
     uri = f"{ann.uri}#votes/{vote.id}"

@@ -218,7 +218,7 @@ def _accepted(zoe: RemotePerson, api: Api) -> Account:
     zoe.home.asked.clear()
     assert api.post(f"/api/v1/accounts/{account.id}/follow").status_code == 200
     work()
-    follow = next(item for item in zoe.home.delivered() if item["type"] == "Follow")
+    follow = zoe.home.delivered("Follow")[0]
     assert deal(zoe, zoe.activity("Accept", follow)) == "done"
     return account
 

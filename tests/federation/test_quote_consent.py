@@ -33,10 +33,6 @@ def ann() -> Account:
     return make_user("ann").account
 
 
-def _sent(elsewhere: RemoteServer, kind: str) -> list[dict[str, Any]]:
-    return [activity for activity in elsewhere.delivered() if activity["type"] == kind]
-
-
 def _quoting(ann: Account, zoe: RemotePerson, elsewhere: RemoteServer) -> tuple[Status, dict[str, Any]]:
     """Create a post of Ann that quotes one of Zoe, and return it with the request that was sent."""
     note = elsewhere.serve(zoe.note(**QUOTABLE))
@@ -46,7 +42,7 @@ def _quoting(ann: Account, zoe: RemotePerson, elsewhere: RemoteServer) -> tuple[
     answer = api.post("/api/v1/statuses", {"status": "look", "quoted_status_id": str(quoted.id)}).json()
     assert answer["quote"]["state"] == "pending"
     work()
-    return Status.objects.get(id=answer["id"]), _sent(elsewhere, "QuoteRequest")[-1]
+    return Status.objects.get(id=answer["id"]), elsewhere.delivered("QuoteRequest")[-1]
 
 
 def _request(someone: RemotePerson, quoted: Status, **more: Any) -> dict[str, Any]:
@@ -76,7 +72,7 @@ def test_the_author_elsewhere_is_asked_and_the_consent_is_passed_on(
     assert [asked.path for asked in elsewhere.asked if b"QuoteRequest" in asked.body][-1] == "/users/zoe/inbox"
     stamp = f"{zoe.uri}/quote_authorizations/7"
     assert deal(zoe, zoe.activity("Accept", request["id"], result=stamp)) == "done"
-    update = _sent(elsewhere, "Update")[-1]
+    update = elsewhere.delivered("Update")[-1]
     assert update["object"]["quoteAuthorization"] == stamp
     shown = Api(make_token(ann.user)).get(f"/api/v1/statuses/{status.id}").json()["quote"]
     assert (shown["state"], shown["quoted_status"]["uri"]) == ("accepted", request["object"])
@@ -87,7 +83,7 @@ def test_the_author_elsewhere_is_asked_and_the_consent_is_passed_on(
     assert quote_state(status) == QuoteState.ACCEPTED
     assert deal(zoe, zoe.activity("Delete", gone)) == "done"
     assert quote_state(status) == QuoteState.REVOKED
-    assert "quoteAuthorization" not in _sent(elsewhere, "Update")[-1]["object"]
+    assert "quoteAuthorization" not in elsewhere.delivered("Update")[-1]["object"]
 
 
 def test_row_36_nobody_else_answers_for_the_quoted_author(
@@ -129,7 +125,7 @@ def test_a_request_is_not_answered_about_a_post_that_is_not_for_everybody(
     if visibility == "deleted":
         delete_status(status_id=hidden.id)
     assert deal(zoe, _request(zoe, hidden)).startswith("rejected: ")
-    assert not _sent(elsewhere, "Reject")
+    assert not elsewhere.delivered("Reject")
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -144,7 +140,7 @@ def test_a_request_is_answered_as_the_policy_says(
         assert deal(zoe, zoe.activity("Create", request["instrument"])) == "done"
     assert deal(zoe, request) == "done"
     quote = Quote.objects.get()
-    (accept,) = _sent(elsewhere, "Accept")
+    (accept,) = elsewhere.delivered("Accept")
     stamp = f"{ann.uri}/quote_authorizations/{quote.id}"
     quoting_uri, quoted_uri = request["instrument"]["id"], request["object"]
     assert (quote.state, accept["result"]) == (QuoteState.ACCEPTED, stamp)
@@ -169,16 +165,16 @@ def test_a_request_is_answered_as_the_policy_says(
     assert Api().get(f"/api/v1/statuses/{allowed.id}").json()["quotes_count"] == 1
     # A repeated request is accepted again, but not after the quote has been revoked.
     deal(zoe, request | {"id": f"{request['id']}2"})
-    assert len(_sent(elsewhere, "Accept")) == 2
+    assert len(elsewhere.delivered("Accept")) == 2
     path = f"/api/v1/statuses/{allowed.id}/quotes/{quote.status_id}/revoke"
     assert Api(make_token(ann.user)).post(path).status_code == 200
     work()
-    (delete,) = _sent(elsewhere, "Delete")
+    (delete,) = elsewhere.delivered("Delete")
     assert (delete["id"], delete["object"], delete["to"]) == (f"{stamp}#delete", document, [PUBLIC])
     assert zoe.get(f"/users/ann/quote_authorizations/{quote.id}").status_code == 404
     deal(zoe, request | {"id": f"{request['id']}3"})
-    assert len(_sent(elsewhere, "Accept")) == 2
-    assert len(_sent(elsewhere, "Reject")) == 1
+    assert len(elsewhere.delivered("Accept")) == 2
+    assert len(elsewhere.delivered("Reject")) == 1
 
 
 @pytest.mark.parametrize("policy", ["nobody", "followers"])
@@ -189,7 +185,7 @@ def test_a_request_that_the_policy_does_not_allow_is_rejected(
     refused = make_status(ann, "one", quote_approval_policy=policy)
     request = _request(zoe, refused)
     assert deal(zoe, request) == "done"
-    (reject,) = _sent(elsewhere, "Reject")
+    (reject,) = elsewhere.delivered("Reject")
     assert reject["id"].startswith(f"{ann.uri}#rejects/quote_requests/")
     assert reject["object"]["id"] == request["id"]
     assert not Status.objects.filter(local=False).exists(), "nothing is kept of it"
@@ -212,14 +208,14 @@ def test_a_quote_that_was_refused_waits_no_more_whichever_comes_first(
         assert quote_state(Status.objects.get(local=False)) == QuoteState.PENDING
     _hide(hidden_by, quoted, zoe)
     assert deal(zoe, request) == "done"
-    assert len(_sent(elsewhere, "Reject")) == 1
+    assert len(elsewhere.delivered("Reject")) == 1
     if first == "request":
         deal(zoe, create)
     quoting = Status.objects.get(local=False)
     shown = Api().get(f"/api/v1/statuses/{quoting.id}").json()["quote"]
     assert (quote_state(quoting), shown) == (QuoteState.REJECTED, {"state": "rejected", "quoted_status": None})
     assert deal(zoe, request | {"id": f"{request['id']}2"}) == "done"
-    assert len(_sent(elsewhere, "Accept")) == 0
+    assert len(elsewhere.delivered("Accept")) == 0
 
 
 def test_a_quote_that_waits_for_somebody_suspended_stays_pending_and_may_still_be_refused(
@@ -276,7 +272,7 @@ def test_the_id_of_a_request_used_again_by_its_actor_moves_to_the_newer_quote(
         assert deal(zoe, request | {"id": used}) == "done"
         assert Quote.objects.get(request_uri=used).status.uri == request["instrument"]["id"]
     assert Quote.objects.filter(state=QuoteState.ACCEPTED, quoted_status=quoted).count() == 2
-    assert [answer["object"]["instrument"] for answer in _sent(elsewhere, "Accept")] == [
+    assert [answer["object"]["instrument"] for answer in elsewhere.delivered("Accept")] == [
         request["instrument"]["id"] for request in requests
     ]
     # Another actor cannot claim the quote by naming its id.
@@ -296,11 +292,11 @@ def test_an_accepted_quote_is_accepted_again_until_it_is_revoked_whatever_is_all
     _hide(hidden_by, quoted, zoe)
     again = request | {"id": f"{request['id']}2"}
     deal(zoe, again)
-    first, second = _sent(elsewhere, "Accept")
+    first, second = elsewhere.delivered("Accept")
     assert second == first | {"object": first["object"] | {"id": again["id"]}}
-    assert (Quote.objects.get().state, _sent(elsewhere, "Reject")) == (QuoteState.ACCEPTED, [])
+    assert (Quote.objects.get().state, elsewhere.delivered("Reject")) == (QuoteState.ACCEPTED, [])
     deal(zoe, _request(zoe, quoted, id=f"{zoe.note()['id']}2"))
-    assert len(_sent(elsewhere, "Reject")) == 1, "another quote is not allowed any more"
+    assert len(elsewhere.delivered("Reject")) == 1, "another quote is not allowed any more"
 
 
 def test_the_last_of_several_quote_authorizations_is_the_one_that_can_be_revoked(
@@ -333,7 +329,7 @@ def test_a_request_is_for_a_post_of_its_actor_that_quotes_this_one(
     wrong = zoe.note(number=6, quote=f"{ann.uri}/statuses/{other.id}")
     assert "quotes another" in deal(zoe, request | {"instrument": wrong})
     assert not Quote.objects.filter(state=QuoteState.ACCEPTED).exists()
-    assert _sent(elsewhere, "Accept") == []
+    assert elsewhere.delivered("Accept") == []
 
 
 def test_the_id_of_a_request_names_what_its_sender_asked_for_last_and_nothing_of_others(

@@ -4,7 +4,7 @@ They compare the activity, the kind of inbox, the headers and the signed parts (
 tests are skipped without the records.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -164,12 +164,6 @@ def test_relays_are_followed_and_left(scene: Scene) -> None:
     inbox = scene.elsewhere.uri("inbox")
     scene.sent("follow_relay", "Follow", lambda: add_relay(by=OPERATOR, inbox_url=inbox))
     scene.sent("undo_follow_relay", "Undo", lambda: remove_relay(by=OPERATOR, inbox_url=inbox))
-
-
-@pytest.fixture
-def third() -> Iterator[RemoteServer]:
-    with RemoteServer().running() as server:
-        yield server
 
 
 def test_answers_are_passed_on_as_they_came(scene: Scene, third: RemoteServer) -> None:

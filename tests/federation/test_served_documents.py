@@ -61,6 +61,6 @@ def test_documents_for_signed_requests_equal_those_of_mastodon(
     allowed = make_status(alice, "one", quote_approval_policy="public")
     note = zoe.note("<p>I quote</p>", quote=f"{alice.uri}/statuses/{allowed.id}")
     assert deal(zoe, zoe.activity("QuoteRequest", note["quote"], instrument=note)) == "done"
-    (accept,) = [one for one in elsewhere.delivered() if one["type"] == "Accept"]
+    (accept,) = elsewhere.delivered("Accept")
     path = accept["result"].removeprefix("http://social.localhost")
     compare("get_quote_authorization", Api().get(path, headers={"Accept": ACTIVITY}).json())

@@ -1,6 +1,5 @@
 """Tests of fetching the thread around a remote post when it is opened, within limits (contract, federation section 13)."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -36,12 +35,6 @@ def api(reader: User) -> Api:
     return Api(make_token(reader))
 
 
-@pytest.fixture
-def other(elsewhere: RemoteServer) -> Iterator[RemoteServer]:
-    with RemoteServer().running() as server:
-        yield server
-
-
 def known(zoe: RemotePerson, note: dict[str, Any], age: timedelta = timedelta(hours=1)) -> Status:
     """Create a post of Zoe that is stored here, and that her server also serves."""
     zoe.home.serve(note)
@@ -71,18 +64,18 @@ def read(api: Api, status: Status) -> tuple[list[str], list[str], str | None]:
 
 
 def test_the_thread_is_answered_at_once_and_complete_when_the_refresh_has_ended(
-    elsewhere: RemoteServer, other: RemoteServer, zoe: RemotePerson, api: Api
+    elsewhere: RemoteServer, third: RemoteServer, zoe: RemotePerson, api: Api
 ) -> None:
-    yan, xan = other.person("yan"), elsewhere.person("xan")
+    yan, xan = third.person("yan"), elsewhere.person("xan")
     start = elsewhere.serve(xan.note("<p>start</p>", number=1))
     middle = elsewhere.serve(xan.note("<p>middle</p>", number=2, inReplyTo=start["id"]))
     uri = zoe.note()["id"]
     own = elsewhere.serve(zoe.note(number=2, inReplyTo=uri))
     answer = yan.note(number=3, inReplyTo=uri)
     deep = elsewhere.serve(xan.note(number=4, inReplyTo=answer["id"]))
-    other.serve(answer | collection(answer["id"], deep["id"]))
+    third.serve(answer | collection(answer["id"], deep["id"]))
     page = f"{uri}/replies?only_other_accounts=true&page=true"
-    stray = other.serve(yan.note("<p>stray</p>", number=5))
+    stray = third.serve(yan.note("<p>stray</p>", number=5))
     elsewhere.serve(
         {"id": page, "type": "CollectionPage", "items": [answer["id"], stray["id"], own["id"], uri]},
         "/users/zoe/statuses/1/replies",
@@ -98,9 +91,9 @@ def test_the_thread_is_answered_at_once_and_complete_when_the_refresh_has_ended(
     above, below, header = read(api, post)
     assert (above, below, header) == ([start["id"], middle["id"]], [own["id"], answer["id"], deep["id"]], None)
     assert not Status.objects.filter(uri=stray["id"]).exists(), "it answers nothing of the thread"
-    asked = len(elsewhere.gets()) + len(other.gets())
+    asked = len(elsewhere.gets()) + len(third.gets())
     work()
-    assert len(elsewhere.gets()) + len(other.gets()) == asked, "not again for a while"
+    assert len(elsewhere.gets()) + len(third.gets()) == asked, "not again for a while"
     ThreadWalk.objects.update(begun_at=clock.now() - timedelta(minutes=16))
     assert read(api, post)[2] is not None
     assert Api().get(refresh).status_code == 401
@@ -135,14 +128,14 @@ def test_a_reply_from_here_asks_the_server_of_the_post_that_it_answers(
 
 
 def test_replies_below_a_post_from_here_come_from_the_servers_of_its_replies(
-    elsewhere: RemoteServer, other: RemoteServer, zoe: RemotePerson, api: Api, alice: Account
+    elsewhere: RemoteServer, third: RemoteServer, zoe: RemotePerson, api: Api, alice: Account
 ) -> None:
     """A server that does not respond delays nothing."""
     post = make_status(alice, "start")
     Status.objects.filter(id=post.id).update(created_at=clock.now() - timedelta(hours=1))
     assert read(api, post)[2] is None, "nothing of it is elsewhere"
     answer = zoe.note(inReplyTo=links.status_uri(alice.username, post.id))
-    deep = other.serve(other.person("yan").note(number=2, inReplyTo=answer["id"]))
+    deep = third.serve(third.person("yan").note(number=2, inReplyTo=answer["id"]))
     elsewhere.serve(answer | collection(answer["id"], deep["id"], f"http://localhost:{free_port()}/lost"))
     make_remote_status(fetch_actor(zoe.uri), uri=answer["id"], parent=post)
     assert read(api, post) == ([], [answer["id"]], f'id="{post.id}", retry=3, result_count=0')
@@ -194,7 +187,7 @@ def test_one_person_has_only_so_many_threads_fetched_in_an_hour(
 
 
 def test_row_34_a_thread_costs_no_more_than_its_budget_whatever_its_servers_say(
-    elsewhere: RemoteServer, other: RemoteServer, zoe: RemotePerson, api: Api, monkeypatch: pytest.MonkeyPatch
+    elsewhere: RemoteServer, third: RemoteServer, zoe: RemotePerson, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The cases: endless pages, loops, pages on other servers, thousands of missing posts."""
     monkeypatch.setattr(threads, "POSTS_LIMIT", 12)
@@ -207,7 +200,7 @@ def test_row_34_a_thread_costs_no_more_than_its_budget_whatever_its_servers_say(
         elsewhere.serve(page, "/users/zoe/statuses/1/replies")
 
     elsewhere.before_answer = serve_another_page
-    foreign = other.uri("replies")
+    foreign = third.uri("replies")
     post = known(zoe, zoe.note() | collection(uri, *[f"{uri}x{n}" for n in range(6)], next=f"{uri}/replies?page=0"))
     assert read(api, post)[2] is not None
     work()
@@ -223,20 +216,20 @@ def test_row_34_a_thread_costs_no_more_than_its_budget_whatever_its_servers_say(
     read(api, known(zoe, zoe.note(number=4) | collection(start, *answers)))
     work()
     assert Status.objects.filter(uri__in=answers).count() == 1
-    second = known(zoe, zoe.note(number=2) | collection(f"{zoe.uri}/statuses/2", next=foreign))
-    third = known(zoe, zoe.note(number=3) | {"replies": foreign})
-    for one in (second, third):
+    first = known(zoe, zoe.note(number=2) | collection(f"{zoe.uri}/statuses/2", next=foreign))
+    second = known(zoe, zoe.note(number=3) | {"replies": foreign})
+    for one in (first, second):
         read(api, one)
     work()
-    assert other.gets() == []
+    assert third.gets() == []
 
 
 def test_the_first_answers_that_a_new_post_names_are_fetched_from_its_own_server(
-    elsewhere: RemoteServer, other: RemoteServer, zoe: RemotePerson, alice: Account
+    elsewhere: RemoteServer, third: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)
     uri = zoe.note()["id"]
     answers = [elsewhere.serve(zoe.note(number=number, inReplyTo=uri))["id"] for number in range(2, 9)]
-    foreign = other.serve(other.person("yan").note(inReplyTo=uri))["id"]
+    foreign = third.serve(third.person("yan").note(inReplyTo=uri))["id"]
     assert deal(zoe, zoe.activity("Create", zoe.note() | collection(uri, foreign, *answers))) == "done"
     assert set(Status.objects.exclude(uri=uri).values_list("uri", flat=True)) == set(answers[:5])

@@ -5,7 +5,6 @@ The records are the project's shared ones (`make conformance` finds them in the 
 
 import json
 import re
-from collections.abc import Iterator
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -124,9 +123,8 @@ class World:
 
 
 @pytest.fixture
-def world(elsewhere: RemoteServer) -> Iterator[World]:
-    with RemoteServer().running() as third:
-        yield World(elsewhere, third)
+def world(elsewhere: RemoteServer, third: RemoteServer) -> World:
+    return World(elsewhere, third)
 
 
 NOT_KEPT = "answered, and not kept"
