@@ -150,12 +150,12 @@ def _ask(status: Status, viewer_id: int | None) -> int:
     return len(captured.captured_queries)
 
 
-def test_twenty_answers_take_as_many_queries_as_two(alice: Account, bob: Account) -> None:
+def test_a_hundred_answers_take_as_many_queries_as_two(alice: Account, bob: Account) -> None:
     small, large = make_status(alice, "small"), make_status(alice, "large")
-    for root, number in ((small, 2), (large, 20)):
+    for root, number in ((small, 2), (large, 100)):
         parent = root
         for place in range(number):
-            answer = make_status(make_account() if place < 10 else alice, str(place), reply_to=parent)
+            answer = make_status(make_account() if place < 30 else alice, str(place), reply_to=parent)
             parent = answer if place % 4 == 0 else parent
     # Queries: the post and relations; its thread; the rows, relations and marks of the posts; bodies; authors. None is for
     # emojis.
