@@ -18,7 +18,7 @@ from notifications.senders.mails import MAILINGS, queue_mails
 from social.kernel import clock
 from tests.factories.accounts import make_account
 from tests.factories.statuses import make_status
-from tests.notifications.pushing import Person
+from tests.notifications.people import Person
 from tests.support.work import work
 from timelines.models import Marker
 

@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 from django.db.models.functions import Now
 
-from accounts.models import Account, User
+from accounts.models import Account
 from notifications.events import NotificationMade
 from notifications.models import Notification, Push, PushSubscription
 from notifications.senders.web_push import PUSHES, queue_pushes
 from social.kernel.runner import Host
-from tests.factories.accounts import make_token, make_user
 from tests.factories.push import make_push_subscription
-from tests.support.client import Api
+from tests.notifications import people
 from tests.support.push import Device, PushService, push_service
 
 DEVICE = Device(11)
@@ -27,40 +26,14 @@ def service(settings: Any) -> Iterator[PushService]:
         yield running
 
 
-class Person:
-    """A user with an application."""
-
-    def __init__(self, name: str) -> None:
-        self.user: User = make_user(name)
-        self.token = make_token(self.user)
-        self.api = Api(self.token)
-        self.id = self.user.account_id
-
-    @property
-    def account(self) -> Account:
-        return Account.objects.get(id=self.id)
-
+class Person(people.Person):
     def subscribe(self, endpoint: str, **values: Any) -> PushSubscription:
         return make_push_subscription(self.token, endpoint, device=DEVICE, **values)
-
-    def do(self, path: str, data: Any = None, method: str = "POST") -> Any:
-        answer = self.api.request(method, f"/api/v1/{path}", data)
-        assert answer.status_code == 200, answer.content
-        return answer.json()
-
-    def post(self, text: str, **more: Any) -> dict[str, Any]:
-        made: dict[str, Any] = self.do("statuses", {"status": text} | more)
-        return made
 
 
 @pytest.fixture
 def ann() -> Person:
     return Person("ann")
-
-
-@pytest.fixture
-def bob() -> Person:
-    return Person("bob")
 
 
 def push_again() -> None:

@@ -48,7 +48,7 @@ def offered(api: Api) -> int | None:
     return year
 
 
-def test_a_report_is_asked_for_made_notified_read_and_kept(ann: User, api: Api) -> None:
+def test_a_report_is_requested_computed_notified_and_read(ann: User, api: Api) -> None:
     with at(day(12, 12)):
         post = make_status(ann.account, "#Gardens and #gardens, once more #Gardens", visibility="unlisted")
         make_status(ann.account, "my #Gardens")
@@ -118,7 +118,7 @@ def test_an_account_without_public_posts_is_offered_no_report(ann: User, api: Ap
     assert not AnnualReport.objects.exists()
 
 
-def test_a_server_may_offer_none(ann: User, api: Api, settings: Any) -> None:
+def test_annual_reports_can_be_switched_off(ann: User, api: Api, settings: Any) -> None:
     settings.ANNUAL_REPORTS = False
     with at(day(12, 12)):
         make_status(ann.account, "hello")
@@ -145,7 +145,7 @@ def test_other_years_are_not_counted(ann: User) -> None:
     assert data["top_statuses"]["by_reblogs"] is None, "nobody has boosted anything"
 
 
-def test_posts_are_counted_by_kind(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_posts_of_a_year_are_counted_by_kind(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Tally] = []
     monkeypatch.setattr(
         "notifications.queries.annual_reports.archetype_of", lambda tally: seen.append(tally) or Archetype.ORACLE
@@ -174,11 +174,11 @@ def test_posts_are_counted_by_kind(ann: User, monkeypatch: pytest.MonkeyPatch) -
         (Tally(150, 50, 50, 0, 50), "oracle"),
     ],
 )
-def test_the_archetype_is_what_is_more_than_usual(tally: Tally, archetype: str) -> None:
+def test_the_archetype_is_the_kind_of_post_that_is_unusually_frequent(tally: Tally, archetype: str) -> None:
     assert archetype_of(tally) == archetype
 
 
-def test_a_report_that_runs_twice_is_made_and_notified_once(ann: User, api: Api) -> None:
+def test_a_repeated_event_computes_and_notifies_a_report_once(ann: User, api: Api) -> None:
     with at(day(12, 12)):
         make_status(ann.account, "hello")
         generate(api)
@@ -192,7 +192,7 @@ def test_a_report_that_runs_twice_is_made_and_notified_once(ann: User, api: Api)
     assert len(found) == 1
 
 
-def test_row_20_reports_of_others_are_not_there(ann: User, api: Api) -> None:
+def test_row_20_reports_of_others_are_not_found(ann: User, api: Api) -> None:
     with at(day(12, 12)):
         make_status(ann.account, "hello")
         generate(api)
@@ -204,7 +204,7 @@ def test_row_20_reports_of_others_are_not_there(ann: User, api: Api) -> None:
         assert other.post(f"{PATH}/{YEAR}/read").status_code == 404
 
 
-def test_many_posts_cost_as_many_statements_as_few(ann: User) -> None:
+def test_a_report_on_many_posts_costs_as_many_statements_as_on_few(ann: User) -> None:
     def cost(count: int) -> int:
         with at(day(6, 1)):
             for number in range(count):

@@ -8,12 +8,9 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.collections.models import CollectionItem
 from accounts.events import CollectionItemAdded
-from accounts.models import User
 from notifications.models import Notification
 from notifications.services.collections import notify_added
-from tests.factories.accounts import make_token, make_user
-from tests.support.client import Api
-from tests.support.work import work
+from tests.notifications.people import Person
 
 pytestmark = pytest.mark.django_db
 FULL: dict[str, Any] = {
@@ -24,24 +21,11 @@ FULL: dict[str, Any] = {
 }
 
 
-class Person:
-    def __init__(self, name: str) -> None:
-        self.user: User = make_user(name, discoverable=True)
-        self.id = str(self.user.account_id)
-        self.api = Api(make_token(self.user))
+class Owner(Person):
+    """A user who makes collections of others."""
 
-    def notified(self) -> list[dict[str, Any]]:
-        work()
-        answer = self.api.get("/api/v1/notifications")
-        assert answer.status_code == 200, answer.content
-        body: list[dict[str, Any]] = answer.json()
-        return body
-
-    def types(self) -> list[str]:
-        return [one["type"] for one in self.notified()]
-
-    def make(self, *members: "Person", **more: Any) -> dict[str, Any]:
-        answer = self.api.post("/api/v1/collections", FULL | {"account_ids": [one.id for one in members]} | more)
+    def make(self, *members: Person, **more: Any) -> dict[str, Any]:
+        answer = self.api.post("/api/v1/collections", FULL | {"account_ids": [str(one.id) for one in members]} | more)
         assert answer.status_code == 200, answer.content
         found: dict[str, Any] = answer.json()["collection"]
         return found
@@ -52,52 +36,52 @@ class Person:
 
 
 @pytest.fixture
-def ann() -> Person:
-    return Person("ann")
+def ann() -> Owner:
+    return Owner("ann", discoverable=True)
 
 
 @pytest.fixture
 def bea() -> Person:
-    return Person("bea")
+    return Person("bea", discoverable=True)
 
 
 @pytest.fixture
 def cat() -> Person:
-    return Person("cat")
+    return Person("cat", discoverable=True)
 
 
-def test_accounts_added_to_a_collection_are_notified(ann: Person, bea: Person, cat: Person) -> None:
+def test_accounts_added_to_a_collection_are_notified(ann: Owner, bea: Person, cat: Person) -> None:
     gardens = ann.make(bea)
-    added = ann.api.post(f"/api/v1/collections/{gardens['id']}/items", {"account_id": cat.id})
+    added = ann.api.post(f"/api/v1/collections/{gardens['id']}/items", {"account_id": str(cat.id)})
     assert added.status_code == 200, added.content
     for person, count in ((bea, 2), (cat, 2)):
-        (one,) = person.notified()
+        (one,) = person.notifications()
         assert (one["type"], one["account"]["acct"]) == ("added_to_collection", "ann")
         assert one["group_key"] == f"ungrouped-{one['id']}"
         assert (one["collection"]["id"], one["collection"]["item_count"]) == (gardens["id"], count)
     assert ann.types() == []
 
 
-def test_only_a_new_name_or_description_of_a_collection_notifies_once_for_each_edit(ann: Person, bea: Person) -> None:
+def test_only_a_new_name_or_description_of_a_collection_notifies_once_for_each_edit(ann: Owner, bea: Person) -> None:
     gardens = ann.make(bea)
     assert bea.types() == ["added_to_collection"]
     bea.api.post("/api/v1/notifications/clear")
     ann.change(gardens, discoverable=False, sensitive=True, language="de", name="Gardens")
     assert bea.types() == []
     ann.change(gardens, name="Parks")
-    (first,) = bea.notified()
+    (first,) = bea.notifications()
     assert (first["type"], first["account"]["acct"], first["collection"]["name"]) == (
         "collection_update",
         "ann",
         "Parks",
     )
     ann.change(gardens, description="Green places")
-    (second,) = bea.notified()
+    (second,) = bea.notifications()
     assert int(second["id"]) > int(first["id"]), "a new one takes the place of the old one"
 
 
-def test_accounts_that_left_a_collection_are_not_notified_and_lose_its_notifications(
-    ann: Person, bea: Person, cat: Person
+def test_accounts_removed_from_a_collection_are_not_notified_and_lose_its_notifications(
+    ann: Owner, bea: Person, cat: Person
 ) -> None:
     gardens = ann.make(bea, cat)
     ann.change(gardens, name="Parks")
@@ -108,25 +92,25 @@ def test_accounts_that_left_a_collection_are_not_notified_and_lose_its_notificat
     assert ann.api.delete(f"{items}/{of_cat}").status_code == 200
     ann.change(gardens, name="Woods")
     assert bea.types() == cat.types() == []
-    assert ann.api.post(items, {"account_id": cat.id}).status_code == 200
+    assert ann.api.post(items, {"account_id": str(cat.id)}).status_code == 200
     assert cat.types() == ["added_to_collection"]
 
 
-def test_a_deleted_collection_takes_its_notifications_along(ann: Person, bea: Person) -> None:
+def test_notifications_of_a_deleted_collection_are_deleted(ann: Owner, bea: Person) -> None:
     gardens = ann.make(bea)
     ann.change(gardens, name="Parks")
-    assert len(bea.notified()) == 2
+    assert len(bea.notifications()) == 2
     assert ann.api.delete(f"/api/v1/collections/{gardens['id']}").status_code == 200
     assert not Notification.objects.exists()
 
 
-def test_an_account_that_mutes_the_owner_is_not_notified_of_a_collection(ann: Person, bea: Person) -> None:
+def test_an_account_that_mutes_the_owner_is_not_notified_of_a_collection(ann: Owner, bea: Person) -> None:
     bea.api.post(f"/api/v1/accounts/{ann.id}/mute")
     ann.change(ann.make(bea), name="Parks")
-    assert bea.notified() == []
+    assert bea.notifications() == []
 
 
-def test_an_item_that_is_gone_before_its_turn_notifies_nobody(ann: Person, bea: Person) -> None:
+def test_an_item_deleted_before_its_event_is_handled_notifies_nobody(ann: Owner, bea: Person) -> None:
     gardens = ann.make(bea)
     item = CollectionItem.objects.get()
     notify_added([CollectionItemAdded(collection_id=int(gardens["id"]), item_id=item.id)])
@@ -137,7 +121,7 @@ def test_an_item_that_is_gone_before_its_turn_notifies_nobody(ann: Person, bea: 
     assert bea.types() == []
 
 
-def test_a_page_of_collections_costs_as_many_statements_whatever_their_number(ann: Person, bea: Person) -> None:
+def test_a_page_of_collections_costs_as_many_statements_whatever_their_number(ann: Owner, bea: Person) -> None:
     def cost(number: int) -> int:
         with CaptureQueriesContext(connection) as caught:
             answer = bea.api.get("/api/v1/notifications", {"limit": number})
@@ -146,5 +130,5 @@ def test_a_page_of_collections_costs_as_many_statements_whatever_their_number(an
 
     for number in range(6):
         ann.make(bea, name=f"Collection {number}")
-    bea.notified()
+    bea.notifications()
     assert cost(2) == cost(6)

@@ -10,16 +10,14 @@ from statuses.events import StatusEdited
 from statuses.models import Status
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import edit, make_reblog, make_status
-from tests.notifications.test_notifications import Person, alice, bob
+from tests.notifications.people import Person
 from tests.support.entities import check_all
 from tests.support.work import work
 
-__all__ = ["alice", "bob"]
 pytestmark = pytest.mark.django_db
 
 
-def test_an_edit_notifies_only_newly_mentioned_accounts(alice: Person, bob: Person) -> None:
-    carol = Person("carol")
+def test_an_edit_notifies_only_newly_mentioned_accounts(alice: Person, bob: Person, carol: Person) -> None:
     post = Status.objects.get(id=alice.post("@bob hello")["id"])
     assert bob.types() == ["mention"]
     assert bob.api.post("/api/v1/notifications/clear").status_code == 200
@@ -36,8 +34,8 @@ def test_an_edit_notifies_only_newly_mentioned_accounts(alice: Person, bob: Pers
     assert carol.types() == ["mention"]
 
 
-def test_boosters_and_quoters_are_notified_of_an_edit_in_place_of_the_one_before(alice: Person, bob: Person) -> None:
-    carol, dora = Person("carol"), Person("dora")
+def test_boosters_and_quoters_are_notified_of_the_latest_edit_only(alice: Person, bob: Person, carol: Person) -> None:
+    dora = Person("dora")
     post = Status.objects.get(id=alice.post("one")["id"])
     for someone in (alice, bob, dora):
         someone.do(f"statuses/{post.id}/reblog")
@@ -62,7 +60,7 @@ def test_boosters_and_quoters_are_notified_of_an_edit_in_place_of_the_one_before
     assert carol.types() == []
 
 
-def test_an_edit_by_somebody_of_a_muted_conversation_notifies_nobody(alice: Person, bob: Person) -> None:
+def test_an_edit_in_a_muted_conversation_notifies_nobody(alice: Person, bob: Person) -> None:
     post = Status.objects.get(id=alice.post("one")["id"])
     bob.do(f"statuses/{post.id}/reblog")
     bob.do(f"statuses/{post.id}/mute")
@@ -70,7 +68,7 @@ def test_an_edit_by_somebody_of_a_muted_conversation_notifies_nobody(alice: Pers
     assert bob.types() == []
 
 
-def test_very_many_boosters_and_quoters_are_notified_in_steps(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_boosters_and_quoters_are_notified_in_batches(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edits, "BATCH_SIZE", 2)
     post = Status.objects.get(id=alice.post("one")["id"])
     for _number in range(5):

@@ -61,7 +61,7 @@ def read(user: User, **query: Any) -> dict[str, dict[str, Any]]:
     return {one["type"]: one for one in answer.json()}
 
 
-def test_trap_30_each_type_that_is_not_baseline_has_words_and_the_others_have_none(boss: User) -> None:
+def test_trap_30_exactly_the_types_outside_the_baseline_have_a_fallback_text(boss: User) -> None:
     ann, bea = (Account.objects.get(username=name) for name in ("ann", "bea"))
     found = read(boss, **{"supported_types[]": "mention"})
     fallbacks = {name: one["fallback"] for name, one in found.items() if "fallback" in one}
@@ -81,7 +81,7 @@ def test_trap_30_each_type_that_is_not_baseline_has_words_and_the_others_have_no
     assert "<a href=" in fallbacks["admin.report"]["summary"]
 
 
-def test_no_words_where_a_client_says_nothing_or_knows_the_type(boss: User) -> None:
+def test_there_is_no_fallback_for_clients_that_list_no_types_or_know_the_type(boss: User) -> None:
     assert not any("fallback" in one for one in read(boss).values())
     assert not any("fallback" in one for one in read(boss, supported_types="mention").values()), "no list"
     known = read(boss, **{"supported_types[]": ["added_to_collection", "admin.report", "pleroma:emoji_reaction"]})
@@ -94,13 +94,13 @@ def test_no_words_where_a_client_says_nothing_or_knows_the_type(boss: User) -> N
     assert all("fallback" in one for name, one in read(boss, **{"supported_types[]": ""}).items() if name != "mention")
 
 
-def test_words_are_in_the_language_of_the_reader(boss: User) -> None:
+def test_fallback_texts_are_in_the_language_of_the_reader(boss: User) -> None:
     User.objects.filter(pk=boss.pk).update(locale="de")
     title = read(boss, **{"supported_types[]": "mention"})["moderation_warning"]["fallback"]["title"]
     assert title == "Du hast eine Verwarnung von den Leuten erhalten, die diesen Server betreiben"
 
 
-def test_names_that_are_markup_stay_text(boss: User) -> None:
+def test_markup_in_names_is_escaped_in_fallback_texts(boss: User) -> None:
     severed = SeveredAccount.objects.select_related("severance").get()
     severed.severance.target_name = "<b>x</b>.example"
     severed.severance.save()
@@ -125,12 +125,12 @@ def test_fallback_texts_take_one_statement_for_any_number_of_notifications() -> 
 
 
 @pytest.mark.parametrize("supported", [None, (), ("mention",)])
-def test_baseline_types_never_need_words(supported: Any) -> None:
+def test_baseline_types_never_need_a_fallback(supported: Any) -> None:
     assert not any(needs_fallback(name, supported) for name in BASELINE)
     assert needs_fallback("admin.report", supported) is (supported is not None)
 
 
-def test_words_for_a_group_say_how_many_others_have_done_it() -> None:
+def test_the_fallback_of_a_group_counts_the_other_accounts() -> None:
     boss = make_user("boss", role="owner")
     make_account("ann")
     bea = make_account("bea")

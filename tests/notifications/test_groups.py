@@ -12,11 +12,10 @@ from statuses.models import Status
 from tests.conformance.people import here, links
 from tests.factories.accounts import make_account
 from tests.factories.statuses import make_favourite, make_status
-from tests.notifications.test_notifications import Person, alice, bob, carol
+from tests.notifications.people import Person
 from tests.support.client import Api
 from tests.support.work import work
 
-__all__ = ["alice", "bob", "carol"]
 pytestmark = pytest.mark.django_db
 GROUPS = "/api/v2/notifications"
 
@@ -47,7 +46,7 @@ def favourite(*accounts: Account, post: Status) -> list[str]:
     return [str(number) for number in found.values_list("id", flat=True)]
 
 
-def test_those_who_favourite_one_post_are_one_group_with_the_newest_first(alice: Person, post: Status) -> None:
+def test_favourites_of_one_post_form_one_group_newest_first(alice: Person, post: Status) -> None:
     people = [make_account() for _number in range(10)]
     ids = favourite(*people, post=post)
     body = ask(alice.api)
@@ -62,7 +61,7 @@ def test_those_who_favourite_one_post_are_one_group_with_the_newest_first(alice:
     assert "partial_accounts" not in body
 
 
-def test_a_group_stands_once_on_a_page_and_again_on_the_next_as_far_as_it_was_then(
+def test_a_group_is_once_on_a_page_and_again_on_the_next_with_its_older_notifications(
     alice: Person, bob: Person, carol: Person, post: Status
 ) -> None:
     first = favourite(bob.user.account, post=post)
@@ -89,7 +88,7 @@ def test_a_group_stands_once_on_a_page_and_again_on_the_next_as_far_as_it_was_th
     assert before["notifications_count"] == 2
 
 
-def test_a_client_chooses_what_is_grouped_and_of_whom_it_gets_a_small_picture_only(
+def test_clients_choose_the_grouped_types_and_the_accounts_in_short_form(
     alice: Person, bob: Person, carol: Person, post: Status
 ) -> None:
     favourite(bob.user.account, carol.user.account, post=post)
@@ -207,7 +206,7 @@ def pages(person: Person, rel: str, **params: Any) -> list[list[dict[str, Any]]]
     return found
 
 
-def test_a_page_ends_in_a_very_large_group_and_the_next_one_goes_on_there(
+def test_the_page_after_a_very_large_group_continues_where_it_ended(
     alice: Person, bob: Person, carol: Person, post: Status, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bob.post("@alice below")

@@ -7,15 +7,16 @@ from notifications.models import Notification
 from statuses.models import Mention
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import follow, make_favourite, make_remote_status, make_status
-from tests.notifications.test_notifications import Person
+from tests.notifications.people import Person
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("blocker", ["alice", "bob"])
-def test_a_block_removes_the_notifications_of_both_about_each_other(blocker: str) -> None:
-    alice, bob, carol = Person("alice"), Person("bob"), Person("carol")
+def test_a_block_removes_the_notifications_of_both_about_each_other(
+    alice: Person, bob: Person, carol: Person, blocker: str
+) -> None:
     alice.post("@bob hello")
     bob.post("@alice hello")
     carol.post("@alice @bob hello")
@@ -27,8 +28,7 @@ def test_a_block_removes_the_notifications_of_both_about_each_other(blocker: str
     assert Notification.objects.count() == 2
 
 
-def test_a_notification_of_a_post_that_may_be_read_no_more_is_left_out() -> None:
-    alice, bob = Person("alice"), Person("bob")
+def test_notifications_about_posts_that_became_unreadable_are_left_out(alice: Person, bob: Person) -> None:
     alice.do(f"accounts/{bob.id}/follow", {"notify": True})
     work()
     post = bob.post("for followers", visibility="private")
@@ -41,7 +41,7 @@ def test_a_notification_of_a_post_that_may_be_read_no_more_is_left_out() -> None
 
 
 @pytest.mark.parametrize(("followed", "types"), [(False, []), (True, ["favourite", "mention"])])
-def test_people_of_a_blocked_server_notify_nobody_unless_they_are_followed(followed: bool, types: list[str]) -> None:
+def test_accounts_of_a_blocked_server_notify_only_their_followers(followed: bool, types: list[str]) -> None:
     alice = Person("alice")
     account = Account.objects.get(id=alice.id)
     eve = make_remote("eve", "loud.example")

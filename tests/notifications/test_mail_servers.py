@@ -24,7 +24,7 @@ from tests.notifications.mailing import (
     someone,
     subjects,
 )
-from tests.notifications.pushing import Person
+from tests.notifications.people import Person
 from tests.support.work import work
 
 __all__ = ["ann", "bob"]
@@ -49,7 +49,7 @@ class TestMailServers:
         Host.objects.update(retry_at=Now())
         MAILINGS.run()
 
-    def test_an_address_that_is_refused_for_good_gets_no_more_until_it_is_another_one(
+    def test_a_permanently_refused_address_gets_no_mails_until_it_is_changed(
         self, ann: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as patch:
@@ -69,7 +69,7 @@ class TestMailServers:
     @pytest.mark.parametrize(
         "error", [smtplib.SMTPRecipientsRefused({"x": (450, b"later")}), ConnectionRefusedError(), TimeoutError()]
     )
-    def test_a_failure_that_passes_delays_mails_and_repeats_none(
+    def test_a_temporary_failure_delays_mails_and_repeats_none(
         self, ann: Person, bob: Person, monkeypatch: pytest.MonkeyPatch, error: Exception
     ) -> None:
         with monkeypatch.context() as patch:
@@ -134,7 +134,7 @@ class TestMailServers:
         monkeypatch.setattr(MAILINGS, "begin", begin)
         assert len(mailed(ann)) == 2
 
-    def test_somebody_whose_mail_fails_keeps_nobody_from_theirs(
+    def test_a_failing_mail_to_one_user_delays_no_other(
         self, ann: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         sent = mail.EmailMultiAlternatives.send

@@ -21,7 +21,7 @@ from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_favourite, make_reblog, make_remote_status, make_status
 from tests.kernel.test_outbox_kills import kill, wait_for
 from tests.notifications import drain_process
-from tests.notifications.test_notifications import Person
+from tests.notifications.people import Person
 from tests.runtime.processes import eventually
 from tests.support.at_once import at_once
 from tests.support.work import work

@@ -154,7 +154,7 @@ def test_the_strictest_setting_that_concerns_a_sender_applies() -> None:
 
 @pytest.mark.parametrize("handling", [Handling.FILTER, Handling.DROP])
 @pytest.mark.parametrize("type", Type)
-def test_a_policy_against_everybody_stops_the_types_it_may_and_no_others(type: Type, handling: Handling) -> None:
+def test_a_policy_that_drops_everything_applies_only_to_filterable_types(type: Type, handling: Handling) -> None:
     everybody = candidate(
         type=type,
         policy=NotificationPolicy(**dict.fromkeys(POLICY_COLUMNS, handling)),
@@ -180,5 +180,5 @@ def test_a_policy_against_everybody_stops_the_types_it_may_and_no_others(type: T
 
 
 @pytest.mark.parametrize("situation", ["blocked", "muted", "server blocked", "with somebody blocked", "thread muted"])
-def test_a_permitted_sender_who_is_now_blocked_or_muted_notifies_nobody(situation: str) -> None:
+def test_an_accepted_sender_who_is_blocked_or_muted_later_notifies_nobody(situation: str) -> None:
     assert outcome_of(candidate(permitted=True, **SITUATIONS[situation])) is NotificationOutcome.DROP

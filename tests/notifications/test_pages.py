@@ -30,7 +30,7 @@ def keys(text: str) -> list[str]:
     return re.findall(r'id="notification-([^"]+)"', text)
 
 
-def test_what_clients_see_is_shown_in_groups_counted_once_and_removed(ann: User) -> None:
+def test_the_page_shows_the_groups_that_clients_get_marks_them_as_read_and_removes_them(ann: User) -> None:
     browser, api = signed_in(ann), Api(make_token(ann))
     post = make_status(ann.account, "my <b>post</b>")
     others = [make_user(name) for name in ("bea", "cem", "dan")]

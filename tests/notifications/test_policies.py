@@ -17,10 +17,9 @@ from statuses.events import StatusFavourited, StatusPublished
 from statuses.models import Favourite
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import follow, make_favourite, make_remote_status, make_status
-from tests.notifications.test_notifications import Person, alice, bob, carol
+from tests.notifications.people import Person
 from tests.support.work import work
 
-__all__ = ["alice", "bob", "carol"]
 pytestmark = pytest.mark.django_db
 V1, V2 = "/api/v1/notifications/policy", "/api/v2/notifications/policy"
 DEFAULTS = {
@@ -47,7 +46,7 @@ def made(person: Person) -> list[tuple[str, str, bool]]:
     return [(item["type"], item["account"]["acct"], "filtered" in item) for item in found]
 
 
-def test_a_policy_has_defaults_and_changes_only_in_what_is_sent(alice: Person, bob: Person) -> None:
+def test_a_policy_has_defaults_and_only_sent_settings_change(alice: Person, bob: Person) -> None:
     assert alice.api.get(V2).json() == {**DEFAULTS, "summary": NO_REQUESTS}
     assert not NotificationPolicy.objects.exists()
     changed = {**DEFAULTS, "for_bots": "drop", "summary": NO_REQUESTS}
@@ -65,7 +64,7 @@ def test_an_unknown_word_changes_nothing(alice: Person) -> None:
     assert alice.api.get(V2).json() == {**DEFAULTS, "summary": NO_REQUESTS}
 
 
-def test_the_first_version_filters_or_does_not(alice: Person) -> None:
+def test_the_first_version_of_the_policy_only_filters_or_accepts(alice: Person) -> None:
     first = {
         "filter_not_following": False,
         "filter_not_followers": False,
@@ -91,7 +90,7 @@ def test_the_first_version_filters_or_does_not(alice: Person) -> None:
     }
 
 
-def test_whom_one_does_not_follow_waits_or_notifies_nobody(alice: Person, bob: Person, carol: Person) -> None:
+def test_notifications_of_accounts_not_followed_are_held_or_dropped(alice: Person, bob: Person, carol: Person) -> None:
     follow(alice.user.account, carol.user.account)
     change(alice, for_not_following="filter")
     for person in (bob, carol):
@@ -131,7 +130,7 @@ def test_an_account_is_new_for_thirty_days(alice: Person, bob: Person, carol: Pe
     assert made(alice) == [("mention", "dora", False), ("mention", "carol", False), ("mention", "bob", True)]
 
 
-def test_bots_that_one_does_not_follow_can_be_held(alice: Person, bob: Person, carol: Person) -> None:
+def test_notifications_of_bots_not_followed_can_be_held(alice: Person, bob: Person, carol: Person) -> None:
     change(alice, for_bots="filter")
     follow(alice.user.account, carol.user.account)
     for person in (bob, carol):
@@ -147,7 +146,7 @@ def test_bots_that_one_does_not_follow_can_be_held(alice: Person, bob: Person, c
 
 
 @pytest.mark.parametrize("local", [True, False], ids=["here", "elsewhere"])
-def test_a_limited_sender_reaches_only_followers(alice: Person, local: bool) -> None:
+def test_a_limited_sender_notifies_only_followers(alice: Person, local: bool) -> None:
     """Holding limited senders is the default, for all types of notifications (contract, behaviours section 18)."""
     bob = Person("bob").user.account if local else make_remote("bob")
     follow(make_account("fan"), bob)
@@ -227,7 +226,7 @@ class TestPrivateMentions:
         assert len(bob.api.get("/api/v1/conversations").json()) == 1
 
 
-def test_what_concerns_oneself_is_never_held(alice: Person, bob: Person) -> None:
+def test_notifications_about_ones_own_account_are_never_held(alice: Person, bob: Person) -> None:
     change(alice, **dict.fromkeys(POLICY_COLUMNS, "drop"))
     poll = bob.post("Which?", poll={"options": ["a", "b"], "expires_in": 300})
     alice.do(f"polls/{poll['poll']['id']}/votes", {"choices": ["0"]})
@@ -237,7 +236,7 @@ def test_what_concerns_oneself_is_never_held(alice: Person, bob: Person) -> None
     assert alice.types() == ["update"]
 
 
-def test_what_is_held_is_in_no_group(alice: Person, bob: Person) -> None:
+def test_held_notifications_are_in_no_group(alice: Person, bob: Person) -> None:
     change(alice, for_not_following="filter")
     make_favourite(bob.user.account, make_status(alice.user.account))
     (found,) = alice.notifications(include_filtered="true")
@@ -245,7 +244,7 @@ def test_what_is_held_is_in_no_group(alice: Person, bob: Person) -> None:
 
 
 @pytest.mark.parametrize("policy", ["default", "all held"])
-def test_a_post_that_mentions_fifty_costs_as_many_statements_as_one_that_mentions_two(policy: str) -> None:
+def test_a_post_with_many_mentions_costs_as_many_statements_as_one_with_two(policy: str) -> None:
     """The number of queries does not depend on the recipients' policies either."""
     author = make_remote()
 
@@ -265,7 +264,7 @@ def test_a_post_that_mentions_fifty_costs_as_many_statements_as_one_that_mention
     assert cost(2) == cost(50) <= 15
 
 
-def test_two_hundred_favourites_cost_as_many_statements_as_two(alice: Person) -> None:
+def test_many_favourites_cost_as_many_statements_as_two(alice: Person) -> None:
     """A worker handles 200 events together, even if ten thousand are queued."""
     post = make_status(alice.user.account)
     rows = Favourite.objects.bulk_create(Favourite(account=make_remote(), status=post) for _ in range(202))

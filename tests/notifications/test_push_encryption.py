@@ -15,7 +15,7 @@ DEVICE = Device(0x1F2E3D4C5B6A79880123456789ABCDEF0123456789ABCDEF0123456789ABCD
 MESSAGE = "Grüße, 世界".encode()
 
 
-def test_what_decrypts_in_these_tests_agrees_with_the_example_of_rfc_8291() -> None:
+def test_the_decryption_of_these_tests_agrees_with_the_example_of_rfc_8291() -> None:
     number = int.from_bytes(unbase64("q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94"), "big")
     body = (
         "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl"
@@ -25,7 +25,7 @@ def test_what_decrypts_in_these_tests_agrees_with_the_example_of_rfc_8291() -> N
     assert device.open_standard(unbase64(body)) == b"When I grow up, I want to be a watermelon"
 
 
-def test_what_decrypts_in_these_tests_agrees_with_the_example_of_the_draft() -> None:
+def test_the_decryption_of_these_tests_agrees_with_the_example_of_the_draft() -> None:
     number = int.from_bytes(unbase64("9FWl15_QUQAWDaD3k3l50ZBZQJ4au27F1V4F0uLSD_M"), "big")
     device = Device(number, unbase64("R29vIGdvbyBnJyBqb29iIQ"))
     headers = {
@@ -36,7 +36,7 @@ def test_what_decrypts_in_these_tests_agrees_with_the_example_of_the_draft() -> 
     assert device.open(headers, unbase64("6nqAQUME8hNqw5J3kl8cpVVJylXKYqZOeseZG8UueKpA")) == b"I am the walrus"
 
 
-def test_the_device_alone_reads_either_encoding() -> None:
+def test_only_the_device_can_decrypt_either_encoding() -> None:
     encrypting = push_encryption.Device(**DEVICE.keys)
     assert DEVICE.open_standard(encrypting.encrypt(MESSAGE).body) == MESSAGE
     drafted = encrypting.encrypt_as_drafted(MESSAGE)
@@ -69,11 +69,11 @@ def test_no_two_messages_share_a_key_or_a_salt() -> None:
         (base64_of(b"\x02" + DEVICE.public_key[1:33]), False),
     ],
 )
-def test_a_key_is_a_point_of_the_curve(text: str, taken: bool) -> None:
+def test_a_public_key_must_be_a_point_of_the_curve(text: str, taken: bool) -> None:
     assert is_public_key(text) is taken
 
 
-def test_a_secret_that_is_no_base64_is_no_error() -> None:
+def test_a_secret_that_is_not_base64_is_no_error() -> None:
     assert push_encryption.Device(DEVICE.keys["p256dh"], "§§").encrypt(MESSAGE).body
 
 

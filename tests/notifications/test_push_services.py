@@ -19,11 +19,11 @@ from social.kernel import clock
 from social.kernel.runner import TERMS, Host
 from tests.factories.accounts import make_account, make_token
 from tests.factories.push import make_push_subscription
-from tests.notifications.pushing import DEVICE, Person, ann, bob, make_notification, push_again, pushed, queue, service
+from tests.notifications.pushing import DEVICE, Person, ann, make_notification, push_again, pushed, queue, service
 from tests.support.push import PushService, push_service
 from tests.support.work import work
 
-__all__ = ["ann", "bob", "service"]
+__all__ = ["ann", "service"]
 pytestmark = pytest.mark.django_db
 
 
@@ -138,7 +138,7 @@ def test_row_24_pushes_waiting_for_a_slow_service_are_not_sent_after_the_token_w
 @pytest.mark.parametrize(
     "change", ["suspended", "disabled", "sender suspended", "post deleted", "undone", "old", "alerts"]
 )
-def test_a_push_has_the_state_of_the_moment_at_which_it_is_sent(
+def test_the_content_of_a_push_is_read_when_it_is_sent(
     ann: Person, bob: Person, service: PushService, change: str
 ) -> None:
     ann.subscribe(service.endpoint())

@@ -35,7 +35,7 @@ def created(api: Api, target: Any = TARGET, **data: Any) -> dict[str, Any]:
     return body
 
 
-def test_seed_030_a_subscription_is_made_read_changed_and_ended(api: Api) -> None:
+def test_seed_030_a_subscription_is_created_read_changed_and_deleted(api: Api) -> None:
     made = created(api)
     assert made == {
         "id": made["id"],
@@ -54,11 +54,11 @@ def test_seed_030_a_subscription_is_made_read_changed_and_ended(api: Api) -> Non
     assert api.request("DELETE", PUSH).status_code == 200
 
 
-def test_seed_083_new_posts_of_people_who_are_followed_can_be_asked_for(api: Api) -> None:
+def test_seed_083_alerts_for_new_posts_of_followed_accounts_can_be_chosen(api: Api) -> None:
     assert created(api, alerts={"status": "true"})["alerts"] == {"status": True}
 
 
-def test_every_type_is_an_alert_in_every_spelling_and_others_are_dropped(api: Api) -> None:
+def test_alerts_of_every_type_are_accepted_in_every_encoding_and_unknown_ones_dropped(api: Api) -> None:
     assert created(api, alerts=dict.fromkeys(ALERTS, True))["alerts"] == dict.fromkeys(ALERTS, True)
     form = "&".join(
         f"data[alerts][{name}]={value}"
@@ -68,7 +68,7 @@ def test_every_type_is_an_alert_in_every_spelling_and_others_are_dropped(api: Ap
     assert answer.json()["alerts"] == {"mention": True, "follow": False, "poll": False}
 
 
-def test_a_form_subscribes_as_json_does(api: Api) -> None:
+def test_a_subscription_can_be_sent_as_a_form(api: Api) -> None:
     form = f"subscription[endpoint]=https://push.example.org/form&subscription[keys][p256dh]={KEYS['p256dh']}"
     form += f"&subscription[keys][auth]={KEYS['auth']}&subscription[standard]=true&data[policy]=follower"
     answer = api.request("POST", PUSH, form=form)
@@ -93,7 +93,7 @@ def test_a_change_leaves_the_address_as_it_is(api: Api) -> None:
     )
 
 
-def test_a_second_subscription_of_a_token_takes_the_place_of_the_first(api: Api, ann: User) -> None:
+def test_a_second_subscription_of_a_token_replaces_the_first(api: Api, ann: User) -> None:
     first, second = created(api), created(api, alerts={"poll": True})
     assert first["id"] != second["id"]
     assert [str(row.id) for row in PushSubscription.objects.all()] == [second["id"]]
@@ -116,7 +116,7 @@ def test_a_request_without_a_subscription_is_a_bad_request(api: Api, sent: Any) 
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_data_that_is_no_object_is_not_understood(api: Api, method: str) -> None:
+def test_data_that_is_not_an_object_is_refused(api: Api, method: str) -> None:
     created(api)
     answer = api.request(method, PUSH, {"subscription": TARGET, "data": "text"})
     assert answer.status_code == 400
@@ -144,7 +144,7 @@ def test_data_that_is_no_object_is_not_understood(api: Api, method: str) -> None
         ("https://push.example.org/" + "x" * 10_000, "Endpoint is invalid"),
     ],
 )
-def test_addresses_that_this_server_never_asks_are_refused(api: Api, endpoint: str | None, text: str) -> None:
+def test_endpoints_that_this_server_may_not_call_are_refused(api: Api, endpoint: str | None, text: str) -> None:
     answer = api.post(PUSH, {"subscription": {"endpoint": endpoint, "keys": KEYS}})
     assert answer.status_code == 422
     assert answer.json() == {"error": f"Validation failed: {text}"}
@@ -162,19 +162,19 @@ def test_addresses_that_this_server_never_asks_are_refused(api: Api, endpoint: s
         ("text", f"Key p256dh can't be blank, Key auth can't be blank, {KEY_ERROR}"),
     ],
 )
-def test_keys_with_which_nothing_can_be_encrypted_are_refused(api: Api, keys: Any, text: str) -> None:
+def test_invalid_keys_of_a_device_are_refused(api: Api, keys: Any, text: str) -> None:
     answer = api.post(PUSH, {"subscription": {"endpoint": TARGET["endpoint"], "keys": keys}})
     assert answer.status_code == 422
     assert answer.json() == {"error": f"Validation failed: {text}"}
 
 
-def test_a_secret_of_the_device_is_any_text_and_a_policy_any_that_can_be_kept(api: Api) -> None:
+def test_any_text_is_accepted_as_secret_and_any_storable_text_as_policy(api: Api) -> None:
     made = created(api, TARGET | {"keys": {"p256dh": KEYS["p256dh"], "auth": "abc"}}, policy="nonsense")
     assert made["policy"] == "nonsense"
     assert api.put(PUSH, {"data": {"policy": "x" * 65}}).status_code == 422
 
 
-def test_row_20_the_subscription_of_another_token_is_out_of_reach(api: Api, ann: User) -> None:
+def test_row_20_the_subscription_of_another_token_cannot_be_read_or_changed(api: Api, ann: User) -> None:
     created(api)
     for other in (make_token(ann), make_token(make_user("eve"))):
         assert Api(other).get(PUSH).status_code == 404
@@ -184,7 +184,7 @@ def test_row_20_the_subscription_of_another_token_is_out_of_reach(api: Api, ann:
 
 
 @pytest.mark.parametrize("end", ["revoke", "password", "second factor"])
-def test_row_24_a_token_that_ends_takes_its_subscription_along(api: Api, ann: User, end: str) -> None:
+def test_row_24_the_subscription_of_a_revoked_token_ends(api: Api, ann: User, end: str) -> None:
     created(api)
     if end == "revoke":
         revoke_tokens(AccessToken.objects.filter(token=api.token))
@@ -195,7 +195,7 @@ def test_row_24_a_token_that_ends_takes_its_subscription_along(api: Api, ann: Us
     assert not PushSubscription.objects.exists()
 
 
-def test_row_69_subscriptions_of_one_person_are_bounded_and_the_oldest_ends(
+def test_row_69_subscriptions_per_user_are_limited_and_the_oldest_ends(
     ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert push.SUBSCRIPTIONS_LIMIT >= 50
@@ -205,7 +205,7 @@ def test_row_69_subscriptions_of_one_person_are_bounded_and_the_oldest_ends(
     assert set(PushSubscription.objects.all()) == {other, *made[1:]}
 
 
-def test_a_push_service_can_end_a_subscription_by_the_address_that_came_with_a_message(api: Api, ann: User) -> None:
+def test_a_push_service_can_end_a_subscription_with_the_link_in_a_message(api: Api, ann: User) -> None:
     made = make_push_subscription(str(api.token))
     address = unsubscribe_url(made.id).removeprefix(django_settings.BASE_URL)
     for wrong in (f"{address}x", address.replace(str(made.id), str(made.id + 1)), "/api/web/push_subscriptions/1"):

@@ -51,7 +51,7 @@ def bob() -> User:
     return make_user("bob")
 
 
-def test_a_suspended_server_notifies_each_person_of_what_it_cost_them(ann: User, bob: User) -> None:
+def test_the_suspension_of_a_server_notifies_each_user_of_their_lost_follows(ann: User, bob: User) -> None:
     carol = make_user("carol")
     zoe, yan = make_remote("zoe", SERVER), make_remote("yan", f"sub.{SERVER}")
     for follower, target in ((ann.account, zoe), (ann.account, yan), (zoe, ann.account), (yan, bob.account)):
@@ -72,7 +72,7 @@ def test_a_suspended_server_notifies_each_person_of_what_it_cost_them(ann: User,
     assert Severance.objects.count() == 1, "one act"
 
 
-def test_ones_own_block_of_a_server_and_a_suspended_account_are_acts_of_their_own(ann: User, bob: User) -> None:
+def test_a_users_block_of_a_server_and_a_suspended_account_notify_of_lost_follows_too(ann: User, bob: User) -> None:
     fan, friend, other = make_remote("fan"), make_remote("friend"), make_remote("other", "other.example")
     follow(fan, ann.account)
     follow(ann.account, friend)
@@ -98,7 +98,7 @@ def test_accounts_that_lose_no_follow_are_not_notified(ann: User) -> None:
     assert not Severance.objects.exists()
 
 
-def test_many_follows_of_many_people_end_in_steps_and_each_person_is_notified_once(
+def test_many_follows_end_in_batches_and_each_user_is_notified_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for module, size in ((severing, 3), (domain_rules, 2), (severances, 2)):
@@ -125,7 +125,7 @@ def test_a_repeated_severance_notifies_nobody_twice(ann: User) -> None:
     assert event_of(ann) == before
 
 
-def test_a_follow_that_comes_back_while_the_rest_ends_is_kept_and_counted_once(ann: User) -> None:
+def test_a_follow_renewed_while_others_are_ended_is_kept_and_counted_once(ann: User) -> None:
     zoe = make_remote("zoe")
     for _time in range(2):
         follow(zoe, ann.account)
@@ -135,7 +135,7 @@ def test_a_follow_that_comes_back_while_the_rest_ends_is_kept_and_counted_once(a
     assert SeveredFollow.objects.count() == 1
 
 
-def test_a_suspension_taken_back_at_once_ends_nothing(ann: User) -> None:
+def test_an_immediately_undone_suspension_ends_no_follows(ann: User) -> None:
     zoe = make_remote("zoe")
     follow(zoe, ann.account)
     suspend_account(by=OPERATOR, account=zoe)
@@ -145,7 +145,7 @@ def test_a_suspension_taken_back_at_once_ends_nothing(ann: User) -> None:
     assert notified(ann) == []
 
 
-def test_the_follows_of_a_server_end_with_those_of_people_who_were_suspended_before(ann: User) -> None:
+def test_the_suspension_of_a_server_also_ends_follows_of_accounts_suspended_before(ann: User) -> None:
     zoe = make_remote("zoe", SERVER)
     follow(ann.account, zoe)
     suspend_account(by=OPERATOR, account=zoe)
@@ -156,7 +156,7 @@ def test_the_follows_of_a_server_end_with_those_of_people_who_were_suspended_bef
     assert event_of(ann)["following_count"] == 1
 
 
-def test_blocking_the_server_again_is_another_act(ann: User) -> None:
+def test_blocking_a_server_again_notifies_again(ann: User) -> None:
     for _time in range(2):
         follow(make_remote(), ann.account)
         block_domain(account=ann.account, domain="remote.example")
@@ -187,7 +187,7 @@ def test_ending_twenty_follows_costs_as_many_statements_as_ending_five(ann: User
     assert cost(5) == cost(20)
 
 
-def test_the_lists_outlast_what_a_suspended_account_had_and_go_with_the_account_itself(
+def test_lists_of_lost_follows_are_kept_until_the_account_is_deleted(
     ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fan = make_remote("fan")
@@ -229,7 +229,7 @@ def test_accounts_that_lose_follows_by_an_erasure_are_notified(
     assert (event["type"], event["target_name"], event["following_count"]) == ("account_suspension", "bob", 1)
 
 
-def test_row_20_ended_follows_are_shown_to_their_owner_only(ann: User, bob: User) -> None:
+def test_row_20_lost_follows_are_shown_to_their_owner_only(ann: User, bob: User) -> None:
     fan = make_remote("fan", SERVER)
     follow(fan, ann.account)
     follow(fan, bob.account)

@@ -24,7 +24,7 @@ from tests.notifications.mailing import (
     someone,
     subjects,
 )
-from tests.notifications.pushing import Person
+from tests.notifications.people import Person
 from tests.support.work import work
 from timelines.models import Marker
 

@@ -13,11 +13,10 @@ from social.kernel import clock
 from social.kernel.cursors import Cursor
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_favourite, make_remote_status, make_status
-from tests.notifications.test_notifications import Person, alice, bob, carol
+from tests.notifications.people import Person
 from tests.support.work import work
 from tests.timelines.plans import looked_at
 
-__all__ = ["alice", "bob", "carol"]
 pytestmark = pytest.mark.django_db
 COUNT = "/api/v1/notifications/unread_count"
 PAGE = 20
@@ -87,7 +86,9 @@ def fill(alice: Person, number: int, **values: Any) -> None:
     ],
     ids=["all", "one type", "three types", "without a type", "with held ones", "one type, with held ones"],
 )
-def test_a_count_and_a_page_read_as_much_among_many_as_among_few(alice: Person, wanted: NotificationFilter) -> None:
+def test_counting_and_listing_read_as_many_rows_among_many_notifications_as_among_few(
+    alice: Person, wanted: NotificationFilter
+) -> None:
     """Whatever types are requested, a million favourites do not slow down the search for mentions."""
     for _ in range(3):
         make_remote_status(make_remote(), mentions=[alice.user.account])
@@ -105,7 +106,7 @@ def test_a_count_and_a_page_read_as_much_among_many_as_among_few(alice: Person, 
     assert all(now <= before + PAGE for now, before in zip(cost(), few, strict=True))
 
 
-def test_a_page_of_one_sender_reads_as_much_among_many_as_among_few(alice: Person) -> None:
+def test_listing_one_sender_reads_as_many_rows_among_many_notifications_as_among_few(alice: Person) -> None:
     sender = make_remote()
     wanted = NotificationFilter(from_account_id=sender.id)
 

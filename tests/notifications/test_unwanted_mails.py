@@ -21,7 +21,7 @@ from tests.notifications.mailing import (
     pass_time,
     subjects,
 )
-from tests.notifications.pushing import Person
+from tests.notifications.people import Person
 from tests.support.work import work
 from timelines.stores import channels
 

@@ -88,7 +88,7 @@ def served(media_root: Path) -> list[Path]:
     return [path for path in media_root.rglob("*") if path.is_file()]
 
 
-def test_an_upload_is_shown_and_posted_once_it_was_found_clean(alice: Account, scanner: Scanner) -> None:
+def test_an_upload_is_shown_and_can_be_posted_after_a_clean_scan(alice: Account, scanner: Scanner) -> None:
     for data, name, kind in ((picture(), "a.png", "image/png"), (sample("audio/wav"), "a.wav", "audio/wav")):
         answer = upload(alice, data, name, kind)
         assert answer.status_code == 202
@@ -105,7 +105,7 @@ def test_an_upload_is_shown_and_posted_once_it_was_found_clean(alice: Account, s
     assert not MediaAttachment.objects.exclude(source="").exists(), "what was sent is gone"
 
 
-def test_what_is_refused_is_kept_where_nothing_is_served_from_until_staff_release_it(
+def test_a_refused_file_stays_in_quarantine_until_staff_release_it(
     alice: Account, scanner: Scanner, media_root: Path
 ) -> None:
     media_id = upload(alice, BAD).json()["id"]
@@ -186,7 +186,7 @@ def test_while_the_scanner_does_not_answer_uploads_wait(alice: Account, scanner:
     assert set(MediaAttachment.objects.values_list("processing", "attempts")) == {("complete", 1)}
 
 
-def test_who_changes_a_picture_of_the_profile_waits_for_the_scanner(alice: Account, scanner: Scanner) -> None:
+def test_a_change_of_a_profile_picture_waits_for_the_scanner(alice: Account, scanner: Scanner) -> None:
     def change(data: bytes) -> int:
         file = SimpleUploadedFile("a.png", data, "image/png")
         answer = api_of(alice).upload("PATCH", "/api/v1/accounts/update_credentials", avatar=file)
@@ -232,7 +232,7 @@ def test_copies_of_other_servers_files_are_scanned_before_they_are_shown(
         assert show(path % bad.id).status_code < 400
 
 
-def test_a_program_may_be_the_scanner(settings: Any) -> None:
+def test_the_scanner_may_be_a_program(settings: Any) -> None:
     def ask(program: str) -> scanning.ScanResult:
         settings.MEDIA_SCANNER = f"command:{sys.executable} -c '{program}'"
         return scanning.scan(BytesIO(b"forbidden"), "image/png", "x", seconds=10)
@@ -264,7 +264,7 @@ def test_pictures_of_staff_are_scanned_as_well(scanner: Scanner) -> None:
     assert set(QuarantinedFile.objects.values_list("source", flat=True)) == {"staff"}
 
 
-def test_a_large_file_is_handed_to_the_scanner_in_pieces(scanner: Scanner, tmp_path: Path, settings: Any) -> None:
+def test_a_large_file_is_sent_to_the_scanner_in_chunks(scanner: Scanner, tmp_path: Path, settings: Any) -> None:
     large = tmp_path / "large"
     large.write_bytes(bytes(24 << 20))
 

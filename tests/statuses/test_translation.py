@@ -54,7 +54,7 @@ def translate(account: Account, status: Status, lang: str | None = "en", code: i
     return answer.json()
 
 
-def test_all_texts_of_a_post_are_translated_and_what_has_no_translation_stays(
+def test_all_texts_of_a_post_are_translated_and_untranslatable_parts_stay(
     alice: Account, bob: Account, service: Translator, media_root: Path
 ) -> None:
     CustomEmoji.objects.create(shortcode="cat", image="cat.png")
@@ -81,7 +81,7 @@ def test_all_texts_of_a_post_are_translated_and_what_has_no_translation_stays(
     assert options == [{"title": "ROT & :cat:"}, {"title": "GRÜN"}]
 
 
-def test_deepl_is_asked_as_its_api_wants(alice: Account, deepl: Translator) -> None:
+def test_requests_to_deepl_follow_its_api(alice: Account, deepl: Translator) -> None:
     found = translate(alice, make_status(alice, "katzen", language="de"), "zh-CN")
     assert (found["content"], found["language"], found["provider"]) == ("<p>KATZEN</p>", "zh-HANS", "DeepL.com")
     assert deepl.translations == [
@@ -97,7 +97,7 @@ def test_deepl_is_asked_as_its_api_wants(alice: Account, deepl: Translator) -> N
     assert "Try again later" in translate(alice, make_status(alice, "d", language="de"), "en", 503)["error"]
 
 
-def test_a_post_without_a_language_is_translated_from_what_the_service_finds(
+def test_a_post_without_a_language_is_translated_from_the_detected_language(
     alice: Account, service: Translator
 ) -> None:
     post = make_remote_status(make_remote("zoe"), "<p>neko</p>", language=None)
@@ -108,7 +108,9 @@ def test_a_post_without_a_language_is_translated_from_what_the_service_finds(
     assert known == {"de": ["en", "ja"], "en": ["de", "ja"], "ja": ["de", "en"], "und": ["de", "en", "ja"]}
 
 
-def test_clients_learn_whether_there_is_translation(alice: Account, service: Translator, settings: Any) -> None:
+def test_the_instance_document_shows_whether_translation_is_available(
+    alice: Account, service: Translator, settings: Any
+) -> None:
     def enabled() -> bool:
         found: bool = Api().get("/api/v2/instance").json()["configuration"]["translation"]["enabled"]
         return found
@@ -121,7 +123,9 @@ def test_clients_learn_whether_there_is_translation(alice: Account, service: Tra
     assert service.asked == []
 
 
-def test_only_what_everybody_may_read_leaves_this_server(alice: Account, bob: Account, service: Translator) -> None:
+def test_only_posts_that_everybody_may_read_are_sent_to_the_translation_service(
+    alice: Account, bob: Account, service: Translator
+) -> None:
     follow(bob, alice)
     unlisted = make_status(alice, "offen", visibility="unlisted", language="de")
     assert translate(bob, make_reblog(alice, unlisted))["content"] == "<p>OFFEN</p>"
@@ -139,7 +143,7 @@ def test_only_what_everybody_may_read_leaves_this_server(alice: Account, bob: Ac
     assert len(service.translations) == 1
 
 
-def test_a_translation_is_asked_for_once_for_each_version_and_language(
+def test_a_translation_is_requested_once_for_each_version_and_language(
     alice: Account, bob: Account, service: Translator, settings: Any
 ) -> None:
     post = make_status(alice, "katze", language="de")
@@ -175,7 +179,7 @@ def test_markup_and_links_of_the_service_are_not_shown(alice: Account, service: 
         assert link in shown
 
 
-def test_links_keep_their_place_their_address_and_the_names_in_them() -> None:
+def test_links_in_translations_keep_their_place_address_and_names() -> None:
     text = '<p><a href="https://a.example/?x=1&amp;y=2" rel="nofollow noopener" target="_blank">die seite</a> <em>und</em></p>'
     sent = prepare_html(text)
     assert sent == '<p><a href="https://a.example/?x=1&amp;y=2">die seite</a> <em>und</em></p>'
@@ -203,7 +207,7 @@ def test_links_keep_their_place_their_address_and_the_names_in_them() -> None:
         (302, b""),
     ],
 )
-def test_an_answer_of_another_shape_or_size_is_no_translation(
+def test_an_invalid_response_of_the_service_is_refused(
     alice: Account, service: Translator, answer: tuple[int, bytes]
 ) -> None:
     post = make_status(alice, "katze", language="de")
@@ -214,7 +218,7 @@ def test_an_answer_of_another_shape_or_size_is_no_translation(
     assert translate(alice, post)["content"] == "<p>KATZE</p>"
 
 
-def test_a_service_that_does_not_know_its_languages_is_left_alone_for_a_minute(
+def test_after_a_failed_request_for_languages_the_service_is_not_called_for_a_minute(
     alice: Account, service: Translator
 ) -> None:
     service.answer = (200, orjson.dumps([{"code": "de"}]))
@@ -245,7 +249,7 @@ def test_a_very_long_post_is_not_sent(alice: Account, service: Translator) -> No
     assert service.translations == []
 
 
-def test_the_address_of_the_service_must_be_allowed_to_be_here(
+def test_a_translation_service_on_this_machine_must_be_allowed(
     alice: Account, service: Translator, settings: Any
 ) -> None:
     settings.TRANSLATION_SERVICE_LOOPBACK = False

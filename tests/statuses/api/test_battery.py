@@ -353,5 +353,5 @@ ROWS = [
 test_promises = battery(ROWS)
 
 
-def test_nobodys_id_is_nobodys(db: None) -> None:
+def test_an_invalid_account_id_is_not_found(db: None) -> None:
     assert not Account.objects.filter(id=NOBODYS_ID).exists()

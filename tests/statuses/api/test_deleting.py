@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 STATUSES = "/api/v1/statuses"
 
 
-def test_trap_36_deleting_gives_back_the_source_and_usable_files(alice: Account) -> None:
+def test_trap_36_deleting_returns_the_source_and_reusable_files(alice: Account) -> None:
     media = make_media(alice)
     posted = post_as(alice, status="*hello* #x", media_ids=[str(media.id)])
     api = api_of(alice)
@@ -38,16 +38,14 @@ def test_deleting_with_its_files_removes_them(alice: Account) -> None:
     assert api_of(alice).post(STATUSES, {"media_ids": [str(media.id)]}).status_code == 422
 
 
-def test_a_boost_can_be_deleted_by_its_own_id_also_when_the_post_cannot_be_read_any_more(
-    alice: Account, bob: Account
-) -> None:
+def test_a_boost_can_be_deleted_by_its_own_id_even_if_the_post_is_unreadable(alice: Account, bob: Account) -> None:
     reblog = make_reblog(bob, make_status(alice))
     block(alice, bob)
     assert api_of(bob).delete(f"{STATUSES}/{reblog.id}").status_code == 200
     assert Status.objects.get(id=reblog.id).is_deleted
 
 
-def test_nobody_deletes_somebody_elses_post(alice: Account, bob: Account) -> None:
+def test_only_the_author_can_delete_a_post(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     assert api_of(bob).delete(f"{STATUSES}/{status.id}").status_code == 404
     assert not Status.objects.get(id=status.id).is_deleted

@@ -21,7 +21,7 @@ DRAFTS, SCHEDULED, STATUSES = "/api/v1/drafts", "/api/v1/scheduled_statuses", "/
 FAKED = ("5056-10-12T08:00:00.000Z", "9999-01-26T10:00:00.000Z", "3000-01-01T00:00:00Z")
 
 
-def test_a_draft_holds_what_no_post_may_and_becomes_one_when_it_is_right(alice: Account, bob: Account) -> None:
+def test_a_draft_may_be_invalid_as_a_post_and_is_published_once_it_is_valid(alice: Account, bob: Account) -> None:
     api, parent, media = api_of(alice), make_status(bob), make_media(alice)
     long = {
         "status": "x" * 600,
@@ -55,7 +55,7 @@ def test_a_draft_holds_what_no_post_may_and_becomes_one_when_it_is_right(alice: 
     assert MediaAttachment.objects.filter(status=None).get() == media
 
 
-def test_what_is_kept_is_bounded_and_only_the_authors_own(alice: Account, bob: Account, monkeypatch: Any) -> None:
+def test_drafts_are_limited_and_visible_to_their_author_only(alice: Account, bob: Account, monkeypatch: Any) -> None:
     api = api_of(alice)
     foreign = make_media(bob)
     for wrong in (
@@ -95,7 +95,7 @@ def test_posts_that_apps_schedule_beyond_the_year_3000_are_drafts(alice: Account
         assert api.post(STATUSES, {"status": "x", "scheduled_at": never}).status_code == 422
 
 
-def test_a_draft_that_meets_a_rule_of_staff_is_held_when_it_is_published(alice: Account) -> None:
+def test_a_draft_that_matches_a_spam_rule_is_held_when_it_is_published(alice: Account) -> None:
     make_rule(words=["casino"])
     api = api_of(alice)
     draft = api.post(DRAFTS, {"status": "casino"}).json()
@@ -105,7 +105,7 @@ def test_a_draft_that_meets_a_rule_of_staff_is_held_when_it_is_published(alice: 
     assert not Status.objects.exists()
 
 
-def test_members_save_drafts_where_they_write_and_go_on_later(alice: Account, bob: Account) -> None:
+def test_users_save_drafts_on_the_writing_page_and_continue_later(alice: Account, bob: Account) -> None:
     parent, browser = make_status(bob, "question"), signed_in(alice.user)
     form = {"visibility": "unlisted", "quote_policy": "public", "key": "one", "next": "/"}
     form |= {"option_1": "tea", "option_2": "coffee"}

@@ -96,7 +96,7 @@ def test_trap_35_an_edit_keeps_id_audience_language_and_quote_policy_and_clears_
         ),
     ],
 )
-def test_an_edit_is_held_to_the_rules_of_a_new_post(alice: Account, body: dict[str, Any], error: Any) -> None:
+def test_an_edit_must_follow_the_rules_for_new_posts(alice: Account, body: dict[str, Any], error: Any) -> None:
     post = make_status(alice, "stays", spoiler_text="warned")
     answer = _put(alice, post, body)
     assert (answer.status_code, answer.json()) == (422, error)
@@ -133,7 +133,7 @@ def test_an_edit_that_changes_nothing_writes_nothing(alice: Account, published: 
     assert (post.quote_policy, post.edited_at) == (0, None)
 
 
-def test_trap_32_history_has_every_version_the_oldest_first_and_one_of_a_post_never_edited(
+def test_trap_32_history_lists_every_version_oldest_first_and_one_for_an_unedited_post(
     alice: Account, bob: Account
 ) -> None:
     post = make_status(alice, "one :)", spoiler_text="w")
@@ -155,7 +155,7 @@ def test_trap_32_history_has_every_version_the_oldest_first_and_one_of_a_post_ne
     assert len(_history(bob, boost)) == 3
 
 
-def test_source_is_what_was_typed_for_any_token_that_may_read_the_post(alice: Account, bob: Account) -> None:
+def test_the_source_is_the_text_as_typed_for_every_token_that_may_read_the_post(alice: Account, bob: Account) -> None:
     post = make_status(alice, "two *words* #x\n\n@bob", spoiler_text="w", visibility="private")
     source = api_of(alice).get(f"{STATUSES}/{post.id}/source").json()
     check("StatusSource", source)
@@ -175,7 +175,7 @@ def test_the_source_of_a_post_without_text_is_empty_and_that_of_another_server_i
 
 
 @pytest.mark.parametrize("name", ["history", "source"])
-def test_row_19_versions_and_source_are_for_who_may_read_the_post(alice: Account, bob: Account, name: str) -> None:
+def test_row_19_versions_and_source_are_only_for_readers_of_the_post(alice: Account, bob: Account, name: str) -> None:
     private, blocked = make_status(alice, "x", visibility="private"), make_status(alice, "y")
     _edited(alice, private, {"status": "z"})
     missing = api_of(bob).get(f"{STATUSES}/1/{name}")
@@ -187,7 +187,7 @@ def test_row_19_versions_and_source_are_for_who_may_read_the_post(alice: Account
     assert api_of(bob).get(f"{STATUSES}/{blocked.id}/{name}").status_code == 404
 
 
-def test_files_are_reordered_described_exchanged_and_dropped(alice: Account, bob: Account) -> None:
+def test_an_edit_can_reorder_describe_exchange_and_remove_files(alice: Account, bob: Account) -> None:
     first, second, other = (make_media(alice, word) for word in ("a", "b", "c"))
     post = make_status(alice, "Two", media=[first, second])
 
@@ -234,7 +234,7 @@ def test_files_are_reordered_described_exchanged_and_dropped(alice: Account, bob
     assert set(MediaAttachment.objects.values_list("id", flat=True)) == {other.id}
 
 
-def test_trap_14_changes_of_files_are_read_in_every_spelling(alice: Account) -> None:
+def test_trap_14_changes_of_files_are_accepted_in_every_encoding(alice: Account) -> None:
     media = make_media(alice)
     post = make_status(alice, "One", media=[media])
     form = (
@@ -306,7 +306,7 @@ def test_a_quote_stays_and_its_text_may_be_empty(alice: Account, bob: Account) -
     assert [version["quote"]["state"] for version in _history(bob, post)] == ["accepted", "accepted"]
 
 
-def test_who_is_not_mentioned_any_more_still_reads_a_direct_post(alice: Account, bob: Account) -> None:
+def test_an_account_that_is_no_longer_mentioned_still_reads_a_direct_post(alice: Account, bob: Account) -> None:
     post = make_status(alice, "@bob secret", visibility="direct")
     assert _edited(alice, post, {"status": "secret"})["mentions"] == []
     assert api_of(bob).get(f"{STATUSES}/{post.id}").status_code == 200
@@ -330,9 +330,7 @@ def test_counters_of_hashtags_follow_edits(alice: Account) -> None:
     assert counts(post) == (0, 0, 0)
 
 
-def test_of_very_many_versions_the_first_and_the_newest_are_kept(
-    alice: Account, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_and_the_newest_of_many_versions_are_stored(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(revising, "VERSIONS_LIMIT", 3)
     post = make_status(alice, "0")
     for number in range(1, 7):
@@ -340,12 +338,12 @@ def test_of_very_many_versions_the_first_and_the_newest_are_kept(
     assert [version["content"] for version in _history(None, post)] == [f"<p>{n}</p>" for n in (0, 4, 5, 6)]
 
 
-def test_a_description_is_escaped_nowhere_and_html_in_a_text_always(alice: Account) -> None:
+def test_html_in_an_edited_text_is_escaped(alice: Account) -> None:
     post = make_status(alice, "x")
     assert _edited(alice, post, {"status": "<script>alert(1)</script>"})["content"].startswith("<p>&lt;script&gt;")
 
 
-def test_translation_is_not_set_up(alice: Account, bob: Account) -> None:
+def test_without_a_translation_service_translating_is_404(alice: Account, bob: Account) -> None:
     public, private = make_status(alice), make_status(alice, visibility="private")
     for author, status in ((bob, public), (alice, public), (alice, private)):
         answer = api_of(author).post(f"{STATUSES}/{status.id}/translate")
@@ -354,12 +352,12 @@ def test_translation_is_not_set_up(alice: Account, bob: Account) -> None:
     assert hidden.content == api_of(bob).post(f"{STATUSES}/1/translate").content
 
 
-def test_row_34_bodies_of_an_edit_have_their_limits(alice: Account) -> None:
+def test_row_34_the_body_of_an_edit_is_limited(alice: Account) -> None:
     post = make_status(alice)
     assert _put(alice, post, {"status": "x" * 1_000_000}).status_code == 422
 
 
-def test_an_edit_exchanges_the_preview_of_a_link_or_takes_it_away(alice: Account) -> None:
+def test_an_edit_replaces_or_removes_the_preview_of_a_link(alice: Account) -> None:
     post = make_status(alice, "https://example.org/one")
     links = []
     for text in ("", "https://example.org/two", "no link"):

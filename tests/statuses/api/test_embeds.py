@@ -26,7 +26,7 @@ def oembed(url: str, **sizes: Any) -> Any:
     return Api().get("/api/oembed", {"url": url, **sizes})
 
 
-def test_a_post_anybody_may_read_is_embedded_by_each_of_its_addresses(alice: Account) -> None:
+def test_a_public_post_can_be_embedded_by_each_of_its_addresses(alice: Account) -> None:
     Account.objects.filter(id=alice.id).update(display_name="<Alice>")
     for visibility in ("public", "unlisted"):
         status = make_status(alice, "hello", visibility=visibility)
@@ -62,14 +62,14 @@ def test_a_post_anybody_may_read_is_embedded_by_each_of_its_addresses(alice: Acc
         ("-1", "must be greater than or equal to 0"),
     ],
 )
-def test_a_room_that_no_page_has_is_refused(alice: Account, name: str, size: str, reason: str) -> None:
+def test_an_invalid_frame_size_is_refused(alice: Account, name: str, size: str, reason: str) -> None:
     page = f"http://social.localhost/@alice/{make_status(alice).id}"
     assert oembed(page, **{name: "65535"}).json()[name[3:]] == 65535
     answer = oembed(page, **{name: size})
     assert (answer.status_code, answer.json()["error"]) == (422, f"Validation failed: {name.capitalize()} {reason}")
 
 
-def test_row_40_what_not_everybody_may_read_is_embedded_by_nobody(alice: Account) -> None:
+def test_row_40_only_public_and_unlisted_posts_can_be_embedded(alice: Account) -> None:
     public = make_status(alice)
     hidden = [make_status(alice, visibility=visibility) for visibility in ("private", "direct")]
     boost, remote = make_reblog(alice, public), make_remote_status(make_remote())
@@ -96,7 +96,7 @@ def test_row_40_what_not_everybody_may_read_is_embedded_by_nobody(alice: Account
     assert Api().get(f"/@alice/{public.id}/embed", headers=HTML).status_code == 404
 
 
-def test_only_the_page_for_frames_may_stand_in_a_frame(alice: Account) -> None:
+def test_only_the_embed_page_may_be_framed(alice: Account) -> None:
     status = make_status(alice, "hello <b>", media=[make_media(alice, "a plate")], spoiler_text="food & more")
     for path in (f"/@alice/{status.id}/embed", f"/users/alice/statuses/{status.id}/embed"):
         answer = Api().get(path, headers=HTML)
@@ -122,7 +122,7 @@ def heads(path: str) -> dict[str, str]:
 
 
 @needs_federation
-def test_pages_say_what_they_are_to_whoever_previews_them(alice: Account) -> None:
+def test_pages_describe_themselves_in_preview_metadata(alice: Account) -> None:
     Account.objects.filter(id=alice.id).update(display_name="Al <i>", note_html="<p>I write</p><p>much</p>")
     text = "one two\nthree " + "word " * 90
     status = make_status(alice, text, media=[make_media(alice, "a plate")])
@@ -140,7 +140,7 @@ def test_pages_say_what_they_are_to_whoever_previews_them(alice: Account) -> Non
 
 
 @needs_federation
-def test_what_an_author_has_covered_is_in_no_preview(alice: Account) -> None:
+def test_content_behind_a_warning_is_in_no_preview(alice: Account) -> None:
     covered = make_status(alice, "the end", spoiler_text="spoiler", media=[make_media(alice, "a plate")])
     sensitive = make_status(alice, "look", sensitive=True, media=[make_media(alice, "a plate")])
     for status, description in ((covered, "spoiler"), (sensitive, "look")):
@@ -151,7 +151,7 @@ def test_what_an_author_has_covered_is_in_no_preview(alice: Account) -> None:
 
 
 @needs_federation
-def test_a_preview_shows_the_header_of_a_person_else_their_picture_and_never_a_placeholder(alice: Account) -> None:
+def test_a_profile_preview_shows_the_header_or_else_the_avatar_and_never_a_placeholder(alice: Account) -> None:
     status = make_status(alice, "hello")
     for header, avatar, of_profile, of_post in (
         ("", "", "/static/thumbnail.png", "/static/thumbnail.png"),
@@ -170,7 +170,7 @@ def test_a_preview_shows_the_header_of_a_person_else_their_picture_and_never_a_p
 
 
 @needs_federation
-def test_a_preview_of_a_quote_says_what_its_author_wrote_not_the_address_of_the_quoted(alice: Account) -> None:
+def test_the_preview_of_a_quote_shows_its_text_without_the_quoted_address(alice: Account) -> None:
     status = make_status(alice, "Look there", quoted_status_id=make_status(alice, "over here").id)
     page = Api().get(f"/@alice/{status.id}", headers=HTML).content.decode()
     assert heads(f"/@alice/{status.id}")["og:description"] == "Look there"

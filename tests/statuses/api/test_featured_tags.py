@@ -33,7 +33,7 @@ def feature(api: Api, name: str) -> dict[str, Any]:
     return found
 
 
-def test_seed_034_a_hashtag_is_shown_on_a_profile_and_taken_off(ann: User, api: Api) -> None:
+def test_seed_034_a_hashtag_is_featured_on_a_profile_and_removed(ann: User, api: Api) -> None:
     made = feature(api, "#Cats")
     assert made == {
         "id": made["id"],
@@ -52,7 +52,7 @@ def test_seed_034_a_hashtag_is_shown_on_a_profile_and_taken_off(ann: User, api: 
     assert api.get(PATH).json() == []
 
 
-def test_posts_before_and_after_are_counted_and_deleted_ones_no_more(api: Api) -> None:
+def test_featured_hashtags_count_earlier_and_later_posts_but_not_deleted_ones(api: Api) -> None:
     first = post(api, "#cats")
     post(api, "#cats unlisted", "unlisted")
     private = post(api, "#cats for followers", "private")
@@ -65,7 +65,7 @@ def test_posts_before_and_after_are_counted_and_deleted_ones_no_more(api: Api) -
     assert api.get(PATH).json()[0]["statuses_count"] == "2"
 
 
-def test_hashtags_stand_in_the_order_of_their_use(api: Api) -> None:
+def test_featured_hashtags_are_ordered_by_use(api: Api) -> None:
     for name in ("one", "two", "three"):
         feature(api, name)
     post(api, "#three")
@@ -83,7 +83,7 @@ def test_hashtags_stand_in_the_order_of_their_use(api: Api) -> None:
         ({"name": "123"}, 422, "Validation failed: Name is invalid"),
     ],
 )
-def test_what_is_no_hashtag_is_refused(api: Api, sent: dict[str, Any], status: int, error: str) -> None:
+def test_an_invalid_hashtag_is_refused(api: Api, sent: dict[str, Any], status: int, error: str) -> None:
     answer = api.post(PATH, sent)
     assert (answer.status_code, answer.json()) == (status, {"error": error})
 

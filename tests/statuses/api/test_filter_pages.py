@@ -32,7 +32,7 @@ def sent(**changed: Any) -> dict[str, Any]:
     return {"title": "Sport <b>", "action": "warn", "in_home": "on", "keyword_new_1": "football"} | changed
 
 
-def test_a_filter_is_made_changed_and_deleted_as_clients_see_it(ann: User, browser: Client) -> None:
+def test_filters_made_changed_and_deleted_on_pages_are_seen_by_clients(ann: User, browser: Client) -> None:
     api = Api(make_token(ann))
     assert browser.post("/filters/new", sent(title="", in_home="")).status_code == 422
     assert '<option value="" selected>Until you delete it</option>' in page(browser, "/filters/new")
@@ -108,7 +108,9 @@ def test_a_post_is_added_to_a_filter_and_removed(ann: User, browser: Client) -> 
     assert not FilterStatus.objects.exists()
 
 
-def test_pages_of_filters_cost_the_same_for_many(ann: User, browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_of_filters_take_as_many_queries_for_many_filters_as_for_few(
+    ann: User, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pages, "_KEYWORDS_PER_PAGE", 3)
     counts = []
     for _round in range(3):

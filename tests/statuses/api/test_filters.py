@@ -63,7 +63,9 @@ def test_a_filter_is_made_with_keywords_from_json_and_from_a_form(alice: Account
         ),
     ],
 )
-def test_a_wrong_filter_is_refused_whole(alice: Account, sent: dict[str, Any], sentence: str) -> None:
+def test_an_invalid_filter_is_refused_and_nothing_is_stored(
+    alice: Account, sent: dict[str, Any], sentence: str
+) -> None:
     answer = api_of(alice).post(V2, sent)
     assert (answer.status_code, answer.json()) == (422, {"error": f"Validation failed: {sentence}"})
     assert not Filter.objects.exists()
@@ -128,9 +130,7 @@ def test_a_filter_refuses_posts_that_are_missing_unreadable_or_already_in_it(ali
     assert _filtered(api_of(alice), post) == []
 
 
-def test_trap_20_a_post_names_the_filters_that_match_it_and_the_words_as_it_writes_them(
-    alice: Account, bob: Account
-) -> None:
+def test_trap_20_a_post_lists_matching_filters_with_the_matched_text(alice: Account, bob: Account) -> None:
     api = api_of(alice)
     made = _make(api, "rain", "storm")
     _make(api, "secret", title="Secrets", filter_action="hide")
@@ -143,7 +143,7 @@ def test_trap_20_a_post_names_the_filters_that_match_it_and_the_words_as_it_writ
     assert "filtered" not in Api().get(f"/api/v1/statuses/{make_status(bob, 'rain').id}").json()
 
 
-def test_filters_look_at_everything_of_a_post_that_is_read(alice: Account, bob: Account) -> None:
+def test_filters_search_every_text_of_a_post(alice: Account, bob: Account) -> None:
     api = api_of(alice)
     _make(api, "rain")
     for status in (
@@ -171,7 +171,7 @@ def test_filters_look_at_everything_of_a_post_that_is_read(alice: Account, bob: 
         ("<p>via zzz gra</p>", None),
     ],
 )
-def test_row_74_what_nobody_sees_hides_no_word_and_links_are_found_whole(
+def test_row_74_invisible_text_hides_no_keyword_and_whole_links_are_found(
     alice: Account, content: str, found: list[str] | None
 ) -> None:
     _make(api_of(alice), "viagra", "https://www.example.com/a/b")
@@ -180,7 +180,7 @@ def test_row_74_what_nobody_sees_hides_no_word_and_links_are_found_whole(
     assert [one["keyword_matches"] for one in results] == ([found] if found else [])
 
 
-def test_a_boost_is_filtered_by_what_it_boosts(alice: Account, bob: Account) -> None:
+def test_a_boost_is_filtered_by_the_boosted_post(alice: Account, bob: Account) -> None:
     api = api_of(alice)
     made = _make(api, "rain")
     post = make_status(bob, "rain")
@@ -201,7 +201,7 @@ def test_an_expired_filter_is_listed_and_matches_nothing(alice: Account, bob: Ac
 
 
 @pytest.mark.parametrize("sent", [[3600], {"0": 3600}])
-def test_an_expiry_that_is_no_single_value_was_not_sent(
+def test_an_expiry_that_is_not_a_single_value_is_ignored(
     alice: Account, sent: Any
 ) -> None:  # parameters section 0, arrays
     assert _make(api_of(alice), "rain", expires_in=sent)["expires_at"] is None
@@ -210,7 +210,7 @@ def test_an_expiry_that_is_no_single_value_was_not_sent(
     assert kept["expires_at"] == made["expires_at"]
 
 
-def test_an_edited_filter_counts_at_once_everywhere(alice: Account, bob: Account) -> None:
+def test_an_edited_filter_takes_effect_immediately(alice: Account, bob: Account) -> None:
     api = api_of(alice)
     made = _make(api, "rain")
     post = make_status(bob, "rain and storm")
@@ -233,7 +233,7 @@ def test_filters_cost_a_page_no_statement(alice: Account, bob: Account) -> None:
     assert len(after) <= len(before)
 
 
-def test_the_older_methods_show_each_keyword_as_a_filter(alice: Account) -> None:
+def test_the_older_api_shows_each_keyword_as_a_filter(alice: Account) -> None:
     api = api_of(alice)
     made = api.post(V1, {"phrase": "two", "context": ["home"], "irreversible": True, "expires_in": 1800})
     assert made["Deprecation"] == "@1668384000"
@@ -259,7 +259,7 @@ def test_the_older_methods_show_each_keyword_as_a_filter(alice: Account) -> None
     assert blank.json() == {"error": "Validation failed: Keyword can't be blank"}
 
 
-def test_a_keyword_among_many_changes_nothing_that_the_others_share(alice: Account) -> None:
+def test_changing_one_of_several_keywords_cannot_change_the_shared_filter(alice: Account) -> None:
     api = api_of(alice)
     made = _make(api, "first", "second", title="Many")
     path = f"{V1}/{made['keywords'][0]['id']}"
@@ -273,7 +273,7 @@ def test_a_keyword_among_many_changes_nothing_that_the_others_share(alice: Accou
     assert (left["title"], [item["keyword"] for item in left["keywords"]]) == ("Many", ["second"])
 
 
-def test_there_is_a_bound_for_filters_and_one_for_keywords(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_numbers_of_filters_and_keywords_are_limited(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("statuses.services.filters.FILTERS_LIMIT", 2)
     monkeypatch.setattr("statuses.services.filters.KEYWORDS_LIMIT", 3)
     api = api_of(alice)
@@ -291,7 +291,7 @@ def test_there_is_a_bound_for_filters_and_one_for_keywords(alice: Account, monke
     assert refused.json() == {"error": "Validation failed: You have reached the maximum number of filters"}
 
 
-def test_there_is_a_bound_for_posts_in_filters(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_posts_in_filters_is_limited(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("statuses.services.filters.STATUSES_LIMIT", 1)
     api = api_of(alice)
     path = f"{V2}/{_make(api)['id']}/statuses"
@@ -301,7 +301,7 @@ def test_there_is_a_bound_for_posts_in_filters(alice: Account, monkeypatch: pyte
     assert len(api.get(path).json()) == 1
 
 
-def test_seed_029_and_084_a_phrase_filters_posts_that_hold_it(alice: Account, bob: Account) -> None:
+def test_seed_029_and_084_a_phrase_filters_posts_that_contain_it(alice: Account, bob: Account) -> None:
     reader, author = Person("reader"), Person("author")
     reader.do("filters", {"phrase": "two words", "context": ["home"]})
     match, other = author.post("these are Two Words here"), author.post("two other words")

@@ -56,7 +56,7 @@ def outcomes(api: Api, number: str) -> list[int]:
     return [answer.status_code for answer in answers]
 
 
-def test_a_post_that_says_nothing_is_open_to_everybody_who_may_read_it(api: Api, of_bob: Api) -> None:
+def test_without_a_policy_everybody_who_may_read_a_post_may_interact_with_it(api: Api, of_bob: Api) -> None:
     post = publish(api)
     everybody = {name: ["public", "me"] for name in ("always", "automatic_approval")}
     everybody |= {name: [] for name in ("with_approval", "manual_approval")}
@@ -71,7 +71,7 @@ def test_a_post_that_says_nothing_is_open_to_everybody_who_may_read_it(api: Api,
     assert outcomes(of_bob, post["id"]) == [200, 200, 200]
 
 
-def test_forms_and_json_with_older_and_newer_names_say_the_same(api: Api) -> None:
+def test_policies_can_be_sent_in_forms_and_json_with_older_and_newer_names(api: Api) -> None:
     form = {
         "status": "hi",
         "interaction_policy[can_reply][always][0]": "author",
@@ -110,14 +110,14 @@ def test_forms_and_json_with_older_and_newer_names_say_the_same(api: Api) -> Non
         {"can_quote": {"with_approval": ["public"]}},
     ],
 )
-def test_what_is_no_group_is_refused_in_words(api: Api, policy: Any) -> None:
+def test_an_unknown_group_in_a_policy_is_refused_with_an_error(api: Api, policy: Any) -> None:
     refused = api.post(STATUSES, {"status": "hi", "interaction_policy": policy})
     assert refused.status_code == 422
     assert refused.json()["error"]
     assert not Status.objects.exists()
 
 
-def test_a_limit_that_cannot_be_read_is_refused_and_publishes_nothing(api: Api) -> None:
+def test_a_malformed_policy_is_refused_and_nothing_is_published(api: Api) -> None:
     for value in ("public", 5, ["can_reply"], {"can_reply": "followers"}, {"can_reply": ["followers"]}):
         answer = api.post(STATUSES, {"status": "Hello", "interaction_policy": value})
         assert (answer.status_code, answer.json()["error"]) == (
@@ -135,7 +135,7 @@ def test_empty_policies_count_as_not_sent(api: Api) -> None:
         )
 
 
-def test_the_quote_policy_is_a_part_of_it(api: Api) -> None:
+def test_the_quote_policy_is_part_of_the_interaction_policy(api: Api) -> None:
     post = publish(api, interaction_policy={"can_quote": {"always": ["followers"]}})
     assert post["quote_approval"]["automatic"] == ["followers"]
     assert post["interaction_policy"]["can_quote"]["always"] == ["author", "followers", "me"]
@@ -159,7 +159,7 @@ def test_the_quote_policy_is_a_part_of_it(api: Api) -> None:
         ("public", "bob cid dan eve"),
     ],
 )
-def test_only_these_people_may_interact(ann: User, api: Api, group: str, allowed: str) -> None:
+def test_only_members_of_the_group_may_interact(ann: User, api: Api, group: str, allowed: str) -> None:
     people = {name: make_user(name) for name in ("bob", "cid", "dan", "eve")}
     for name in ("cid", "eve"):
         follow(people[name].account, ann.account)
@@ -176,7 +176,7 @@ def test_only_these_people_may_interact(ann: User, api: Api, group: str, allowed
     assert outcomes(api, post["id"]) == [200, 200, 200], "an author may always"
 
 
-def test_whom_a_post_mentions_or_answers_may_always_answer_it_and_blocked_people_never(
+def test_mentioned_and_replied_to_accounts_may_always_reply_and_blocked_ones_never(
     ann: User, api: Api, bob: User, of_bob: Api
 ) -> None:
     nobody = {"can_reply": {"always": []}, "can_favourite": {"always": []}, "can_reblog": {"always": []}}
@@ -189,7 +189,7 @@ def test_whom_a_post_mentions_or_answers_may_always_answer_it_and_blocked_people
     assert of_bob.post(STATUSES, {"status": "well", "in_reply_to_id": named["id"]}).status_code == 404
 
 
-def test_people_who_may_not_see_no_mark_of_it(api: Api, of_bob: Api, ann: User) -> None:
+def test_refused_interactions_leave_no_trace(api: Api, of_bob: Api, ann: User) -> None:
     post = publish(api, interaction_policy={name: {"always": []} for name in ASKED})
     outcomes(of_bob, post["id"])
     work()
@@ -198,7 +198,7 @@ def test_people_who_may_not_see_no_mark_of_it(api: Api, of_bob: Api, ann: User) 
     assert Status.objects.count() == 1
 
 
-def test_an_edit_changes_the_policy_and_what_was_done_before_stays(api: Api, of_bob: Api) -> None:
+def test_an_edit_of_the_policy_keeps_earlier_interactions(api: Api, of_bob: Api) -> None:
     post = publish(api)
     assert outcomes(of_bob, post["id"]) == [200, 200, 200]
     edited = api.put(
@@ -212,7 +212,7 @@ def test_an_edit_changes_the_policy_and_what_was_done_before_stays(api: Api, of_
     assert again["favourites_count"] == 1
 
 
-def test_each_visibility_has_a_default_that_a_post_may_overrule(api: Api, ann: User) -> None:
+def test_each_visibility_has_a_default_policy_that_a_post_may_override(api: Api, ann: User) -> None:
     first = api.get(DEFAULTS).json()
     assert set(first) == {"public", "unlisted", "private", "direct"}
     assert first["public"]["can_reply"]["always"] == ["public"]
@@ -236,7 +236,7 @@ def test_each_visibility_has_a_default_that_a_post_may_overrule(api: Api, ann: U
     assert api.patch(DEFAULTS, {"public": {"can_reply": {"always": ["x"]}}}).status_code == 422
 
 
-def test_a_scheduled_reply_that_is_no_longer_allowed_stays_with_its_author_who_gets_the_reason(
+def test_a_scheduled_reply_that_is_no_longer_allowed_stays_scheduled_and_its_author_gets_the_reason(
     api: Api, ann: User, bob: User, of_bob: Api
 ) -> None:
     post = publish(api)
@@ -254,7 +254,9 @@ def test_a_scheduled_reply_that_is_no_longer_allowed_stays_with_its_author_who_g
     assert of_bob.post(STATUSES, values).status_code == 403, "nor can one be scheduled now"
 
 
-def test_what_needs_approval_is_nowhere_until_the_author_agrees(ann: User, api: Api, bob: User, of_bob: Api) -> None:
+def test_interactions_that_need_approval_are_hidden_until_the_author_accepts(
+    ann: User, api: Api, bob: User, of_bob: Api
+) -> None:
     cid = make_user("cid")
     for other in (ann, bob):
         follow(cid.account, other.account)
@@ -305,7 +307,7 @@ def test_what_needs_approval_is_nowhere_until_the_author_agrees(ann: User, api: 
     edit(Status.objects.get(id=reply["id"]), "well @cid, indeed")
 
 
-def test_what_was_agreed_to_can_be_taken_back_and_what_was_refused_is_not_asked_again(
+def test_an_acceptance_can_be_revoked_and_a_rejected_request_cannot_be_repeated(
     api: Api, of_bob: Api, bob: User
 ) -> None:
     number = publish(api, interaction_policy=ASKED)["id"]
@@ -326,7 +328,7 @@ def test_what_was_agreed_to_can_be_taken_back_and_what_was_refused_is_not_asked_
     assert User.objects.get(id=bob.id).account.stat.statuses_count == 0
 
 
-def test_whoever_asked_can_think_again(api: Api, of_bob: Api) -> None:
+def test_a_pending_request_can_be_withdrawn(api: Api, of_bob: Api) -> None:
     number = publish(api, interaction_policy=ASKED)["id"]
     of_bob.post(f"{STATUSES}/{number}/favourite")
     of_bob.post(f"{STATUSES}/{number}/reblog")
@@ -335,14 +337,16 @@ def test_whoever_asked_can_think_again(api: Api, of_bob: Api) -> None:
     assert not InteractionRequest.objects.exists()
 
 
-def test_a_reply_that_waits_goes_with_the_post_that_it_answers(api: Api, of_bob: Api) -> None:
+def test_a_pending_reply_is_deleted_with_its_parent(api: Api, of_bob: Api) -> None:
     number = publish(api, interaction_policy=ASKED)["id"]
     waiting = publish(of_bob, in_reply_to_id=number)["id"]
     assert api.delete(f"{STATUSES}/{number}").status_code == 200
     assert of_bob.get(f"{STATUSES}/{waiting}").status_code == 404
 
 
-def test_requests_are_filtered_and_cannot_be_heaped(api: Api, of_bob: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_can_be_filtered_and_their_number_is_limited(
+    api: Api, of_bob: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first, second = (publish(api, interaction_policy=ASKED)["id"] for _number in range(2))
     outcomes(of_bob, first)
     of_bob.post(f"{STATUSES}/{second}/favourite")
@@ -361,7 +365,7 @@ def test_requests_are_filtered_and_cannot_be_heaped(api: Api, of_bob: Api, monke
     assert of_bob.post(f"{STATUSES}/{second}/reblog").status_code == 200, "nobody decides about a deleted post"
 
 
-def test_what_other_servers_say_is_obeyed_here(of_bob: Api, bob: User) -> None:
+def test_policies_of_remote_posts_are_enforced(of_bob: Api, bob: User) -> None:
     zoe: Account = make_remote("zoe", "far.example")
     policy = sum(encode_rule(kind, NO_GROUPS) for kind in Interaction)
     closed = make_remote_status(zoe, "<p>closed</p>", interaction_policy=policy)

@@ -70,7 +70,9 @@ def read(author: Account, number: Any) -> dict[str, Any]:
 
 
 @BOTH
-def test_an_edit_of_the_text_changes_nothing_else(alice: Account, browser: Client, more: dict[str, Any]) -> None:
+def test_editing_the_text_on_the_page_changes_nothing_else(
+    alice: Account, browser: Client, more: dict[str, Any]
+) -> None:
     number = post_as(alice, **values(alice, more))["id"]
     before = read(alice, number)
     save_text(browser, f"/statuses/{number}/edit", "*after*")
@@ -82,7 +84,7 @@ def test_an_edit_of_the_text_changes_nothing_else(alice: Account, browser: Clien
 
 
 @BOTH
-def test_a_draft_saved_again_keeps_what_it_had(alice: Account, browser: Client, more: dict[str, Any]) -> None:
+def test_a_draft_saved_again_keeps_its_values(alice: Account, browser: Client, more: dict[str, Any]) -> None:
     answer = api_of(alice).post("/api/v1/drafts", values(alice, more))
     number = answer.json()["id"]
     before = ScheduledStatus.objects.get(id=number).draft
@@ -96,7 +98,7 @@ def test_a_draft_saved_again_keeps_what_it_had(alice: Account, browser: Client, 
 
 
 @BOTH
-def test_a_post_deleted_and_written_again_keeps_what_it_had(
+def test_a_redrafted_post_keeps_its_values(
     alice: Account, browser: Client, more: dict[str, Any], media_root: Path
 ) -> None:
     number = post_as(alice, **values(alice, more))["id"]
@@ -113,7 +115,7 @@ def test_a_post_deleted_and_written_again_keeps_what_it_had(
     assert Poll.objects.filter(status_id=after["id"]).exists() == (more is WITH_POLL)
 
 
-def test_a_draft_mentions_somebody_whom_its_application_did_not_expect_only_if_it_is_sent_again(
+def test_unexpected_mentions_in_a_draft_are_published_only_if_the_form_is_sent_again(
     alice: Account, browser: Client
 ) -> None:
     for username in ("bob", "carol", "dora"):

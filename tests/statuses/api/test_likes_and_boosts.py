@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 STATUSES = "/api/v1/statuses"
 
 
-def test_seed_129_who_is_blocked_gets_404_for_everything_about_the_post(alice: Account, bob: Account) -> None:
+def test_seed_129_a_blocked_account_gets_404_for_everything_about_the_post(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     block(alice, bob)
     api = api_of(bob)
@@ -33,7 +33,7 @@ def test_seed_129_who_is_blocked_gets_404_for_everything_about_the_post(alice: A
     assert api.get(f"/api/v1/accounts/{alice.id}/statuses").json() == []
 
 
-def test_who_blocks_the_author_may_not_like_or_boost(alice: Account, bob: Account) -> None:
+def test_an_account_that_blocks_the_author_may_not_favourite_or_boost(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     block(bob, alice)
     api = api_of(bob)
@@ -42,7 +42,7 @@ def test_who_blocks_the_author_may_not_like_or_boost(alice: Account, bob: Accoun
         assert (response.status_code, response.json()) == (403, {"error": "This action is not allowed"})
 
 
-def test_seed_120_taking_back_answers_with_the_post_itself(alice: Account, bob: Account) -> None:
+def test_seed_120_undoing_returns_the_post(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     api = api_of(bob)
     for _time in range(2):
@@ -57,7 +57,7 @@ def test_seed_120_taking_back_answers_with_the_post_itself(alice: Account, bob: 
         assert (unboosted["id"], unboosted["reblogged"], unboosted["reblogs_count"]) == (str(status.id), False, 0)
 
 
-def test_seed_131_taking_back_answers_also_to_who_is_blocked_meanwhile(alice: Account, bob: Account) -> None:
+def test_seed_131_undoing_also_works_for_an_account_blocked_meanwhile(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     api = api_of(bob)
     api.post(f"{STATUSES}/{status.id}/favourite")
@@ -71,7 +71,7 @@ def test_seed_131_taking_back_answers_also_to_who_is_blocked_meanwhile(alice: Ac
 
 
 @pytest.mark.parametrize(("asked", "status"), [("unlisted", 200), ("", 200), ("direct", 422), ("x", 422), (["a"], 200)])
-def test_a_boost_takes_a_visibility(alice: Account, asked: Any, status: int) -> None:
+def test_a_boost_may_have_a_visibility(alice: Account, asked: Any, status: int) -> None:
     post = make_status(alice)
     assert api_of(alice).post(f"{STATUSES}/{post.id}/reblog", {"visibility": asked}).status_code == status
 
@@ -83,7 +83,7 @@ def test_private_posts_of_others_cannot_be_boosted(alice: Account, bob: Account)
     assert api_of(alice).post(f"{STATUSES}/{post.id}/reblog").json()["visibility"] == "private"
 
 
-def test_who_likes_and_boosts_is_shown_without_blocked_muted_and_suspended_people(
+def test_lists_of_favouriters_and_boosters_leave_out_blocked_muted_and_suspended_accounts(
     alice: Account, bob: Account, carol: Account
 ) -> None:
     status = make_status(alice)
@@ -109,7 +109,7 @@ def test_private_boosts_notify_nobody(alice: Account, bob: Account) -> None:
     assert api_of(alice).get(f"{STATUSES}/{status.id}/reblogged_by").json() == []
 
 
-def test_seed_118_lists_of_people_are_led_on_by_the_row_not_the_account(alice: Account) -> None:
+def test_seed_118_lists_of_accounts_are_paged_by_row_id_not_by_account_id(alice: Account) -> None:
     status = make_status(alice)
     for _number in range(3):
         api_of(make_account()).post(f"{STATUSES}/{status.id}/favourite")

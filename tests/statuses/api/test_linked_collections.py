@@ -57,7 +57,7 @@ def numbers(status: Status, reader: Account | None = None) -> list[int]:
     return [int(one["id"]) for one in linked(status, reader)]
 
 
-def test_a_post_that_names_the_page_or_the_id_of_a_collection_is_shown_with_it(
+def test_a_post_that_links_to_the_page_or_id_of_a_collection_shows_the_collection(
     alice: Account, bob: Account, settings: Any
 ) -> None:
     settings.BASE_URL = "https://birds.social"
@@ -77,13 +77,13 @@ def test_a_link_written_as_markdown_counts_too(alice: Account) -> None:
     assert numbers(show(alice, mine)) == [mine.id]
 
 
-def test_the_id_that_a_collection_had_before_numbers_names_it_still(alice: Account, settings: Any) -> None:
+def test_the_former_id_of_a_collection_still_works_in_links(alice: Account, settings: Any) -> None:
     settings.BASE_URL = "https://birds.social"
     mine = make_collection(alice)
     assert numbers(make_status(alice, f"See https://birds.social/users/alice/collections/{mine.id}")) == [mine.id]
 
 
-def test_a_collection_of_another_server_is_named_by_its_page_there(alice: Account) -> None:
+def test_a_remote_collection_is_found_by_its_page(alice: Account) -> None:
     zoe = make_remote("zoe")
     far = make_collection(zoe, uri="https://trees.social/c/1", url="https://trees.social/collections/1")
     assert numbers(make_status(alice, "See https://trees.social/collections/1")) == [far.id]
@@ -129,7 +129,7 @@ def test_boosts_and_quotes_show_the_linked_collections_of_the_post(alice: Accoun
     assert [one["id"] for one in quoted["tagged_collections"]] == [str(mine.id)]
 
 
-def test_each_reader_sees_of_them_what_they_see_of_the_collection(alice: Account, bob: Account, carol: Account) -> None:
+def test_linked_collections_are_shown_as_the_reader_may_see_them(alice: Account, bob: Account, carol: Account) -> None:
     mine = make_collection(alice, bob)
     CollectionItem.objects.create(collection=mine, account=make_user("shy").account, state=ItemState.PENDING)
     status = show(make_user("writer").account, mine)
@@ -148,14 +148,14 @@ def test_each_reader_sees_of_them_what_they_see_of_the_collection(alice: Account
     assert seen(carol) == []
 
 
-def test_a_deleted_collection_is_gone_from_posts(alice: Account) -> None:
+def test_posts_no_longer_show_a_deleted_collection(alice: Account) -> None:
     mine = make_collection(alice)
     status = show(alice, mine)
     assert api_of(alice).delete(f"/api/v1/collections/{mine.id}").status_code == 200
     assert numbers(status) == []
 
 
-def test_no_more_than_ten_are_shown_with_a_post(alice: Account, settings: Any) -> None:
+def test_at_most_ten_collections_are_shown_with_a_post(alice: Account, settings: Any) -> None:
     settings.BASE_URL = "https://birds.social"
     many = [make_collection(alice) for _number in range(COLLECTIONS_LIMIT + 2)]
     status = make_status(alice, " ".join(one.page_url for one in many))
@@ -175,7 +175,7 @@ def test_a_page_of_posts_with_collections_takes_as_many_statements_whatever_its_
     assert statements(2) == statements(15)
 
 
-def test_a_page_made_for_every_reader_of_a_stream_shows_each_reader_their_own(
+def test_a_page_loaded_for_a_stream_shows_each_reader_their_own_view_of_collections(
     alice: Account, bob: Account, carol: Account
 ) -> None:
     mine = make_collection(alice, carol)

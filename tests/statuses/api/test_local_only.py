@@ -26,7 +26,7 @@ def write(api: Api, **values: Any) -> tuple[str, bool]:
     return answer.json()["visibility"], answer.json()["local_only"]
 
 
-def test_a_client_says_local_and_reads_a_visibility_that_every_client_knows(api: Api, ann: User) -> None:
+def test_the_visibility_local_is_shown_as_one_that_every_client_knows(api: Api, ann: User) -> None:
     assert write(api) == ("public", False)
     assert write(api, visibility="local") == ("public", True)
     assert write(api, local_only=True) == ("public", True)
@@ -53,7 +53,7 @@ def test_replies_quotes_and_boosts_of_a_local_only_post_are_local_only(api: Api,
     assert write(api, quoted_status_id=str(far.id)) == ("public", False)
 
 
-def test_a_post_that_waits_stays_here_when_it_is_published(api: Api, ann: User) -> None:
+def test_a_local_only_post_that_was_scheduled_or_held_stays_local_only(api: Api, ann: User) -> None:
     soon = clock.iso(clock.now() + timedelta(hours=1))
     answer = api.post(STATUSES, {"status": "hi", "visibility": "local", "scheduled_at": soon})
     params = answer.json()["params"]
@@ -63,7 +63,7 @@ def test_a_post_that_waits_stays_here_when_it_is_published(api: Api, ann: User) 
     assert Status.objects.get().local_only
 
 
-def test_people_here_find_it_by_its_hashtag_and_nobody_outside_has_its_posts_files_or_figures(
+def test_local_users_find_a_local_only_post_by_hashtag_and_outsiders_get_neither_post_files_nor_counts(
     api: Api, alice: Account
 ) -> None:
     media = make_media(alice)
@@ -75,7 +75,7 @@ def test_people_here_find_it_by_its_hashtag_and_nobody_outside_has_its_posts_fil
     assert Api().get(f"/media/{file.id}").status_code == 404
 
 
-def test_its_hashtag_is_unknown_to_visitors_until_it_is_used_in_public(api: Api, alice: Account) -> None:
+def test_the_hashtag_of_a_local_only_post_is_unknown_to_visitors_until_used_publicly(api: Api, alice: Account) -> None:
     make_status(alice, "between us #Sidedoor", visibility="private")
     make_status(alice, "look #sidedoor", visibility="local")
     make_status(alice, "look #everybody")
@@ -99,7 +99,7 @@ def test_its_hashtag_is_unknown_to_visitors_until_it_is_used_in_public(api: Api,
 
 
 @needs_federation
-def test_pages_offer_it_say_it_and_keep_it(ann: User) -> None:
+def test_pages_offer_show_and_keep_the_local_only_visibility(ann: User) -> None:
     browser = signed_in(ann)
     sent = {"text": "near", "visibility": "local", "quote_policy": "public", "key": "one", "next": "/"}
     assert browser.post("/write", sent).status_code == 303

@@ -62,7 +62,7 @@ def test_an_edit_stays_markdown_unless_it_says_otherwise(api: Api) -> None:
     assert api.put(path, {"status": "x", "content_type": "text/html"}).status_code == 422
 
 
-def test_a_type_that_is_not_offered_is_refused_and_an_empty_one_is_plain(api: Api) -> None:
+def test_an_unknown_content_type_is_refused_and_an_empty_one_means_plain(api: Api) -> None:
     for content_type in ("text/html", "text/bbcode", "x"):
         answer = publish(api, "<b>x</b>", content_type)
         assert answer.status_code == 422
@@ -71,14 +71,14 @@ def test_a_type_that_is_not_offered_is_refused_and_an_empty_one_is_plain(api: Ap
         assert publish(api, "*x*", content_type).json()["content"] == "<p>*x*</p>", content_type
 
 
-def test_markdown_of_which_nothing_would_be_seen_is_shown_as_it_was_typed(api: Api) -> None:
+def test_markdown_that_renders_to_nothing_is_shown_as_typed(api: Api) -> None:
     for text, content in (("***", "<p>***</p>"), ("[](https://x.example/)", "<p>[](https://x.example/)</p>")):
         posted = api.post("/api/v1/statuses", {"status": text, "content_type": "text/markdown"}).json()
         assert posted["content"] == content
     assert api.get(f"/api/v1/statuses/{posted['id']}/source").json()["content_type"] == "text/markdown"
 
 
-def test_markdown_counts_as_it_is_typed(api: Api) -> None:
+def test_the_character_limit_counts_markdown_as_typed(api: Api) -> None:
     assert publish(api, "**" + "a" * 496 + "**").status_code == 200
     assert publish(api, "**" + "a" * 497 + "**").status_code == 422
 

@@ -31,7 +31,7 @@ def _ids(response: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(("make", "path"), [(make_bookmark, "bookmarks"), (make_favourite, "favourites")])
-def test_marked_posts_that_may_not_be_read_any_more_are_not_listed(
+def test_favourites_and_bookmarks_of_unreadable_posts_are_not_listed(
     alice: Account, bob: Account, carol: Account, make: Any, path: str
 ) -> None:
     follow(bob, alice)
@@ -62,14 +62,14 @@ def test_a_bookmark_on_a_boost_is_on_the_boosted_post(alice: Account, bob: Accou
 
 
 @pytest.mark.parametrize("act", ["bookmark", "mute", "pin", "unpin", "unmute", "unbookmark"])
-def test_row_19_what_may_not_be_read_does_not_exist(alice: Account, bob: Account, act: str) -> None:
+def test_row_19_an_unreadable_post_is_like_a_missing_one(alice: Account, bob: Account, act: str) -> None:
     secret = make_status(alice, visibility="private")
     hidden = api_of(bob).post(f"{STATUSES}/{secret.id}/{act}")
     absent = api_of(bob).post(f"{STATUSES}/1/{act}")
     assert (hidden.status_code, hidden.content) == (404, absent.content)
 
 
-def test_pins_come_newest_first_and_only_to_who_may_read_them(alice: Account, bob: Account) -> None:
+def test_pins_are_listed_newest_first_for_their_readers_only(alice: Account, bob: Account) -> None:
     first, private, second = make_status(alice), make_status(alice, visibility="private"), make_status(alice)
     for status in (second, private, first):
         assert api_of(alice).post(f"{STATUSES}/{status.id}/pin").json()["pinned"] is True
@@ -90,7 +90,7 @@ def test_pins_come_newest_first_and_only_to_who_may_read_them(alice: Account, bo
         ("twice", "Duplicate record"),
     ],
 )
-def test_what_cannot_be_pinned_is_refused_with_its_reason(
+def test_a_post_that_cannot_be_pinned_is_refused_with_the_reason(
     alice: Account, bob: Account, case: str, sentence: str
 ) -> None:
     own = make_status(alice)
@@ -105,7 +105,7 @@ def test_what_cannot_be_pinned_is_refused_with_its_reason(
     assert (refused.status_code, refused.json()) == (422, {"error": sentence})
 
 
-def test_the_sixth_pin_is_refused_until_one_is_taken_off(alice: Account) -> None:
+def test_a_sixth_pin_is_refused_until_another_is_removed(alice: Account) -> None:
     posts = [make_status(alice) for _number in range(6)]
     answers = [api_of(alice).post(f"{STATUSES}/{post.id}/pin") for post in posts]
     assert [answer.status_code for answer in answers] == [200] * 5 + [422]
@@ -122,7 +122,7 @@ def test_somebody_elses_pin_stays(alice: Account, bob: Account) -> None:
     assert api_of(alice).get(f"{STATUSES}/{post.id}").json()["pinned"] is True
 
 
-def test_a_muted_thread_stays_muted_when_what_it_answers_arrives(alice: Account, bob: Account) -> None:
+def test_a_muted_thread_stays_muted_when_its_parent_arrives(alice: Account, bob: Account) -> None:
     author = make_remote("rita", "remote.example")
     answer = make_remote_status(author, in_reply_to_uri="https://remote.example/root")
     api_of(bob).post(f"{STATUSES}/{answer.id}/mute")

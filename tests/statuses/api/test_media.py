@@ -34,7 +34,7 @@ def _file(data: bytes | None = None, name: str = "cat.png", content_type: str = 
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_seed_094_a_picture_is_ready_when_the_upload_is_answered(
+def test_seed_094_a_picture_is_ready_in_the_response_to_its_upload(
     alice: Account, media_root: Path, version: int
 ) -> None:
     response = api_of(alice).upload(
@@ -54,7 +54,7 @@ def test_seed_094_a_picture_is_ready_when_the_upload_is_answered(
 
 
 @pytest.mark.parametrize(("image_format", "name"), [("JPEG", "a.jpg"), ("HEIF", "IMG_0001.HEIC")])
-def test_a_photograph_of_a_telephone_stands_upright_and_says_not_where_it_was_taken(
+def test_a_phone_photograph_is_rotated_upright_and_loses_its_location(
     alice: Account, media_root: Path, image_format: str, name: str
 ) -> None:
     """HEIC is converted to JPEG, because browsers cannot show it. Location and camera are removed from every version."""
@@ -82,7 +82,7 @@ def test_a_photograph_of_a_telephone_stands_upright_and_says_not_where_it_was_ta
             assert left[0] > 200 > 60 > right[0]
 
 
-def test_seed_065_files_come_in_base64_too(alice: Account) -> None:
+def test_seed_065_files_may_be_sent_in_base64(alice: Account) -> None:
     encoded = base64.b64encode(picture()).decode()
     api = api_of(alice)
     for response in (
@@ -105,13 +105,13 @@ WRONG_TYPE = "Validation failed: File content type is invalid, File is invalid"
         (b"<html><script>", "image/png", WRONG_TYPE),
     ],
 )
-def test_what_is_no_picture_is_an_error(alice: Account, data: bytes, content_type: str, error: str) -> None:
+def test_a_file_that_is_no_picture_is_an_error(alice: Account, data: bytes, content_type: str, error: str) -> None:
     response = api_of(alice).upload("POST", "/api/v2/media", file=_file(data, "../../x.png", content_type))
     assert (response.status_code, response.json()) == (422, {"error": error})
     assert not MediaAttachment.objects.exists()
 
 
-def test_a_missing_file_and_a_string_that_is_none(alice: Account) -> None:
+def test_a_missing_file_and_a_string_that_is_not_a_file_are_refused(alice: Account) -> None:
     api = api_of(alice)
     missing = api.post("/api/v2/media", {"description": "x"})
     assert (missing.status_code, missing.json()) == (422, {"error": "Validation failed: File can't be blank"})
@@ -120,7 +120,7 @@ def test_a_missing_file_and_a_string_that_is_none(alice: Account) -> None:
     assert api.post("/api/v2/media", {"file": "data:image/png;base64,!!!!"}).status_code in (400, 422)
 
 
-def test_too_large_a_file_is_refused_and_far_too_large_a_body_is_not_read(alice: Account) -> None:
+def test_a_file_that_is_too_large_is_refused_and_a_far_larger_body_is_not_read(alice: Account) -> None:
     api = api_of(alice)
     large = api.upload("POST", "/api/v2/media", file=_file(b"\x89PNG\r\n\x1a\n" + b"\0" * 16 * 1024 * 1024))
     assert large.json() == {"error": "Validation failed: File file size must be less than 16 MB"}
@@ -154,7 +154,7 @@ def test_seed_064_and_086_a_file_changes_until_it_is_attached(alice: Account) ->
 
 
 @pytest.mark.parametrize(("processing", "status"), [("queued", 206), ("running", 206), ("failed", 422)])
-def test_trap_17_what_is_not_ready_has_no_address(alice: Account, processing: str, status: int) -> None:
+def test_trap_17_an_unprocessed_file_has_no_address(alice: Account, processing: str, status: int) -> None:
     media = make_media(alice)
     MediaAttachment.objects.filter(id=media.id).update(processing=processing)
     response = api_of(alice).get(f"/api/v1/media/{media.id}")
@@ -165,7 +165,7 @@ def test_trap_17_what_is_not_ready_has_no_address(alice: Account, processing: st
         assert response.json() == {"error": "Error processing thumbnail for uploaded media"}
 
 
-def test_security_20_and_21_files_of_others_are_not_there(alice: Account, bob: Account) -> None:
+def test_security_20_and_21_files_of_others_are_not_found(alice: Account, bob: Account) -> None:
     media = make_media(bob)
     api = api_of(alice)
     unknown = api.get("/api/v1/media/1").content
@@ -174,7 +174,7 @@ def test_security_20_and_21_files_of_others_are_not_there(alice: Account, bob: A
         assert (response.status_code, response.content) == (404, unknown)
 
 
-def test_thirty_uploads_in_half_an_hour_are_the_most(alice: Account, settings: Any) -> None:
+def test_at_most_thirty_uploads_in_half_an_hour_are_accepted(alice: Account, settings: Any) -> None:
     settings.RATE_LIMITS = True
     api = api_of(alice)
     answers = [api.post("/api/v2/media", {"description": "x"}).status_code for _time in range(31)]
@@ -214,7 +214,7 @@ def test_seed_067_a_video_has_no_address_until_it_is_processed(alice: Account) -
     assert api_of(alice).post("/api/v1/statuses", {"status": "x", "media_ids": [body["id"]]}).status_code == 200
 
 
-def test_meta_says_all_there_is_to_know_about_a_video_and_a_sound(alice: Account) -> None:
+def test_meta_describes_videos_and_audio_files(alice: Account) -> None:
     video = _upload(alice, "video/mp4").json()
     sound = _upload(alice, "audio/wav").json()
     work()
@@ -231,7 +231,7 @@ def test_meta_says_all_there_is_to_know_about_a_video_and_a_sound(alice: Account
     assert "small" not in meta
 
 
-def test_a_moving_gif_and_a_video_without_sound_become_looping_videos(alice: Account) -> None:
+def test_an_animated_gif_and_a_silent_video_become_gifv(alice: Account) -> None:
     silent = SimpleUploadedFile("x.mp4", recording("mp4", "libx264"), "video/mp4")
     gif = SimpleUploadedFile("x.gif", moving_gif(), "image/gif")
     for file, extension in ((gif, ".png"), (silent, ".jpg")):
@@ -243,7 +243,7 @@ def test_a_moving_gif_and_a_video_without_sound_become_looping_videos(alice: Acc
         assert api_of(alice).get(f"/api/v1/media/{body['id']}").json()["url"].endswith(".mp4")
 
 
-def test_seed_028_and_066_a_sound_is_shown_by_its_thumbnail(alice: Account, media_root: Path) -> None:
+def test_seed_028_and_066_an_audio_file_may_have_a_thumbnail(alice: Account, media_root: Path) -> None:
     thumbnail = SimpleUploadedFile("x.png", picture(50, 50), "image/png")
     body = _upload(alice, "audio/wav", thumbnail=thumbnail).json()
     check("MediaAttachment", body)
@@ -275,7 +275,7 @@ def test_a_thumbnail_that_is_no_picture_is_refused(alice: Account, content_type:
     assert (changed.status_code, changed.json()) == (422, {"error": message})
 
 
-def test_trap_17_the_first_version_answers_when_the_file_is_processed(
+def test_trap_17_the_first_api_version_responds_when_the_file_is_processed(
     alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("social.api.later.time", altered(time, sleep=lambda _seconds: work()))
@@ -284,7 +284,7 @@ def test_trap_17_the_first_version_answers_when_the_file_is_processed(
     assert answer.json()["url"].endswith(".mp3")
 
 
-def test_the_first_version_waits_a_minute_at_most(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_api_version_waits_at_most_a_minute(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     # The clock is replaced in this module only, because the process's clock decides how long a circuit stays open.
     time = SimpleNamespace(monotonic=lambda: clock[0], sleep=lambda seconds: clock.__setitem__(0, clock[0] + seconds))
@@ -295,7 +295,9 @@ def test_the_first_version_waits_a_minute_at_most(alice: Account, monkeypatch: p
 
 
 @pytest.mark.django_db(transaction=True)
-def test_whoever_waits_for_a_file_holds_no_database_connection(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_waits_for_a_file_holds_no_database_connection(
+    alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
     held = []
 
     def sleep(seconds: float) -> None:
@@ -307,7 +309,7 @@ def test_whoever_waits_for_a_file_holds_no_database_connection(alice: Account, m
     assert held == [False]
 
 
-def test_a_file_that_cannot_be_processed_has_failed_and_says_so(
+def test_a_file_that_cannot_be_processed_is_reported_as_failed(
     alice: Account, monkeypatch: pytest.MonkeyPatch, media_root: Path
 ) -> None:
     whole = recording("webm", "libvpx-vp9", "libopus", seconds=10, frames=100)

@@ -67,7 +67,7 @@ def _asked(server: RemoteServer) -> list[str]:
     return [request.path for request in server.asked]
 
 
-def test_a_picture_is_fetched_once_when_somebody_looks_at_it_and_drawn_anew(
+def test_a_remote_picture_is_fetched_and_encoded_once_when_first_requested(
     elsewhere: RemoteServer, alice: Account, media_root: Path
 ) -> None:
     media = _attached(_file(elsewhere, photograph(600, 800), "image/jpeg"))
@@ -87,7 +87,7 @@ def test_a_picture_is_fetched_once_when_somebody_looks_at_it_and_drawn_anew(
     assert (part.status_code, len(b"".join(part.streaming_content))) == (206, 10)
 
 
-def test_whoever_may_read_the_post_sees_its_files_and_nobody_else(elsewhere: RemoteServer, alice: Account) -> None:
+def test_only_readers_of_a_post_see_its_files(elsewhere: RemoteServer, alice: Account) -> None:
     media = _attached(_file(elsewhere, picture()), "private")
     plain = f"/media_proxy/{media.id}/original"
     for outsider in (Api(), api_of(alice)):
@@ -104,7 +104,7 @@ def test_whoever_may_read_the_post_sees_its_files_and_nobody_else(elsewhere: Rem
     assert Api().get(address).status_code == 404
 
 
-def test_the_files_of_posts_of_this_server_have_an_address_too(alice: Account, bob: Account) -> None:
+def test_files_of_local_posts_have_an_address_too(alice: Account, bob: Account) -> None:
     media = [make_media(alice), make_media(alice), make_media(alice)]
     make_status(alice, media=[media[0]])
     make_status(alice, media=[media[1]], visibility="private")
@@ -121,7 +121,7 @@ def test_the_files_of_posts_of_this_server_have_an_address_too(alice: Account, b
     "content_type",
     ["", "application/octet-stream", "text/html", "text/plain", "application/json", "video/mp4", "nonsense"],
 )
-def test_a_file_is_what_its_first_bytes_are_whatever_its_server_calls_it(
+def test_a_file_is_recognised_by_its_first_bytes_not_by_its_declared_type(
     elsewhere: RemoteServer, alice: Account, content_type: str
 ) -> None:
     media = _attached(_file(elsewhere, picture(), content_type))
@@ -129,7 +129,7 @@ def test_a_file_is_what_its_first_bytes_are_whatever_its_server_calls_it(
 
 
 @pytest.mark.parametrize("head", [b"<!doctype html><title>x</title>", b"%PDF-1.7 ", b"\x7fELF", b"words and words "])
-def test_of_what_is_not_shown_no_more_than_the_beginning_is_fetched(
+def test_only_the_beginning_of_a_file_that_cannot_be_shown_is_fetched(
     elsewhere: RemoteServer, head: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[int] = []
@@ -155,7 +155,7 @@ def test_of_what_is_not_shown_no_more_than_the_beginning_is_fetched(
     ],
     ids=["svg", "html", "playlist", "concat", "cut-picture", "cut-video", "empty"],
 )
-def test_row_10_what_is_no_picture_video_or_sound_is_not_shown(
+def test_row_10_only_pictures_videos_and_audio_files_are_shown(
     elsewhere: RemoteServer, media_root: Path, body: bytes, content_type: str
 ) -> None:
     media = _attached(_file(elsewhere, body, content_type))
@@ -171,7 +171,7 @@ def test_row_10_what_is_no_picture_video_or_sound_is_not_shown(
     "address",
     ["http://10.0.0.1/a.png", "http://169.254.169.254/latest/meta-data", "http://social.localhost/a.png", "ftp://a/b"],
 )
-def test_row_10_files_inside_a_network_are_not_fetched(elsewhere: RemoteServer, address: str) -> None:
+def test_row_10_files_at_internal_addresses_are_not_fetched(elsewhere: RemoteServer, address: str) -> None:
     assert _show(f"/media_proxy/{_attached(address).id}/original").status_code == 404
     assert RemoteCopy.objects.get().failure == CopyFailure.REFUSED
 
@@ -182,7 +182,7 @@ def test_row_10_a_redirect_into_the_network_is_not_followed(elsewhere: RemoteSer
     assert _show(f"/media_proxy/{_attached(url).id}/original").status_code == 404
 
 
-def test_what_its_server_does_not_have_is_404_and_a_server_that_fails_is_asked_again_later(
+def test_a_missing_file_is_404_and_a_failing_server_is_retried_later(
     elsewhere: RemoteServer,
 ) -> None:
     missing = _attached(f"{elsewhere.url}/nothing.png")
@@ -196,7 +196,7 @@ def test_what_its_server_does_not_have_is_404_and_a_server_that_fails_is_asked_a
     assert _show(f"/media_proxy/{broken.id}/original").status_code == 302
 
 
-def test_a_server_that_is_away_holds_up_nobody(elsewhere: RemoteServer) -> None:
+def test_an_unreachable_server_delays_nobody(elsewhere: RemoteServer) -> None:
     gone = RemoteServer()
     gone.http.server_close()
     one, two = _attached(f"{gone.url}/1.png"), _attached(f"{gone.url}/2.png")
@@ -205,7 +205,7 @@ def test_a_server_that_is_away_holds_up_nobody(elsewhere: RemoteServer) -> None:
     assert _show(f"/media_proxy/{_attached(_file(elsewhere, picture())).id}/original").status_code == 302
 
 
-def test_a_request_waits_without_a_thread_until_the_file_is_there(elsewhere: RemoteServer) -> None:
+def test_a_request_waits_for_the_file_without_a_thread(elsewhere: RemoteServer) -> None:
     media = _attached(_file(elsewhere, picture()))
     waits: list[later.Wait] = []
     address = f"/media_proxy/{media.id}/original"
@@ -226,7 +226,7 @@ def test_a_large_recording_is_stored_byte_for_byte(elsewhere: RemoteServer, alic
 
 
 @pytest.mark.parametrize("content_type", ["video/mp4", "audio/ogg", "video/webm"])
-def test_videos_and_sounds_are_kept_as_they_are(
+def test_videos_and_audio_files_are_copied_unchanged(
     elsewhere: RemoteServer, alice: Account, media_root: Path, content_type: str
 ) -> None:
     body, kind = sample(content_type), MediaType(content_type.partition("/")[0])
@@ -242,7 +242,7 @@ def test_videos_and_sounds_are_kept_as_they_are(
         assert Api().get(f"/media_proxy/{media.id}/small").status_code == 404
 
 
-def test_the_preview_of_another_server_is_shown_where_it_has_one(
+def test_the_preview_that_another_server_offers_is_shown(
     elsewhere: RemoteServer, alice: Account, media_root: Path
 ) -> None:
     cover = _file(elsewhere, picture(), name="cover.png")
@@ -251,7 +251,7 @@ def test_the_preview_of_another_server_is_shown_where_it_has_one(
     assert _asked(elsewhere) == ["/cover.png"]
 
 
-def test_pictures_of_people_elsewhere_are_shown_by_this_server(
+def test_profile_pictures_of_remote_accounts_are_served_by_this_server(
     elsewhere: RemoteServer, alice: Account, media_root: Path
 ) -> None:
     zoe = make_remote(avatar_remote_url=_file(elsewhere, moving_gif(), "image/gif"))
@@ -267,15 +267,13 @@ def test_pictures_of_people_elsewhere_are_shown_by_this_server(
     assert Api().get(entity["avatar"].removeprefix("http://social.localhost")).status_code == 404
 
 
-def test_a_video_is_no_picture_of_somebody_whatever_its_server_calls_it(
-    elsewhere: RemoteServer, alice: Account
-) -> None:
+def test_a_video_is_never_shown_as_a_profile_picture(elsewhere: RemoteServer, alice: Account) -> None:
     zoe = make_remote(avatar_remote_url=_file(elsewhere, sample("video/mp4"), "image/png"))
     entity = api_of(alice).get(f"/api/v1/accounts/{zoe.id}").json()
     assert _show(entity["avatar"]).status_code == 404
 
 
-def test_addresses_that_are_tried_are_limited_and_those_of_entities_are_not(alice: Account, settings: Any) -> None:
+def test_guessed_addresses_are_rate_limited_and_addresses_from_entities_are_not(alice: Account, settings: Any) -> None:
     settings.RATE_LIMITS = True
     media = make_remote_media(make_remote_status(make_remote()))
     address = _entity(media, alice)["url"].removeprefix("http://social.localhost")
@@ -286,13 +284,13 @@ def test_addresses_that_are_tried_are_limited_and_those_of_entities_are_not(alic
 
 
 @pytest.mark.parametrize("path", ["123/original", "accounts/123/avatar", "emojis/123/static", "x/original"])
-def test_row_84_addresses_of_what_is_not_there_are_counted(settings: Any, path: str) -> None:
+def test_row_84_requests_for_missing_files_are_rate_limited(settings: Any, path: str) -> None:
     settings.RATE_LIMITS = True
     plain = Api().client
     assert [plain.get(f"/media_proxy/{path}").status_code for _ in range(31)] == [404] * 30 + [429]
 
 
-def test_files_that_have_to_be_fetched_are_limited_whoever_asks(
+def test_fetching_remote_files_is_rate_limited(
     elsewhere: RemoteServer, alice: Account, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("accounts.copies.viewsets.FETCHED_FILES", Rule("few_files", 1, 600, "address"))
@@ -301,7 +299,7 @@ def test_files_that_have_to_be_fetched_are_limited_whoever_asks(
     assert [_show(address).status_code for address in (one, two, one, two)] == [302, 429, 302, 429]
 
 
-def test_the_budget_holds_and_the_least_recently_served_go_first(
+def test_beyond_the_budget_the_least_recently_served_copies_are_removed(
     settings: Any, media_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copy_removal, "_BATCH", 2)
@@ -320,7 +318,7 @@ def test_the_budget_holds_and_the_least_recently_served_go_first(
     assert sum(path.stat().st_size for path in media_root.rglob("*") if path.is_file()) <= settings.REMOTE_MEDIA_BUDGET
 
 
-def test_what_is_looked_at_stays_longer(media_root: Path) -> None:
+def test_a_requested_copy_stays_longer(media_root: Path) -> None:
     media = make_remote_media(make_remote_status(make_remote()))
     day_ago = clock.now() - timedelta(days=1)
     RemoteCopy.objects.update(served_at=day_ago)
@@ -328,7 +326,7 @@ def test_what_is_looked_at_stays_longer(media_root: Path) -> None:
     assert RemoteCopy.objects.get().served_at > day_ago + timedelta(hours=23)
 
 
-def test_copies_go_with_the_post(media_root: Path, django_capture_on_commit_callbacks: Any) -> None:
+def test_copies_are_removed_with_the_post(media_root: Path, django_capture_on_commit_callbacks: Any) -> None:
     media = make_remote_media(make_remote_status(make_remote()))
     with django_capture_on_commit_callbacks(execute=True):
         delete_status(status_id=media.status_id, delete_media=True)

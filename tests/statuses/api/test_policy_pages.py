@@ -21,7 +21,7 @@ def chosen(post: Status) -> list[Choice | None]:
     return [choice_of_rule(post.interaction_policy, kind) for kind in (Interaction.REPLY, Interaction.REBLOG)]
 
 
-def test_the_settings_are_the_default_and_the_form_of_a_post_overrules_them() -> None:
+def test_the_form_of_a_post_overrides_the_default_policies() -> None:
     ann = make_user("ann")
     client = signed_in(ann)
     page = client.get("/settings/replies")
@@ -49,7 +49,7 @@ def test_the_settings_are_the_default_and_the_form_of_a_post_overrules_them() ->
     assert chosen(post) == [Choice.EVERYBODY, Choice.ASKED]
 
 
-def test_requests_are_counted_shown_and_decided_once() -> None:
+def test_the_page_counts_and_shows_requests_and_decides_each_once() -> None:
     ann, bob = make_user("ann"), make_user("bob")
     post = make_status(ann.account, "ask me", interaction_policy=ASKED)
     of_bob, of_ann = signed_in(bob), signed_in(ann)
@@ -97,7 +97,7 @@ def test_the_page_takes_as_many_statements_for_many_requests() -> None:
 
 
 @needs_federation
-def test_a_card_offers_only_what_its_reader_may_do() -> None:
+def test_a_post_offers_only_the_actions_its_reader_may_perform() -> None:
     ann, bob = make_user("ann"), make_user("bob")
     post = make_status(
         ann.account, "closed", interaction_policy={kind: rule_of_choice(kind, Choice.NOBODY) for kind in Interaction}

@@ -65,13 +65,13 @@ def _end(poll: dict[str, Any]) -> None:
         ({"options": ["a"], "expires_in": 5}, f"{TOO_FEW}, Deadline is too soon"),
     ],
 )
-def test_a_poll_against_the_rules_is_refused_with_the_post(alice: Account, poll: dict[str, Any], sentence: str) -> None:
+def test_an_invalid_poll_is_refused_with_the_post(alice: Account, poll: dict[str, Any], sentence: str) -> None:
     answer = api_of(alice).post(STATUSES, {"status": "Which?", "poll": poll})
     assert (answer.status_code, answer.json()) == (422, {"error": f"Validation failed: {sentence}"})
     assert not Status.objects.exists()
 
 
-def test_a_poll_needs_a_text_and_an_empty_one_is_none(alice: Account) -> None:
+def test_a_poll_needs_a_text_and_an_empty_poll_is_ignored(alice: Account) -> None:
     refused = api_of(alice).post(STATUSES, {"status": " ", "poll": {"options": ["a", "b"], "expires_in": 600}})
     assert refused.json() == {"error": "Validation failed: Text can't be blank"}
     for nothing in ({}, None, "", "x", []):
@@ -97,7 +97,7 @@ def test_seed_021_a_vote_is_shown_and_counted(alice: Account, bob: Account) -> N
     assert anonymous == {key: value for key, value in voted.items() if key not in ("voted", "own_votes")}
 
 
-def test_votes_against_the_rules_leave_nothing(alice: Account, bob: Account) -> None:
+def test_invalid_votes_are_not_stored(alice: Account, bob: Account) -> None:
     poll = _ask(alice)
     for account, choices, status, error in (
         (bob, [3], 422, "Validation failed: The chosen vote option does not exist"),
@@ -143,7 +143,7 @@ def test_a_vote_after_the_end_of_a_poll_is_refused(alice: Account, bob: Account)
     assert _vote(bob, poll, 0).json() == {"error": "Validation failed: The poll has already ended"}
 
 
-def test_seed_074_075_and_138_a_poll_is_there_for_who_may_read_its_post(
+def test_seed_074_075_and_138_only_readers_of_the_post_see_its_poll(
     alice: Account, bob: Account, carol: Account
 ) -> None:
     follow(bob, alice)
@@ -157,7 +157,7 @@ def test_seed_074_075_and_138_a_poll_is_there_for_who_may_read_its_post(
     assert api_of(carol).post(f"{path}/votes", {"choices": [0]}).status_code == 404
 
 
-def test_who_is_blocked_either_way_does_not_vote(alice: Account, bob: Account, carol: Account) -> None:
+def test_accounts_that_block_or_are_blocked_cannot_vote(alice: Account, bob: Account, carol: Account) -> None:
     poll = _ask(alice)
     _vote(carol, poll, 0)
     block(alice, carol)
@@ -183,7 +183,7 @@ def test_a_page_of_polls_costs_two_statements_more_than_one_without(alice: Accou
     assert len(with_polls) == len(without) + 2
 
 
-def test_filters_look_at_the_options(alice: Account, bob: Account) -> None:
+def test_filters_search_poll_options(alice: Account, bob: Account) -> None:
     api_of(bob).post("/api/v1/filters", {"phrase": "rain", "context": ["home"]})
     poll = _ask(alice, "rain", "sun")
     status_id = Poll.objects.get(id=poll["id"]).status_id
@@ -209,7 +209,7 @@ def test_the_end_of_a_poll_notifies_its_author_and_who_has_voted_once() -> None:
     assert not OutboxRow.objects.filter(event="PollEnded").exists()
 
 
-def test_an_end_that_was_moved_notifies_nobody_before_it_has_come(alice: Account) -> None:
+def test_a_postponed_end_of_a_poll_notifies_nobody_early(alice: Account) -> None:
     poll = _ask(alice)
     Poll.objects.filter(id=poll["id"]).update(expires_at=F("expires_at") + timedelta(hours=1))
     OutboxRow.objects.filter(event="PollEnded").update(due_at=clock.now() - timedelta(hours=1))
@@ -232,7 +232,7 @@ def test_voters_are_notified_in_steps(alice: Account, monkeypatch: pytest.Monkey
     assert notified == {alice.id, *(voter.id for voter in voters)}
 
 
-def test_row_33_a_poll_has_bounds_in_the_database(alice: Account) -> None:
+def test_row_33_the_database_limits_the_size_of_a_poll(alice: Account) -> None:
     from django.db import IntegrityError, transaction
 
     status = make_status(alice)

@@ -31,7 +31,7 @@ def _limit(account: Account, **quotas: int) -> None:
     Role.objects.filter(id=account.user.role_id).update(**quotas)
 
 
-def test_posts_of_a_day_are_limited_for_apps_pages_drafts_and_scheduled_posts(
+def test_the_daily_number_of_posts_is_limited_for_apps_pages_drafts_and_scheduled_posts(
     alice: Account, bob: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api, foreign = api_of(alice), make_status(bob)
@@ -59,7 +59,7 @@ def test_posts_of_a_day_are_limited_for_apps_pages_drafts_and_scheduled_posts(
     assert api.post(f"/api/v1/drafts/{draft['id']}/publish", {}).status_code == 200
 
 
-def test_the_room_for_files_is_limited_and_shown(alice: Account) -> None:
+def test_storage_for_files_is_limited_and_shown(alice: Account) -> None:
     api, media = api_of(alice), make_media(alice)
     _limit(alice, media_megabytes=1)
     make_media(alice)

@@ -44,7 +44,7 @@ def _posted(author: Account, **values: Any) -> str:
         ({"visibility": "limited", "status": "@bob"}, NOBODY, "automatic", "denied", None),
     ],
 )
-def test_who_may_quote_a_post_follows_from_its_policy_its_visibility_and_who_asks(
+def test_the_quote_approval_depends_on_policy_visibility_and_viewer(
     alice: Account,
     bob: Account,
     carol: Account,
@@ -63,7 +63,7 @@ def test_who_may_quote_a_post_follows_from_its_policy_its_visibility_and_who_ask
         assert _approval(None, number) == (automatic, [], "denied")
 
 
-def test_the_authors_setting_counts_where_nothing_is_chosen(alice: Account) -> None:
+def test_without_a_chosen_policy_the_authors_setting_is_used(alice: Account) -> None:
     assert (
         api_of(alice)
         .patch("/api/v1/accounts/update_credentials", {"source": {"quote_policy": "followers"}})
@@ -76,7 +76,7 @@ def test_the_authors_setting_counts_where_nothing_is_chosen(alice: Account) -> N
 
 
 @pytest.mark.parametrize("word", ["odd", "Public", "following", "x" * 5000])
-def test_a_word_that_is_no_policy_is_refused_and_nothing_is_written(alice: Account, word: str) -> None:
+def test_an_unknown_quote_policy_is_refused_and_nothing_is_written(alice: Account, word: str) -> None:
     number = _posted(alice)
     for response in (
         api_of(alice).post(STATUSES, {"status": "x", "quote_approval_policy": word}),
@@ -87,7 +87,7 @@ def test_a_word_that_is_no_policy_is_refused_and_nothing_is_written(alice: Accou
     assert _approval(alice, number)[0] == PUBLIC
 
 
-def test_a_boost_shows_who_may_quote_what_it_boosts(alice: Account, bob: Account) -> None:
+def test_a_boost_shows_who_may_quote_the_boosted_post(alice: Account, bob: Account) -> None:
     number = _posted(alice, quote_approval_policy="nobody")
     boost = make_reblog(bob, Status.objects.get(id=number))
     body = api_of(bob).get(f"{STATUSES}/{boost.id}").json()
@@ -108,7 +108,7 @@ def test_the_author_changes_who_may_quote_a_post(alice: Account, bob: Account) -
     assert body["edited_at"] is None
 
 
-def test_a_private_post_stays_for_nobody_whatever_is_asked_for(alice: Account) -> None:
+def test_a_private_post_cannot_be_quoted_whatever_policy_is_requested(alice: Account) -> None:
     number = _posted(alice, visibility="private")
     response = api_of(alice).put(f"{STATUSES}/{number}/interaction_policy", {"quote_approval_policy": "public"})
     assert (response.status_code, response.json()["quote_approval"]["automatic"]) == (200, NOBODY)
@@ -130,7 +130,7 @@ def test_only_the_author_changes_who_may_quote_a_post(alice: Account, bob: Accou
     assert _approval(bob, status.id)[0] == PUBLIC
 
 
-def test_policies_of_other_servers_name_the_groups_that_need_the_authors_word(alice: Account) -> None:
+def test_remote_policies_show_the_groups_that_need_manual_approval(alice: Account) -> None:
     eve = make_remote()
     number = make_remote_status(eve).id
 

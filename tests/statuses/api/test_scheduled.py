@@ -38,7 +38,7 @@ def _come() -> None:
     work()
 
 
-def test_seed_020_a_scheduled_post_waits_and_becomes_a_post_at_its_time(alice: Account, bob: Account) -> None:
+def test_seed_020_a_scheduled_post_is_published_at_its_time(alice: Account, bob: Account) -> None:
     parent, media = make_status(bob), make_media(alice)
     made = _schedule(
         alice,
@@ -68,7 +68,7 @@ def test_seed_020_a_scheduled_post_waits_and_becomes_a_post_at_its_time(alice: A
     assert api_of(alice).get(SCHEDULED).json() == []
 
 
-def test_a_post_that_a_newer_release_keeps_is_published_without_what_it_added(alice: Account) -> None:
+def test_a_post_scheduled_by_a_newer_release_is_published_without_unknown_fields(alice: Account) -> None:
     made = _schedule(alice, "later", poll={"options": ["a", "b"], "expires_in": 600})
     scheduled = ScheduledStatus.objects.get(id=made.json()["id"])
     scheduled.draft["added"] = scheduled.draft["poll"]["added"] = "?"
@@ -78,7 +78,7 @@ def test_a_post_that_a_newer_release_keeps_is_published_without_what_it_added(al
     assert Status.objects.get().content == "<p>later</p>"
 
 
-def test_it_is_published_once_however_often_its_time_is_announced(alice: Account) -> None:
+def test_a_scheduled_post_is_published_once_even_if_its_event_is_repeated(alice: Account) -> None:
     _schedule(alice)
     for row in OutboxRow.objects.filter(event="ScheduledStatusDue"):
         row.pk = None
@@ -87,7 +87,7 @@ def test_it_is_published_once_however_often_its_time_is_announced(alice: Account
     assert Status.objects.filter(account=alice).count() == 1
 
 
-def test_a_scheduled_post_quotes_at_its_time_what_it_named(alice: Account, bob: Account) -> None:
+def test_a_scheduled_quote_is_made_when_the_post_is_published(alice: Account, bob: Account) -> None:
     base = make_status(bob)
     scheduled = _schedule(alice, quoted_status_id=str(base.id)).json()
     assert scheduled["params"]["quoted_status_id"] == str(base.id)
@@ -107,9 +107,7 @@ def test_a_scheduled_post_quotes_at_its_time_what_it_named(alice: Account, bob: 
         "Mon, 01 Mar 2027 13:00:00 +0100",
     ],
 )
-def test_trap_38_a_time_counts_in_whatever_offset_it_is_written(
-    alice: Account, sent: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trap_38_times_are_accepted_in_any_offset(alice: Account, sent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "now", lambda: datetime(2027, 3, 1, 11, 54, 59, tzinfo=UTC))
     answer = api_of(alice).post(STATUSES, {"status": "later", "scheduled_at": sent, "visibility": "unlisted"})
     assert answer.status_code == 200, answer.content
@@ -123,14 +121,14 @@ def test_trap_38_a_time_counts_in_whatever_offset_it_is_written(
     assert (late.status_code, late.json()) == (422, TOO_SOON)
 
 
-def test_trap_38_a_time_that_is_over_makes_a_post_of_now_and_not_of_then(alice: Account) -> None:
+def test_trap_38_a_post_with_a_past_time_is_published_now(alice: Account) -> None:
     posted = api_of(alice).post(STATUSES, {"status": "x", "scheduled_at": "2019-01-01T00:00:00+02:00"}).json()
     check("StatusOfUser", posted)
     assert posted["created_at"] >= _in(-1)[:19]
     assert not ScheduledStatus.objects.exists()
 
 
-def test_what_is_no_time_ahead_is_refused_or_posted_at_once(alice: Account) -> None:
+def test_an_invalid_time_is_refused_and_a_past_one_publishes_immediately(alice: Account) -> None:
     assert _schedule(alice, minutes=4).json() == TOO_SOON
     odd = api_of(alice).post(STATUSES, {"status": "x", "scheduled_at": "tomorrow or so"})
     assert (odd.status_code, odd.json()) == (422, {"error": "Record invalid"})
@@ -150,21 +148,21 @@ def test_what_is_no_time_ahead_is_refused_or_posted_at_once(alice: Account) -> N
         {"poll": {"options": ["a"], "expires_in": 600}},
     ],
 )
-def test_a_post_against_the_rules_is_not_scheduled(alice: Account, more: dict[str, Any]) -> None:
+def test_an_invalid_post_is_not_scheduled(alice: Account, more: dict[str, Any]) -> None:
     answer = _schedule(alice, **{"text": more.pop("status", "later"), **more})
     assert (answer.status_code, answer.json()) == (422, {"error": "Record invalid"})
     assert not ScheduledStatus.objects.exists()
     assert not OutboxRow.objects.filter(event="ScheduledStatusDue").exists()
 
 
-def test_an_answer_to_nothing_and_files_that_are_not_there_are_refused(alice: Account, bob: Account) -> None:
+def test_a_scheduled_post_with_a_missing_parent_or_file_is_refused(alice: Account, bob: Account) -> None:
     assert _schedule(alice, in_reply_to_id="1").status_code == 404
     foreign = make_media(bob)
     missing = _schedule(alice, media_ids=[str(foreign.id)])
     assert missing.json() == {"error": f"Media {foreign.id} not found or already attached to another post"}
 
 
-def test_files_wait_with_their_post_and_belong_to_no_other(alice: Account) -> None:
+def test_files_of_a_scheduled_post_cannot_be_attached_to_another(alice: Account) -> None:
     media = make_media(alice)
     scheduled = _schedule(alice, media_ids=[str(media.id)]).json()
     for attempt in (
@@ -194,7 +192,7 @@ def test_only_the_time_can_be_changed(alice: Account) -> None:
     assert not Status.objects.exists()
 
 
-def test_scheduled_posts_of_others_are_not_there(alice: Account, bob: Account) -> None:
+def test_scheduled_posts_of_others_are_not_found(alice: Account, bob: Account) -> None:
     path = f"{SCHEDULED}/{_schedule(alice).json()['id']}"
     for method in ("GET", "PUT", "DELETE"):
         assert api_of(bob).request(method, path, {"scheduled_at": _in(120)}).status_code == 404
@@ -203,7 +201,9 @@ def test_scheduled_posts_of_others_are_not_there(alice: Account, bob: Account) -
 
 
 @pytest.mark.usefixtures("noon")
-def test_a_day_takes_25_and_an_account_300(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_day_has_at_most_25_scheduled_posts_and_an_account_300(
+    alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("statuses.services.scheduling.DAILY_LIMIT", 2)
     monkeypatch.setattr("statuses.services.scheduling.TOTAL_LIMIT", 3)
     day = 24 * 60
@@ -217,7 +217,7 @@ def test_a_day_takes_25_and_an_account_300(alice: Account, monkeypatch: pytest.M
     assert refused.json() == {"error": "Validation failed: You have exceeded the limit of 3 scheduled posts"}
 
 
-def test_trap_37_a_repeated_key_answers_the_scheduled_post_and_then_the_post(alice: Account) -> None:
+def test_trap_37_a_repeated_key_returns_the_scheduled_post_and_later_the_post(alice: Account) -> None:
     first = _schedule(alice, key="k").json()
     assert _schedule(alice, key="k").json()["id"] == first["id"]
     assert ScheduledStatus.objects.count() == 1
@@ -230,7 +230,7 @@ def test_trap_37_a_repeated_key_answers_the_scheduled_post_and_then_the_post(ali
 
 
 @pytest.mark.parametrize("state", ["disabled", "suspended"])
-def test_posts_of_people_who_may_not_post_any_more_are_dropped(alice: Account, state: str) -> None:
+def test_scheduled_posts_of_users_who_may_no_longer_post_are_deleted(alice: Account, state: str) -> None:
     _schedule(alice)
     if state == "disabled":
         User.objects.filter(account=alice).update(disabled_at=clock.now())
@@ -253,7 +253,7 @@ def test_a_post_that_cannot_be_published_stays_in_the_list(alice: Account, bob: 
     assert api_of(alice).put(f"{SCHEDULED}/{made['id']}", {"scheduled_at": _in(60)}).status_code == 200
 
 
-def test_a_file_of_a_scheduled_post_cannot_be_deleted_under_it(alice: Account) -> None:
+def test_a_file_of_a_scheduled_post_cannot_be_deleted(alice: Account) -> None:
     media = make_media(alice)
     made = _schedule(alice, media_ids=[str(media.id)]).json()
     path = f"/api/v1/media/{media.id}"
@@ -263,7 +263,7 @@ def test_a_file_of_a_scheduled_post_cannot_be_deleted_under_it(alice: Account) -
     assert api_of(alice).delete(path).status_code == 200
 
 
-def test_who_scheduled_a_post_that_breaks_a_rule_now_reads_which_in_their_language(alice: Account) -> None:
+def test_the_author_of_a_failed_scheduled_post_gets_the_reason_in_their_language(alice: Account) -> None:
     media = make_media(alice)
     _schedule(alice, media_ids=[str(media.id)])
     User.objects.filter(account=alice).update(locale="de")

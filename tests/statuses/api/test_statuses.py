@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 STATUSES = "/api/v1/statuses"
 
 
-def test_seed_002_a_post_is_answered_as_its_author_sees_it(alice: Account) -> None:
+def test_seed_002_publishing_returns_the_post_as_its_author_sees_it(alice: Account) -> None:
     body = post_as(alice)
     assert body["content"] == "<p>hello</p>"
     assert body["uri"] == f"http://social.localhost/users/alice/statuses/{body['id']}"
@@ -47,7 +47,7 @@ def test_seed_044_and_045_ids_are_ordered_by_time_and_distinct(alice: Account) -
     assert tails != list(range(tails[0], tails[0] + 20))
 
 
-def test_traps_18_to_20_nothing_is_missing_and_null_only_where_it_may_be(alice: Account) -> None:
+def test_traps_18_to_20_no_member_is_missing_and_null_only_where_allowed(alice: Account) -> None:
     anonymous = Api().get(f"{STATUSES}/{post_as(alice)['id']}").json()
     check("Status", anonymous)
     for name in ("in_reply_to_id", "in_reply_to_account_id", "reblog", "poll", "card", "edited_at", "quote"):
@@ -89,9 +89,7 @@ def test_posts_of_sensitized_accounts_are_sensitive_to_others(alice: Account, bo
     assert api_of(alice).get(f"{STATUSES}/{number}").json()["sensitive"] is False
 
 
-def test_a_boost_wraps_the_post_and_carries_its_marks_but_no_content_and_no_counts(
-    alice: Account, bob: Account
-) -> None:
+def test_a_boost_contains_the_post_and_has_its_marks_but_no_content_or_counts(alice: Account, bob: Account) -> None:
     status = make_status(alice, "#hello", media=[make_media(alice)])
     api = api_of(bob)
     api.post(f"{STATUSES}/{status.id}/favourite")
@@ -112,9 +110,7 @@ def test_a_boost_wraps_the_post_and_carries_its_marks_but_no_content_and_no_coun
     assert "pinned" not in body
 
 
-def test_a_boost_is_liked_for_the_boosted_post_and_a_like_is_not_taken_back_by_its_id(
-    alice: Account, bob: Account
-) -> None:
+def test_favouriting_a_boost_favourites_the_post_and_its_id_does_not_undo_it(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     boost = make_reblog(bob, status)
     api = api_of(bob)
@@ -133,14 +129,14 @@ def test_a_boost_is_liked_for_the_boosted_post_and_a_like_is_not_taken_back_by_i
     assert api_of(alice).post(f"{STATUSES}/{boost.id}/unreblog").status_code == 404, "the boost is gone"
 
 
-def test_a_warning_makes_a_post_sensitive_unless_a_form_says_no(alice: Account) -> None:
+def test_a_warning_makes_a_post_sensitive_unless_a_form_sends_false(alice: Account) -> None:
     assert post_as(alice, spoiler_text="careful")["sensitive"] is True
     assert post_as(alice, spoiler_text="careful", sensitive=False)["sensitive"] is True
     form = api_of(alice).post(STATUSES, form="status=x&spoiler_text=careful&sensitive=false")
     assert form.json()["sensitive"] is False
 
 
-def test_a_limited_post_looks_private_and_is_for_the_mentioned_alone(
+def test_a_limited_post_looks_private_and_only_mentioned_accounts_read_it(
     alice: Account, bob: Account, carol: Account
 ) -> None:
     follow(carol, alice)
@@ -150,7 +146,7 @@ def test_a_limited_post_looks_private_and_is_for_the_mentioned_alone(
     assert api_of(carol).get(f"{STATUSES}/{body['id']}").status_code == 404
 
 
-def test_publishing_takes_every_encoding(alice: Account) -> None:
+def test_publishing_accepts_every_encoding(alice: Account) -> None:
     api = api_of(alice)
     for response in (
         api.post(STATUSES, form="status=hello&visibility=unlisted&sensitive=true&language=de&spoiler_text=x"),
@@ -168,7 +164,7 @@ def test_publishing_takes_every_encoding(alice: Account) -> None:
         assert body["spoiler_text"] == "x"
 
 
-def test_files_can_be_named_in_every_spelling(alice: Account) -> None:
+def test_media_ids_are_accepted_in_every_encoding(alice: Account) -> None:
     api = api_of(alice)
     for send in (
         lambda number: api.post(STATUSES, {"media_ids": [str(number)]}),
@@ -200,7 +196,7 @@ def test_files_can_be_named_in_every_spelling(alice: Account) -> None:
         ({"status": "x", "quote_approval_policy": "some"}, 422, "Record invalid"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_written(
+def test_invalid_parameters_get_an_error_and_nothing_is_stored(
     alice: Account, values: dict[str, Any], status: int, error: str
 ) -> None:
     response = api_of(alice).post(STATUSES, values)
@@ -238,7 +234,7 @@ def test_malformed_json_is_refused(alice: Account) -> None:
     check("Error", broken.json())
 
 
-def test_trap_37_a_repeated_key_answers_the_same_post(alice: Account) -> None:
+def test_trap_37_a_repeated_key_returns_the_same_post(alice: Account) -> None:
     api = api_of(alice)
     first, second = (
         api.post(STATUSES, {"status": "once"}, headers={"Idempotency-Key": "k"}).json() for _time in range(2)
@@ -271,7 +267,7 @@ def test_several_posts_come_newest_first_and_without_hidden_ones(alice: Account,
     assert api.get(f"{STATUSES}?id[0]={first.id}").json() == [], "nor is a map"
 
 
-def test_twenty_posts_at_once_are_the_most(alice: Account) -> None:
+def test_at_most_twenty_posts_can_be_requested_at_once(alice: Account) -> None:
     path = f"{STATUSES}?{'&'.join(f'id[]={number}' for number in range(21))}"
     response = api_of(alice).get(path)
     assert response.status_code == 422
@@ -280,7 +276,7 @@ def test_twenty_posts_at_once_are_the_most(alice: Account) -> None:
     assert api_of(alice).get(path.rpartition("&")[0] + "&id[]=1&id[]=2").json() == [], "each counts once"
 
 
-def test_the_posts_of_an_account_take_its_filters_over_http(alice: Account, bob: Account) -> None:
+def test_the_list_of_an_accounts_posts_accepts_filters(alice: Account, bob: Account) -> None:
     root = make_status(bob, "root")
     make_status(alice, "answer", reply_to=root)
     make_status(alice, "picture", media=[make_media(alice)])
@@ -350,6 +346,6 @@ def test_limits_of_deleting_and_publishing_are_counted(alice: Account, settings:
     assert api.post(f"{STATUSES}/{number}/favourite").status_code == 200
 
 
-def test_what_a_limited_person_posts_for_everybody_is_unlisted(alice: Account) -> None:
+def test_public_posts_of_a_limited_account_become_unlisted(alice: Account) -> None:
     Account.objects.filter(id=alice.id).update(limited_at=clock.now())
     assert post_as(alice, visibility="public")["visibility"] == "unlisted"

@@ -88,7 +88,7 @@ def test_polls_times_markdown_and_who_may_quote(ann: User, browser: Client) -> N
     assert Status.objects.count() == 1
 
 
-def test_an_edit_begins_with_what_stands_in_the_post(ann: User, browser: Client) -> None:
+def test_the_form_of_an_edit_is_filled_from_the_post(ann: User, browser: Client) -> None:
     browser.post("/write", values(file_0=picture(), description_0="a cat", spoiler_text="cats"))
     post = Status.objects.get()
     page = browser.get(f"/statuses/{post.id}/edit?next=/x").content.decode()
@@ -139,7 +139,7 @@ def test_a_form_without_its_token_publishes_nothing(ann: User) -> None:
     assert not Status.objects.exists()
 
 
-def test_what_is_too_much_or_not_there_is_said_and_the_text_stays(browser: Client) -> None:
+def test_too_many_or_missing_files_are_reported_and_the_text_stays(browser: Client) -> None:
     empty = browser.post("/write", values(file_0=SimpleUploadedFile("cat.png", b"", "image/png")))
     assert empty.status_code == 422
     assert "cat.png: The file is empty" in empty.content.decode()

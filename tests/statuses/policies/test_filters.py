@@ -154,7 +154,7 @@ def test_row_67_a_search_takes_time_proportional_to_the_text_whatever_the_filter
     assert _steps(_in_twenty(keywords), "") < 40 * CHARACTERS_LIMIT
 
 
-def test_row_67_what_one_viewer_has_others_look_for_has_an_end() -> None:
+def test_row_67_the_keywords_of_one_viewer_are_limited() -> None:
     late = Keyword("late", False)
     many = [Keyword(f"{number:05}" * 100, False) for number in range(2000)]
     assert _filters([*many[:39], late]).search(Text("late")) == {0: "late"}

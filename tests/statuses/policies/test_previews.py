@@ -25,7 +25,7 @@ def test_the_address_of_a_picture_is_read_from_the_address_of_its_page(written: 
     assert read(f'<title>t</title><meta property="og:image" content="{written}">').pictures == (PagePicture(found),)
 
 
-def test_of_several_pictures_the_first_that_can_be_fetched_counts() -> None:
+def test_the_first_picture_that_can_be_fetched_is_used() -> None:
     none = '<meta property="og:image" content="data:image/png;base64,AA"><meta property="og:image" content="">'
     assert read(f'{none}<meta property="og:image" content="/2.png"><title>t</title>').pictures[0].url.endswith("/2.png")
     assert (
@@ -70,7 +70,7 @@ def test_a_description_belongs_to_the_picture_before_it(head: str, red: str, blu
         ("1707000000", None),
     ],
 )
-def test_the_day_of_an_article_is_read_where_it_is_certain(written: str, read_as: str | None) -> None:
+def test_the_date_of_an_article_is_read_if_it_is_unambiguous(written: str, read_as: str | None) -> None:
     found = read(f'<meta property="article:published_time" content="{written}"><title>t</title>').published_at
     assert (found.isoformat() if found else None) == read_as
 
@@ -92,7 +92,7 @@ def test_the_day_of_an_article_is_read_where_it_is_certain(written: str, read_as
         '<script type="application/ld+json; charset=utf-8">{"@type":"Article","name":"Right"}</script><title>t</title>',
     ],
 )
-def test_the_title_is_found_wherever_a_page_says_it(head: str) -> None:
+def test_the_title_of_a_page_is_found_in_all_its_places(head: str) -> None:
     assert read(head).title == "Right"
 
 
@@ -121,7 +121,7 @@ def test_a_page_in_utf_8_that_says_only_its_language_is_read_as_utf_8() -> None:
     assert read_page(page, "text/html", URL).title == "蘋果技術"
 
 
-def test_an_oembed_document_with_odd_values_keeps_what_is_of_use() -> None:
+def test_the_valid_values_of_a_partly_invalid_oembed_document_are_used() -> None:
     found = read_embed(
         b'{"type":"photo","url":"https://a.example/p.png","title":5,"author_name":null}', Preview(title="x")
     )
@@ -190,7 +190,7 @@ def test_author_and_publisher_may_be_other_items_of_the_graph(author: str) -> No
     assert (found.title, found.author_name, found.provider_name) == ("H", "A", "P")
 
 
-def test_people_without_an_id_are_nobody_else_of_the_graph() -> None:
+def test_authors_without_an_id_are_not_resolved_in_the_graph() -> None:
     data = '[{"@type":"WebSite","name":"W"},{"@type":"Article","headline":"H","author":{},"publisher":{"@id":"#x"}}]'
     found = read(f'<title>t</title><script type="application/ld+json">{data}</script>')
     assert (found.title, found.author_name, found.provider_name) == ("H", "", "")

@@ -252,7 +252,7 @@ def test_each_visibility_has_its_readers(visibility, anybody, stranger, follower
 
 
 @pytest.mark.parametrize("visibility", Visibility.values)
-def test_a_post_for_this_server_has_the_readers_of_its_visibility_who_are_of_this_server(visibility) -> None:
+def test_only_local_accounts_read_a_local_only_post_within_its_visibility(visibility) -> None:
     everywhere, here = _post(visibility), _post(visibility, local_only=True)
     for relations, mentioned in ((STRANGER, ()), (FOLLOWER, ()), (STRANGER, {READER})):
         assert can_see(here, READER, relations, mentioned) is can_see(everywhere, READER, relations, mentioned)
@@ -264,7 +264,7 @@ def test_a_post_for_this_server_has_the_readers_of_its_visibility_who_are_of_thi
 
 
 @pytest.mark.parametrize("visibility", Visibility.values)
-def test_who_is_blocked_by_the_author_reads_nothing_even_when_mentioned(visibility) -> None:
+def test_an_account_blocked_by_the_author_reads_nothing_even_if_mentioned(visibility) -> None:
     assert can_see(_post(visibility), READER, BLOCKED, {READER}) is False
 
 
@@ -276,7 +276,7 @@ def test_posts_that_are_deleted_or_of_a_suspended_author_are_for_nobody(visibili
         assert can_see(post, AUTHOR, Relations(viewer_id=AUTHOR), ()) is False
 
 
-def test_a_boost_is_read_by_who_may_read_both_posts() -> None:
+def test_a_boost_is_readable_if_boost_and_boosted_post_are() -> None:
     assert can_see(_post("public", boosted=_post("public")), None, NO_RELATIONS, ()) is True
     assert can_see(_post("private", boosted=_post("public")), READER, STRANGER, ()) is False
     assert can_see(_post("public", boosted=_post("private")), READER, STRANGER, ()) is False

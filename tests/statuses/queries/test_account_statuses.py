@@ -45,7 +45,7 @@ def test_each_viewer_sees_the_posts_that_they_may_read(alice: Account, bob: Acco
     assert _texts(alice, alice, exclude_direct=True) == ["private", "unlisted", "public"]
 
 
-def test_seed_129_who_is_blocked_and_whoever_looks_at_a_suspended_account_sees_nothing(
+def test_seed_129_posts_are_hidden_from_blocked_viewers_and_those_of_suspended_accounts_from_all(
     alice: Account, bob: Account
 ) -> None:
     make_status(alice, "public")
@@ -57,14 +57,14 @@ def test_seed_129_who_is_blocked_and_whoever_looks_at_a_suspended_account_sees_n
     assert _texts(alice, alice) == []
 
 
-def test_what_a_muted_or_blocked_account_wrote_is_shown_on_its_own_page(alice: Account, bob: Account) -> None:
+def test_posts_of_a_muted_or_blocked_account_are_shown_on_its_profile(alice: Account, bob: Account) -> None:
     make_status(alice, "public")
     mute(bob, alice)
     assert _texts(alice, bob) == ["public"]
 
 
 @pytest.mark.parametrize("relation", ["mute", "block", "blocked", "suspended", "expired mute"])
-def test_boosts_of_people_the_viewer_wants_nothing_of_are_left_out(
+def test_boosts_of_posts_by_hidden_accounts_are_left_out(
     alice: Account, bob: Account, carol: Account, relation: str
 ) -> None:
     make_reblog(alice, make_status(bob, "boosted"))
@@ -103,7 +103,7 @@ def test_filters_narrow_the_list(alice: Account, bob: Account, media_root: Any) 
     assert _texts(alice, bob, exclude_reblogs=True, exclude_replies=True, only_media=True) == ["picture"]
 
 
-def test_an_answer_to_something_unknown_is_an_answer() -> None:
+def test_a_reply_to_an_unknown_post_counts_as_a_reply() -> None:
     eve = make_remote()
     make_remote_status(eve, in_reply_to_uri="https://lost.example/1", text="answer")
     assert _texts(eve, None) == ["answer"]
@@ -127,7 +127,7 @@ def test_a_page_is_full_although_many_posts_are_hidden(alice: Account, bob: Acco
     assert _texts(alice, carol, Cursor(5, before=oldest.id + 1)) == everything[3:]
 
 
-def test_the_ends_of_a_cursor_are_exclusive_and_its_items_newest_first(alice: Account) -> None:
+def test_cursors_are_exclusive_and_lists_are_newest_first(alice: Account) -> None:
     ids = [make_status(alice, str(number)).id for number in range(6)]
     assert _texts(alice, None, Cursor(2, before=ids[5])) == ["4", "3"]
     assert _texts(alice, None, Cursor(2, after=ids[0])) == ["5", "4"]

@@ -79,7 +79,7 @@ def test_a_page_takes_as_many_queries_as_two_posts(alice: Account, viewed: bool)
     assert len(_queries(ids[:2], viewer_id)) == len(_queries(ids, viewer_id)) == (3 if viewed else 1)
 
 
-def test_rows_come_once_each_in_the_order_asked_for(alice: Account) -> None:
+def test_posts_are_loaded_once_each_in_the_requested_order(alice: Account) -> None:
     posts = [make_status(alice).id for _number in range(5)]
     asked = [posts[3], posts[0], 1, posts[4], posts[3]]
     assert [row.id for row in load_posts(asked)] == [posts[3], posts[0], posts[4]]
@@ -87,7 +87,7 @@ def test_rows_come_once_each_in_the_order_asked_for(alice: Account) -> None:
     assert hydrate([], alice.id).rows == []
 
 
-def test_a_row_carries_what_verdicts_ask_for(alice: Account, bob: Account) -> None:
+def test_a_loaded_post_has_the_values_that_visibility_rules_need(alice: Account, bob: Account) -> None:
     status = make_status(alice, "@bob", language="de")
     answer = make_status(bob, "yes", reply_to=status)
     reblog = make_reblog(bob, status)
@@ -111,7 +111,7 @@ def fetched() -> int:
         return int(cursor.fetchone()[0])
 
 
-def test_who_has_liked_much_and_what_many_like_read_no_more_for_a_page(alice: Account, bob: Account) -> None:
+def test_loading_marks_reads_few_rows_despite_many_favourites(alice: Account, bob: Account) -> None:
     liked = make_status(bob)
     make_favourite(alice, liked)
     make_reblog(alice, liked)
@@ -186,7 +186,7 @@ def test_cards_are_added_to_a_body_that_is_cached(alice: Account) -> None:
     assert (entity["card"]["title"], entity["poll"], entity["quote"]) == ("a card", None, None)
 
 
-def test_the_words_that_filters_look_at_are_kept_beside_the_body(alice: Account) -> None:
+def test_the_text_that_filters_search_is_cached_beside_the_body(alice: Account) -> None:
     status = make_status(alice, "Ham & **eggs** #spam", spoiler_text="food", media=[make_media(alice, "a plate")])
     for _time in ("made", "kept"):
         serializer = PageSerializer(hydrate([status.id], None))
@@ -195,7 +195,7 @@ def test_the_words_that_filters_look_at_are_kept_beside_the_body(alice: Account)
         assert serializer.bodies[status.id]["words"] == "food\n\nHam & **eggs** #spam\n\na plate"
 
 
-def test_relations_of_a_page_know_everybody_a_verdict_may_ask_about(
+def test_the_relations_of_a_page_include_every_account_that_conditions_may_need(
     alice: Account, bob: Account, carol: Account
 ) -> None:
     dave = make_account("dave")
@@ -207,7 +207,7 @@ def test_relations_of_a_page_know_everybody_a_verdict_may_ask_about(
     assert set(page.relations.following) == {bob.id, carol.id, dave.id}
 
 
-def test_the_callers_verdict_is_applied_after_visibility(alice: Account, bob: Account) -> None:
+def test_the_callers_condition_is_applied_after_visibility(alice: Account, bob: Account) -> None:
     mine, hidden = make_status(alice), make_status(bob, visibility="direct")
     asked: list[int] = []
 
@@ -219,7 +219,7 @@ def test_the_callers_verdict_is_applied_after_visibility(alice: Account, bob: Ac
     assert asked == [mine.id]
 
 
-def test_a_cached_body_is_never_shown_to_who_may_not_read_it(alice: Account, bob: Account) -> None:
+def test_a_cached_body_is_never_shown_to_accounts_that_may_not_read_it(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     assert len(present_statuses([status.id], bob.id)) == 1
     block(alice, bob)
@@ -240,7 +240,7 @@ def test_without_redis_a_page_is_complete(alice: Account, monkeypatch: pytest.Mo
     monkeypatch.undo()
 
 
-def test_a_post_that_vanishes_while_it_is_read_is_left_out(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_post_deleted_during_loading_is_left_out(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     from statuses.queries import page
 
     posts = [make_status(alice), make_status(alice)]
@@ -251,7 +251,7 @@ def test_a_post_that_vanishes_while_it_is_read_is_left_out(alice: Account, monke
 
 
 @pytest.mark.parametrize("microsecond", [0, 1, 999, 1000, 122_999, 123_000, 123_999, 999_000, 999_999])
-def test_moments_are_cut_to_the_millisecond_and_never_rounded_up(microsecond: int) -> None:
+def test_times_are_truncated_to_the_millisecond_and_never_rounded_up(microsecond: int) -> None:
     moment = datetime(2026, 5, 17, 23, 59, 59, microsecond, tzinfo=UTC)
     status = make_status(make_account())
     Status.objects.filter(id=status.id).update(created_at=moment)

@@ -25,7 +25,7 @@ def _context(status: Status, viewer: Account | None) -> tuple[list[str], list[st
     return [texts[row.id] for row in context.ancestors], [texts[row.id] for row in context.descendants]
 
 
-def test_ancestors_come_root_first_and_descendants_as_a_tree(alice: Account, bob: Account) -> None:
+def test_ancestors_are_listed_root_first_and_descendants_as_a_tree(alice: Account, bob: Account) -> None:
     root = make_status(alice, "root")
     a = make_status(bob, "a", reply_to=root)
     b = make_status(bob, "b", reply_to=root)
@@ -38,7 +38,7 @@ def test_ancestors_come_root_first_and_descendants_as_a_tree(alice: Account, bob
     assert _context(make_status(alice, "alone"), None) == ([], [])
 
 
-def test_an_authors_answers_to_themselves_come_first(alice: Account, bob: Account) -> None:
+def test_replies_of_the_author_to_themselves_come_first(alice: Account, bob: Account) -> None:
     root = make_status(alice, "1/3")
     make_status(bob, "nice", reply_to=root)
     second = make_status(alice, "2/3", reply_to=root)
@@ -47,7 +47,7 @@ def test_an_authors_answers_to_themselves_come_first(alice: Account, bob: Accoun
     assert _context(root, bob)[1] == ["2/3", "3/3", "very", "nice"]
 
 
-def test_what_may_not_be_read_is_left_out_and_its_answers_stay_in_place(alice: Account, bob: Account) -> None:
+def test_unreadable_posts_are_left_out_and_replies_to_them_stay_in_place(alice: Account, bob: Account) -> None:
     root = make_status(alice, "root")
     first = make_status(bob, "first", reply_to=root)
     secret = make_status(bob, "secret", reply_to=first, visibility="private")
@@ -57,7 +57,7 @@ def test_what_may_not_be_read_is_left_out_and_its_answers_stay_in_place(alice: A
     assert _context(under, None)[0] == ["root", "first"]
 
 
-def test_answers_to_a_deleted_post_leave_the_thread_with_what_is_below_them(alice: Account, bob: Account) -> None:
+def test_replies_to_a_deleted_post_leave_the_thread_with_their_own_replies(alice: Account, bob: Account) -> None:
     root = make_status(alice, "root")
     gone = make_status(bob, "gone", reply_to=root)
     below = make_status(bob, "below", reply_to=gone)
@@ -86,7 +86,7 @@ def test_replies_below_a_deleted_post_do_not_count_against_the_limit(alice: Acco
 
 
 @pytest.mark.parametrize("relation", ["blocked", "muted", "blocking", "limited"])
-def test_posts_of_people_the_viewer_wants_nothing_of_are_left_out(
+def test_posts_of_hidden_accounts_are_left_out_of_threads(
     alice: Account, bob: Account, carol: Account, relation: str
 ) -> None:
     root = make_status(alice, "root")

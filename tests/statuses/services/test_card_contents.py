@@ -65,7 +65,7 @@ def test_row_02_nothing_of_a_providers_html_is_passed_on(stranger: Account, site
         )
 
 
-def test_a_photograph_is_shown_from_here(stranger: Account, site: Site) -> None:
+def test_the_picture_of_a_page_is_served_by_this_server(stranger: Account, site: Site) -> None:
     site.show("/full.jpg", picture(64, 64), Content_Type="image/jpeg")
     site.show(
         "/oembed", json.dumps({"type": "photo", "url": f"{site.address}/full.jpg"}), Content_Type="application/json"
@@ -78,7 +78,7 @@ def test_a_photograph_is_shown_from_here(stranger: Account, site: Site) -> None:
     assert site.address not in card["image"]
 
 
-def test_row_01_a_picture_that_is_none_leaves_a_card_without_picture(
+def test_row_01_a_card_whose_picture_is_no_image_has_no_picture(
     stranger: Account, site: Site, media_root: Path
 ) -> None:
     site.show("/evil.png", "<svg onload=alert(1)>", Content_Type="image/png")
@@ -95,7 +95,7 @@ def test_row_01_a_picture_that_is_none_leaves_a_card_without_picture(
 
 @pytest.mark.parametrize("first", ["missing.png", "drawing.svg", "page.png"])
 @pytest.mark.parametrize("others", [1, 2])
-def test_of_the_pictures_of_a_page_the_first_that_can_be_shown_is(
+def test_the_first_picture_of_a_page_that_can_be_shown_is_used(
     stranger: Account, site: Site, first: str, others: int
 ) -> None:
     shown = ""
@@ -111,7 +111,7 @@ def test_of_the_pictures_of_a_page_the_first_that_can_be_shown_is(
     assert (card["width"], card["height"], card["image_description"]) == (40, 30, "A square")
 
 
-def test_a_picture_of_an_oembed_document_that_is_not_there_leaves_that_of_its_page(
+def test_if_the_picture_of_the_oembed_document_is_missing_that_of_the_page_is_used(
     stranger: Account, site: Site
 ) -> None:
     site.show("/good.png", picture(40, 30), Content_Type="image/png")
@@ -124,7 +124,7 @@ def test_a_picture_of_an_oembed_document_that_is_not_there_leaves_that_of_its_pa
     assert (card_of(status)["width"], card_of(status)["height"]) == (40, 30)
 
 
-def test_a_page_names_three_pictures_at_most(stranger: Account, site: Site) -> None:
+def test_at_most_three_pictures_of_a_page_are_tried(stranger: Account, site: Site) -> None:
     names = "".join(f'<meta property="og:image" content="/{number}.png">' for number in range(9))
     link_to(stranger, site.show("/a", f"{names}<title>x</title>"))
     fetch_now()
@@ -132,7 +132,7 @@ def test_a_page_names_three_pictures_at_most(stranger: Account, site: Site) -> N
 
 
 @pytest.mark.parametrize("oembed", [{"status": 401, "body": '{"error": "no"}'}, {"body": "{}"}, {"body": "<p>Sign in"}])
-def test_a_page_whose_oembed_document_is_kept_back_is_shown_by_what_it_says_itself(
+def test_a_page_whose_oembed_document_is_unavailable_is_shown_by_its_own_metadata(
     stranger: Account, site: Site, oembed: dict[str, Any]
 ) -> None:
     values = dict(oembed)
@@ -146,7 +146,7 @@ def test_a_page_whose_oembed_document_is_kept_back_is_shown_by_what_it_says_itse
     assert (card_of(status)["title"], card_of(status)["width"]) == ("x", 40)
 
 
-def test_row_33_each_text_of_a_page_has_an_end(stranger: Account, site: Site) -> None:
+def test_row_33_each_text_of_a_page_is_truncated(stranger: Account, site: Site) -> None:
     long = "x" * 30_000
     names = ("og:title", "og:description", "og:site_name", "author", "fediverse:creator", "og:image:alt")
     metas = "".join(f'<meta name="{name}" content="{long}">' for name in names)
@@ -198,7 +198,9 @@ _XML_EMBED = (
     "kind", ["text/xml+oembed", "application/xml+oembed", "application/json+oembed", "text/json+oembed"]
 )
 @pytest.mark.parametrize("content_type", ["text/xml", "application/octet-stream"])
-def test_an_oembed_document_is_what_its_bytes_are(stranger: Account, site: Site, kind: str, content_type: str) -> None:
+def test_an_oembed_document_is_recognised_by_its_bytes(
+    stranger: Account, site: Site, kind: str, content_type: str
+) -> None:
     json_embed = {"type": "video", "title": "Bäume & mehr", "author_name": "Ann", "width": 200, "height": 113}
     json_embed["html"] = '<iframe src="https://player.vimeo.com/video/1"></iframe>'
     body = b"\xef\xbb\xbf" + json.dumps(json_embed).encode() if "json" in kind else _XML_EMBED
@@ -220,7 +222,7 @@ def test_row_02_an_oembed_document_in_xml_names_no_file(stranger: Account, site:
 
 
 @pytest.mark.parametrize("content_type", ["application/octet-stream", "text/plain", "image/jpg", "binary/octet-stream"])
-def test_the_picture_of_a_page_is_what_its_bytes_are(stranger: Account, site: Site, content_type: str) -> None:
+def test_the_picture_of_a_page_is_recognised_by_its_bytes(stranger: Account, site: Site, content_type: str) -> None:
     site.show("/p", picture(120, 80), Content_Type=content_type)
     status = link_to(stranger, site.show("/a", '<meta property="og:image" content="/p"><title>x</title>'))
     fetch_now()
@@ -230,7 +232,7 @@ def test_the_picture_of_a_page_is_what_its_bytes_are(stranger: Account, site: Si
 
 
 @pytest.mark.parametrize("label", ["windows-874", "x-sjis", "euc-kr"])
-def test_the_title_of_a_page_is_shown_as_people_there_read_it(stranger: Account, site: Site, label: str) -> None:
+def test_the_title_of_a_page_is_decoded_from_its_character_encoding(stranger: Account, site: Site, label: str) -> None:
     codec, text = {"windows-874": ("cp874", "ข่าว"), "x-sjis": ("cp932", "①ニュース"), "euc-kr": ("cp949", "똠방각하")}[
         label
     ]

@@ -48,7 +48,7 @@ def ignore(events: Any) -> None:
     raise AssertionError(events)
 
 
-def test_a_post_shows_what_the_page_says_of_itself(stranger: Account, site: Site, media_root: Path) -> None:
+def test_a_post_shows_a_preview_from_the_metadata_of_the_page(stranger: Account, site: Site, media_root: Path) -> None:
     site.show("/picture.png", picture(1200, 800), Content_Type="image/png")
     link = site.show("/a?x=1", ARTICLE)
     status = link_to(stranger, f"{link.replace('&', '&amp;')}#part", before='<a href="https://b.example/@u">@u</a> ')
@@ -96,7 +96,7 @@ def test_seed_081_posts_with_one_link_share_a_card_that_is_fetched_once(
     assert sorted(attached) == [first.id, second.id, third.id]
 
 
-def test_a_page_is_fetched_again_two_weeks_later_and_keeps_what_was_known(stranger: Account, site: Site) -> None:
+def test_a_page_is_fetched_again_after_two_weeks_and_known_values_stay(stranger: Account, site: Site) -> None:
     link = site.show("/a", "<title>Old</title>")
     status = link_to(stranger, link)
     fetch_now()
@@ -146,7 +146,7 @@ def test_an_edit_of_the_text_changes_the_card(stranger: Account, site: Site) -> 
     assert card_of(status) is None
 
 
-def test_what_is_no_page_has_no_card_and_is_left_alone_for_a_day(stranger: Account, site: Site) -> None:
+def test_an_address_without_a_page_has_no_card_and_is_not_requested_for_a_day(stranger: Account, site: Site) -> None:
     for path, body, values in (
         ("/404", "<title>Not found</title>", {"status": 404}),
         ("/json", '{"title": "x"}', {"Content_Type": "application/json"}),
@@ -169,7 +169,7 @@ def test_what_is_no_page_has_no_card_and_is_left_alone_for_a_day(stranger: Accou
         assert len(site.asked) > asked
 
 
-def test_a_server_in_trouble_is_asked_three_times_and_holds_up_no_other(stranger: Account, site: Site) -> None:
+def test_a_failing_server_is_tried_three_times_and_delays_no_other(stranger: Account, site: Site) -> None:
     broken = site.show("/503", "", status=503)
     with serving() as other:
         fine = other.show("/a", "<title>Fine</title>")
@@ -186,7 +186,7 @@ def test_a_server_in_trouble_is_asked_three_times_and_holds_up_no_other(stranger
     assert len(site.asked) == 3
 
 
-def test_of_one_server_a_bounded_number_of_pages_waits(
+def test_the_number_of_queued_pages_of_one_server_is_limited(
     stranger: Account, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(TERMS, "cards", replace(TERMS["cards"], waiting=3))
@@ -197,7 +197,7 @@ def test_of_one_server_a_bounded_number_of_pages_waits(
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1/", "http://10.1.2.3/", "http://[::1]/", "http://2130706433/"])
-def test_row_10_previews_are_not_fetched_from_the_inside(stranger: Account, db: None, address: str) -> None:
+def test_row_10_previews_are_not_fetched_from_internal_addresses(stranger: Account, db: None, address: str) -> None:
     status = link_to(stranger, address)
     fetch_now()
     assert card_of(status) is None
@@ -205,7 +205,7 @@ def test_row_10_previews_are_not_fetched_from_the_inside(stranger: Account, db: 
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_short_address_shows_the_page_that_it_leads_to(stranger: Account, site: Site, status: int) -> None:
+def test_a_shortened_address_shows_the_page_to_which_it_redirects(stranger: Account, site: Site, status: int) -> None:
     site.show("/watch", ARTICLE)
     short = site.show("/short", "", status=status, Location="/watch", Content_Type="application/binary")
     shown = card_of_link(stranger, short)
@@ -244,7 +244,9 @@ def _queries(posts: list[Status], viewer_id: int) -> list[str]:
     return [query["sql"] for query in captured.captured_queries]
 
 
-def test_row_04_a_page_that_drips_is_given_up(stranger: Account, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_04_a_page_that_is_sent_too_slowly_is_given_up(
+    stranger: Account, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(TERMS, "cards", replace(TERMS["cards"], row_seconds=0.3))
 
     def drip(request: Any) -> None:
@@ -260,14 +262,14 @@ def test_row_04_a_page_that_drips_is_given_up(stranger: Account, site: Site, mon
     assert OutboxRow.objects.filter(event="CardsDue", last_error="").exists()
 
 
-def test_of_an_endless_page_the_beginning_is_read(stranger: Account, site: Site) -> None:
+def test_only_the_beginning_of_an_endless_page_is_read(stranger: Account, site: Site) -> None:
     link = site.show("/long", "<title>Long</title>" + "<p>words</p>" * 300_000)
     status = link_to(stranger, link)
     fetch_now()
     assert card_of(status)["title"] == "Long"
 
 
-def test_what_a_page_cannot_show_is_counted_for_its_server(stranger: Account, site: Site) -> None:
+def test_failures_of_previews_are_counted_for_the_server(stranger: Account, site: Site) -> None:
     site.show("/broken.png", b"no picture", status=404, Content_Type="image/png")
     page = b'<html><head><meta property="og:title" content="A"><meta property="og:image" content="/broken.png"></head></html>'
     for link in (site.show("/a", page.decode()), site.show("/b", "<html></html>"), f"{site.address}/absent"):

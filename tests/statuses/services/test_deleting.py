@@ -56,7 +56,7 @@ def test_boosts_of_a_deleted_post_are_deleted(alice: Account, bob: Account, publ
     assert _posts(bob) == 0
 
 
-def test_many_boosts_vanish_in_steps_and_nobody_sees_one_meanwhile(
+def test_many_boosts_are_deleted_in_steps_and_hidden_immediately(
     alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deleting, "BATCH_SIZE", 2)
@@ -72,7 +72,7 @@ def test_many_boosts_vanish_in_steps_and_nobody_sees_one_meanwhile(
     assert [_posts(booster) for booster in boosters] == [0] * 5
 
 
-def test_answers_to_it_name_whom_they_answer_and_no_post(
+def test_replies_to_a_deleted_post_name_the_account_but_no_post(
     alice: Account, bob: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deleting, "BATCH_SIZE", 2)
@@ -88,7 +88,7 @@ def test_answers_to_it_name_whom_they_answer_and_no_post(
     assert _shown(bob, below)["in_reply_to_id"] == str(answers[0].id)
 
 
-def test_an_answer_to_it_is_still_no_post_of_its_own(alice: Account, bob: Account) -> None:
+def test_a_reply_to_a_deleted_post_still_counts_as_a_reply(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     make_status(bob, "answer", reply_to=status)
     make_status(bob, "alone")
@@ -126,7 +126,7 @@ def test_deleting_a_boost_leaves_the_post(alice: Account, bob: Account, publishe
     assert list(list_statuses(None)) == [status]
 
 
-def test_an_answer_is_no_longer_counted(alice: Account, bob: Account) -> None:
+def test_a_deleted_reply_is_no_longer_counted(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     answer = make_status(bob, reply_to=status)
     quiet = make_status(bob, "x", reply_to=status, visibility="direct")
@@ -166,7 +166,7 @@ def test_with_delete_media_its_files_are_removed_after_the_commit(
     assert not MediaAttachment.objects.exists()
 
 
-def test_a_remote_post_is_deleted_alike(published: list[Any]) -> None:
+def test_a_remote_post_is_deleted_like_a_local_one(published: list[Any]) -> None:
     eve = make_remote()
     status = make_remote_status(eve)
     published.clear()

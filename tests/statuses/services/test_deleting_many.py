@@ -22,7 +22,7 @@ def ids_of(account: Account) -> list[int]:
     return list(Status.objects.filter(account=account, deleted_at=None).values_list("id", flat=True))
 
 
-def test_counters_of_others_follow_and_each_deletion_is_announced() -> None:
+def test_deleting_many_posts_updates_counters_of_others_and_publishes_each_deletion() -> None:
     ann, bea = make_account("ann"), make_account("bea")
     theirs = make_status(bea, "hello")
     own = [make_status(ann, f"{number} #birds", reply_to=theirs) for number in range(3)]
@@ -44,7 +44,7 @@ def test_counters_of_others_follow_and_each_deletion_is_announced() -> None:
     assert delete_statuses(status_ids=[post.id for post in own]) == 0, "once"
 
 
-def test_more_posts_take_no_more_statements() -> None:
+def test_deleting_more_posts_takes_no_more_statements() -> None:
     def statements(number: int) -> int:
         ann = make_account()
         for _place in range(number):
@@ -56,7 +56,7 @@ def test_more_posts_take_no_more_statements() -> None:
     assert statements(2) == statements(20)
 
 
-def test_votes_of_an_erased_account_count_no_more_in_polls_of_this_server() -> None:
+def test_votes_of_an_erased_account_no_longer_count_in_local_polls() -> None:
     gone, bea = make_user("gone"), make_account("bea")
     here, there = make_poll(bea, "a", "b"), make_poll(bea, "c", "d")
     remote = Poll.objects.create(
@@ -75,7 +75,7 @@ def test_votes_of_an_erased_account_count_no_more_in_polls_of_this_server() -> N
     assert PollVote.objects.count() == 1
 
 
-def test_posts_of_others_name_an_erased_account_no_more_not_even_from_a_cache() -> None:
+def test_posts_of_others_no_longer_name_an_erased_account_even_if_cached() -> None:
     gone, bea = make_user("gone"), make_account("bea")
     question = make_status(gone.account, "what do you think?")
     answer = make_status(bea, "@gone much", reply_to=question)

@@ -21,7 +21,7 @@ def _publish_with_key(author: Account, key: str, text: str = "hello") -> Status:
     return publish_status(author=author, draft=Draft(text=text), idempotency_key=key)
 
 
-def test_a_repeated_key_answers_with_the_first_post(alice: Account, bob: Account, published: list[Any]) -> None:
+def test_a_repeated_key_returns_the_first_post(alice: Account, bob: Account, published: list[Any]) -> None:
     first = _publish_with_key(alice, "k")
     assert _publish_with_key(alice, "k", "something else").id == first.id
     assert _publish_with_key(bob, "k").id != first.id
@@ -45,13 +45,13 @@ def test_a_key_is_forgotten_after_an_hour(alice: Account) -> None:
     assert not IdempotencyKey.objects.exists()
 
 
-def test_a_refused_post_leaves_its_key_free(alice: Account) -> None:
+def test_the_key_of_a_refused_post_can_be_used_again(alice: Account) -> None:
     with pytest.raises(Invalid):
         _publish_with_key(alice, "k", "")
     assert _publish_with_key(alice, "k").text == "hello"
 
 
-def test_a_key_whose_post_was_deleted_brings_nothing_back(alice: Account) -> None:
+def test_a_key_whose_post_was_deleted_creates_no_new_post(alice: Account) -> None:
     first = _publish_with_key(alice, "k")
     Status.objects.filter(id=first.id).update(deleted_at=clock.now())
     with pytest.raises(NotFound):

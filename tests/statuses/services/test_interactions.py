@@ -22,7 +22,7 @@ from tests.factories.statuses import block, counts, follow, make_favourite, make
 pytestmark = pytest.mark.django_db
 
 
-def test_a_like_is_counted_and_published_once(alice: Account, bob: Account, published: list[Any]) -> None:
+def test_a_favourite_is_counted_and_published_once(alice: Account, bob: Account, published: list[Any]) -> None:
     status = make_status(alice)
     published.clear()
     first = make_favourite(bob, status)
@@ -31,13 +31,13 @@ def test_a_like_is_counted_and_published_once(alice: Account, bob: Account, publ
     assert counts(status) == (0, 0, 1)
 
 
-def test_liking_a_boost_likes_the_boosted_post(alice: Account, bob: Account) -> None:
+def test_favouriting_a_boost_favourites_the_boosted_post(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     favourite_status(account_id=bob.id, status=make_reblog(alice, status))
     assert Favourite.objects.get().status_id == status.id
 
 
-def test_who_blocks_the_author_likes_and_boosts_nothing_of_theirs(alice: Account, bob: Account) -> None:
+def test_an_account_that_blocks_the_author_cannot_favourite_or_boost_the_post(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     block(bob, alice)
     with pytest.raises(Forbidden):
@@ -47,7 +47,7 @@ def test_who_blocks_the_author_likes_and_boosts_nothing_of_theirs(alice: Account
     assert counts(status) == (0, 0, 0)
 
 
-def test_a_like_taken_back_is_counted_and_published_once(alice: Account, bob: Account, published: list[Any]) -> None:
+def test_an_undone_favourite_is_counted_and_published_once(alice: Account, bob: Account, published: list[Any]) -> None:
     status = make_status(alice)
     favourite = make_favourite(bob, status)
     published.clear()
@@ -59,7 +59,7 @@ def test_a_like_taken_back_is_counted_and_published_once(alice: Account, bob: Ac
     assert counts(status) == (0, 0, 0)
 
 
-def test_seed_131_taking_back_works_for_who_is_blocked_meanwhile(alice: Account, bob: Account) -> None:
+def test_seed_131_a_blocked_account_can_undo_a_favourite(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     make_favourite(bob, status)
     make_reblog(bob, status)
@@ -72,7 +72,7 @@ def test_seed_131_taking_back_works_for_who_is_blocked_meanwhile(alice: Account,
             undo(account_id=bob.id, status_id=status.id)
 
 
-def test_seed_131_taking_back_works_when_the_post_became_unreadable(alice: Account, bob: Account) -> None:
+def test_seed_131_a_favourite_can_be_undone_when_the_post_has_become_unreadable(alice: Account, bob: Account) -> None:
     following = follow(bob, alice)
     status = make_status(alice, visibility="private")
     make_favourite(bob, status)
@@ -80,7 +80,7 @@ def test_seed_131_taking_back_works_when_the_post_became_unreadable(alice: Accou
     assert unfavourite_status(account_id=bob.id, status_id=status.id).id == status.id
 
 
-def test_seed_132_taking_back_leaks_nothing(alice: Account, bob: Account) -> None:
+def test_seed_132_undoing_reveals_nothing_about_an_unreadable_post(alice: Account, bob: Account) -> None:
     status = make_status(alice, visibility="private")
     for undo in (unfavourite_status, unreblog_status):
         for wrong in (status.id, 1, "abc", None):
@@ -88,7 +88,7 @@ def test_seed_132_taking_back_leaks_nothing(alice: Account, bob: Account) -> Non
                 undo(account_id=bob.id, status_id=wrong)
 
 
-def test_deleted_posts_have_nothing_to_take_back(alice: Account, bob: Account) -> None:
+def test_nothing_can_be_undone_on_a_deleted_post(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     make_favourite(bob, status)
     make_reblog(bob, status)
@@ -110,7 +110,7 @@ def test_a_boost_is_a_post_published_as_one_and_counted(alice: Account, bob: Acc
     assert AccountStat.objects.get(account=bob).statuses_count == 1
 
 
-def test_boosting_twice_answers_with_the_first_boost(alice: Account, bob: Account, published: list[Any]) -> None:
+def test_boosting_twice_returns_the_first_boost(alice: Account, bob: Account, published: list[Any]) -> None:
     status = make_status(alice)
     first = make_reblog(bob, status)
     published.clear()
@@ -129,7 +129,7 @@ def test_boosting_twice_answers_with_the_first_boost(alice: Account, bob: Accoun
         ("private", None, "public", "private"),
     ],
 )
-def test_a_boost_has_the_visibility_asked_for_and_private_posts_stay_private(
+def test_a_boost_has_the_requested_visibility_but_one_of_a_private_post_is_private(
     alice: Account, original: str, default: str | None, asked: str | None, becomes: str
 ) -> None:
     User.objects.filter(account=alice).update(default_privacy=default)
@@ -159,7 +159,7 @@ def test_boosts_of_limited_accounts_are_unlisted(alice: Account) -> None:
     assert make_reblog(make_account(limited_at=clock.now()), make_status(alice)).visibility == "unlisted"
 
 
-def test_a_boost_taken_back_is_a_deleted_post(alice: Account, bob: Account, published: list[Any]) -> None:
+def test_undoing_a_boost_deletes_it(alice: Account, bob: Account, published: list[Any]) -> None:
     status = make_status(alice)
     reblog = make_reblog(bob, status)
     published.clear()
@@ -169,13 +169,13 @@ def test_a_boost_taken_back_is_a_deleted_post(alice: Account, bob: Account, publ
     assert make_reblog(bob, status).id != reblog.id
 
 
-def test_a_boost_is_taken_back_by_its_own_id_too(alice: Account, bob: Account) -> None:
+def test_a_boost_can_be_undone_by_its_own_id(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     assert unreblog_status(account_id=bob.id, status_id=make_reblog(bob, status).id).id == status.id
     assert Status.objects.filter(deleted_at=None).count() == 1
 
 
-def test_remote_likes_and_boosts_come_in_by_the_same_way(alice: Account, published: list[Any]) -> None:
+def test_remote_favourites_and_boosts_are_stored_by_the_same_services(alice: Account, published: list[Any]) -> None:
     status = make_status(alice)
     eve = make_remote("eve")
     favourite_status(account_id=eve.id, status=status, uri="https://remote.example/likes/1")

@@ -74,7 +74,7 @@ SPOOFED = "Validation failed: File has contents that are not what they are repor
         ),
     ],
 )
-def test_what_is_no_picture_is_refused_with_the_contracts_words(
+def test_a_file_that_is_no_picture_is_refused_with_the_message_of_the_contract(
     alice: Account, media_root: Path, data: bytes, content_type: str, message: str
 ) -> None:
     with pytest.raises(Invalid) as refused:
@@ -89,7 +89,7 @@ def test_the_content_type_sent_does_not_decide_what_a_file_is(alice: Account) ->
 
 
 @pytest.mark.parametrize("content_type", SUPPORTED_TYPES)
-def test_every_supported_type_is_accepted_and_made_ready(alice: Account, content_type: str) -> None:
+def test_every_supported_type_is_accepted_and_processed(alice: Account, content_type: str) -> None:
     media = _upload(alice, sample(content_type), content_type)
     if content_type.startswith("image/"):
         assert (media.type, media.processing) == (MediaType.IMAGE, Processing.COMPLETE)
@@ -130,7 +130,7 @@ def test_descriptions_of_ten_thousand_characters_are_the_longest(alice: Account)
         ("1,2,3", {"x": 1.0, "y": 2.0}),
     ],
 )
-def test_a_focus_is_read_as_far_as_it_holds_numbers(written: str | None, point: dict[str, float | None] | None) -> None:
+def test_a_focus_is_parsed_leniently(written: str | None, point: dict[str, float | None] | None) -> None:
     assert read_focus(written) == point
 
 
@@ -157,7 +157,7 @@ def test_seed_064_an_unattached_file_can_be_described_anew(alice: Account) -> No
         update_media(account_id=alice.id, media_id=media.id, change=MediaChange(thumbnail=_sent(picture())))
 
 
-def test_only_ones_own_unattached_files_are_found(alice: Account, bob: Account) -> None:
+def test_only_the_accounts_own_unattached_files_are_found(alice: Account, bob: Account) -> None:
     foreign, used = make_media(bob), make_media(alice)
     make_status(alice, media=[used])
     for wrong in (foreign.id, used.id, 1, "abc", None):
@@ -169,7 +169,7 @@ def test_only_ones_own_unattached_files_are_found(alice: Account, bob: Account) 
     assert foreign.description is None
 
 
-def test_deleting_removes_row_and_files_after_the_commit(
+def test_deleting_a_file_removes_its_row_and_after_the_commit_the_stored_files(
     alice: Account, media_root: Path, django_capture_on_commit_callbacks: Any
 ) -> None:
     media = make_media(alice)

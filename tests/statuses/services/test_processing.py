@@ -46,7 +46,7 @@ def test_conversion_waits_in_a_queue_of_its_own(alice: Account) -> None:
     assert media.processing == Processing.COMPLETE
 
 
-def test_what_was_sent_is_kept_until_it_is_processed_and_never_served(
+def test_an_upload_is_stored_until_it_is_processed_and_never_served(
     alice: Account, media_root: Path, client: Any
 ) -> None:
     media = _upload(alice)
@@ -65,7 +65,7 @@ def test_a_conversion_that_a_killed_process_had_begun_is_done_by_the_next(alice:
     assert (media.processing, media.attempts) == (Processing.COMPLETE, 2)
 
 
-def test_a_file_that_ends_every_process_has_failed_at_last(alice: Account, media_root: Path) -> None:
+def test_a_file_that_kills_every_process_is_marked_as_failed(alice: Account, media_root: Path) -> None:
     media, other = _upload(alice), _upload(alice)
     for _attempt in range(ATTEMPTS):
         assert processing._begin(media.id) is not None
@@ -117,20 +117,20 @@ def test_a_file_that_was_deleted_meanwhile_leaves_nothing_behind(
     assert not _files(media_root)
 
 
-def test_processing_what_is_ready_or_gone_changes_nothing(alice: Account) -> None:
+def test_processing_a_ready_or_deleted_file_changes_nothing(alice: Account) -> None:
     media = _process(_upload(alice))
     before = MediaAttachment.objects.values().get()
     process_media([MediaUploaded(media_id=media.id), MediaUploaded(media_id=1)])
     assert MediaAttachment.objects.values().get() == before
 
 
-def test_a_source_that_is_lost_fails_its_file(alice: Account, media_root: Path) -> None:
+def test_a_file_whose_source_is_lost_is_marked_as_failed(alice: Account, media_root: Path) -> None:
     media = _upload(alice)
     (media_root / media.source).unlink()
     assert _process(media).processing == Processing.FAILED
 
 
-def test_uploads_live_in_an_object_storage_as_they_do_in_a_folder(
+def test_uploads_are_processed_in_object_storage_as_in_a_folder(
     alice: Account, settings: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     with object_server() as server:

@@ -57,14 +57,18 @@ def test_direct_posts_are_not_counted(alice: Account) -> None:
     assert not AccountStat.objects.filter(account=alice, statuses_count__gt=0).exists()
 
 
-def test_flags_of_the_event_say_what_there_is_to_do(alice: Account, bob: Account, published: list[Any]) -> None:
+def test_the_event_of_a_post_says_whether_it_has_mentions_and_links(
+    alice: Account, bob: Account, published: list[Any]
+) -> None:
     first = make_status(alice, "@bob https://example.com/ #x")
     assert published[0] == StatusPublished(
         status_id=first.id, account_id=alice.id, local=True, awaited=False, mentions=True, link=True
     )
 
 
-def test_what_a_follower_wants_to_be_notified_of_is_awaited(alice: Account, bob: Account, published: list[Any]) -> None:
+def test_a_post_is_awaited_if_a_follower_wants_to_be_notified(
+    alice: Account, bob: Account, published: list[Any]
+) -> None:
     Follow.objects.create(account=bob, target=alice, notify=True)
     make_status(alice, "to everybody")
     make_status(alice, "to one", visibility="direct")
@@ -73,12 +77,12 @@ def test_what_a_follower_wants_to_be_notified_of_is_awaited(alice: Account, bob:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n", "\u2028"])
-def test_a_post_with_nothing_in_it_is_refused(alice: Account, text: str) -> None:
+def test_an_empty_post_is_refused(alice: Account, text: str) -> None:
     with pytest.raises(Invalid, match="Validation failed: Text can't be blank"):
         make_status(alice, text)
 
 
-def test_a_picture_is_enough(alice: Account, media_root: Any) -> None:
+def test_a_post_may_consist_of_a_picture_only(alice: Account, media_root: Any) -> None:
     status = make_status(alice, "", media=[make_media(alice)])
     assert (status.text, status.content) == ("", "")
 
@@ -96,28 +100,28 @@ def test_more_than_five_hundred_characters_are_refused(alice: Account, text: str
     "text",
     ["x" * 500, "👨‍👩‍👧" * 500, "https://example.com/" + "a" * 1000, "@bob@" + "a" * 200 + ".example " + "x" * 490],
 )
-def test_five_hundred_characters_as_people_count_them_are_taken(alice: Account, text: str) -> None:
+def test_five_hundred_grapheme_clusters_are_accepted(alice: Account, text: str) -> None:
     assert make_status(alice, text).text
 
 
-def test_line_ends_and_outer_blanks_are_tidied(alice: Account) -> None:
+def test_line_ends_and_surrounding_spaces_are_normalised(alice: Account) -> None:
     status = make_status(alice, "  one\r\ntwo\0 \n")
     assert status.text == "one\ntwo"
     assert status.content == "<p>one<br />two</p>"
 
 
-def test_a_content_warning_makes_it_sensitive_and_alone_becomes_the_text(alice: Account) -> None:
+def test_a_content_warning_makes_a_post_sensitive_and_becomes_the_text_of_one_without_text(alice: Account) -> None:
     warned = make_status(alice, "x", spoiler_text=" careful ")
     assert (warned.spoiler_text, warned.sensitive) == ("careful", True)
     alone = make_status(alice, " ", spoiler_text="careful")
     assert (alone.text, alone.spoiler_text, alone.sensitive) == ("careful", "", True)
 
 
-def test_spaces_of_other_scripts_at_the_ends_belong_to_the_text(alice: Account) -> None:
+def test_spaces_of_other_scripts_at_the_ends_are_part_of_the_text(alice: Account) -> None:
     assert make_status(alice, " \u2028line\u3000\n").text == "\u2028line\u3000"
 
 
-def test_what_is_not_said_follows_the_users_settings(alice: Account) -> None:
+def test_values_that_are_not_sent_come_from_the_users_settings(alice: Account) -> None:
     User.objects.filter(account=alice).update(default_privacy="unlisted", default_sensitive=True, default_language="de")
     status = make_status(alice)
     assert (status.visibility, status.sensitive, status.language) == ("unlisted", True, "de")
@@ -154,12 +158,12 @@ def test_other_visibilities_are_refused(alice: Account, visibility: str) -> None
         ("klingon", "de"),
     ],
 )
-def test_an_unknown_language_falls_through_to_the_next(alice: Account, said: str, kept: str) -> None:
+def test_instead_of_an_unknown_language_the_next_default_is_used(alice: Account, said: str, kept: str) -> None:
     User.objects.filter(account=alice).update(default_language="de")
     assert make_status(alice, language=said).language == kept
 
 
-def test_the_language_of_the_page_and_then_of_the_server_is_the_last_resort(alice: Account) -> None:
+def test_without_a_default_the_language_of_the_page_or_of_the_server_is_used(alice: Account) -> None:
     User.objects.filter(account=alice).update(default_language=None, locale=None)
     with translation.override("ar"):
         assert make_status(alice).language == "ar"
@@ -167,7 +171,7 @@ def test_the_language_of_the_page_and_then_of_the_server_is_the_last_resort(alic
         assert make_status(alice).language == "en"
 
 
-def test_mentions_of_people_here_and_elsewhere_are_found_in_any_spelling(alice: Account, bob: Account) -> None:
+def test_local_and_remote_mentions_are_found_in_any_spelling(alice: Account, bob: Account) -> None:
     make_remote("eve", "remote.example")
     status = make_status(alice, "@BOB and @bob@social.localhost and @Eve@Remote.Example and @nobody")
     assert _mentioned(status) == ["bob", "eve"]
@@ -188,7 +192,7 @@ def test_one_query_finds_all_mentioned_people(alice: Account, django_assert_num_
         assert len(compose(author=author, draft=Draft(text=many)).mentions) == 20
 
 
-def test_mentions_of_blocked_and_suspended_people_stay_text(alice: Account, bob: Account) -> None:
+def test_mentions_of_blocked_and_suspended_accounts_stay_text(alice: Account, bob: Account) -> None:
     block(alice, bob)
     make_account("gone", suspended_at=clock.now())
     status = make_status(alice, "@bob @gone")
@@ -196,12 +200,12 @@ def test_mentions_of_blocked_and_suspended_people_stay_text(alice: Account, bob:
     assert "<a" not in status.content
 
 
-def test_who_blocks_the_author_may_still_be_named(alice: Account, bob: Account) -> None:
+def test_an_account_that_blocks_the_author_can_still_be_mentioned(alice: Account, bob: Account) -> None:
     block(bob, alice)
     assert _mentioned(make_status(alice, "@bob")) == ["bob"]
 
 
-def test_unconfirmed_people_are_not_mentioned(alice: Account) -> None:
+def test_unconfirmed_users_are_not_mentioned(alice: Account) -> None:
     make_user("fresh", confirmed=False)
     assert _mentioned(make_status(alice, "@fresh")) == []
 
@@ -219,7 +223,7 @@ class _Finder:
         return {("eve", "far.example"): make_remote("eve", "far.example")}
 
 
-def test_unknown_people_elsewhere_are_asked_for_before_anything_is_written(alice: Account, bob: Account) -> None:
+def test_unknown_remote_accounts_are_looked_up_before_anything_is_written(alice: Account, bob: Account) -> None:
     from django.db import transaction
 
     finder = _Finder()
@@ -231,14 +235,14 @@ def test_unknown_people_elsewhere_are_asked_for_before_anything_is_written(alice
     assert _mentioned(status) == ["eve", "bob"]
 
 
-def test_without_federation_unknown_people_elsewhere_stay_text(alice: Account) -> None:
+def test_without_federation_unknown_remote_mentions_stay_text(alice: Account) -> None:
     with remote_accounts.replaced(None):
         status = make_status(alice, "@eve@far.example")
     assert _mentioned(status) == []
     assert status.content == "<p>@eve@far.example</p>"
 
 
-def test_mentions_beyond_the_allowed_ones_refuse_the_post(alice: Account, bob: Account, carol: Account) -> None:
+def test_a_post_with_mentions_that_are_not_allowed_is_refused(alice: Account, bob: Account, carol: Account) -> None:
     with pytest.raises(UnexpectedMentions) as refused:
         make_status(alice, "@bob @carol", allowed_mentions=(carol.id,))
     assert [account.id for account in refused.value.accounts] == [bob.id]
@@ -246,7 +250,7 @@ def test_mentions_beyond_the_allowed_ones_refuse_the_post(alice: Account, bob: A
     assert make_status(alice, "@bob", allowed_mentions=(bob.id,))
 
 
-def test_hashtags_are_kept_once_in_their_order_by_their_normalised_name(alice: Account) -> None:
+def test_each_hashtag_is_stored_once_in_order_under_its_normalised_name(alice: Account) -> None:
     status = make_status(alice, "#Café #cats #CAFE #１２ #straße")
     names = list(StatusTag.objects.filter(status=status).order_by("id").values_list("tag__name", flat=True))
     assert names[:2] == ["cafe", "cats"]
@@ -256,7 +260,7 @@ def test_hashtags_are_kept_once_in_their_order_by_their_normalised_name(alice: A
     assert Tag.objects.filter(name="cats").count() == 1
 
 
-def test_an_answer_joins_the_thread(alice: Account, bob: Account) -> None:
+def test_a_reply_joins_the_thread(alice: Account, bob: Account) -> None:
     root = make_status(alice)
     answer = make_status(bob, "yes", reply_to=root)
     deeper = make_status(alice, "no", reply_to=answer)
@@ -266,19 +270,19 @@ def test_an_answer_joins_the_thread(alice: Account, bob: Account) -> None:
     assert counts(root) == (1, 0, 0)
 
 
-def test_a_thread_with_oneself_answers_whom_its_beginning_answered(alice: Account, bob: Account) -> None:
+def test_replies_to_ones_own_reply_name_the_account_to_which_that_replied(alice: Account, bob: Account) -> None:
     mine = make_status(alice)
     answer = make_status(bob, "1/2", reply_to=mine)
     assert make_status(bob, "2/2", reply_to=answer).in_reply_to_account_id == alice.id
     assert make_status(alice, "2", reply_to=mine).in_reply_to_account_id == alice.id
 
 
-def test_an_answer_to_a_boost_answers_the_boosted_post(alice: Account, bob: Account) -> None:
+def test_a_reply_to_a_boost_replies_to_the_boosted_post(alice: Account, bob: Account) -> None:
     post = make_status(alice)
     assert make_status(bob, "yes", reply_to=make_reblog(bob, post)).in_reply_to_id == post.id
 
 
-def test_only_answers_everybody_may_read_are_counted(alice: Account, bob: Account) -> None:
+def test_only_replies_that_everybody_may_read_are_counted(alice: Account, bob: Account) -> None:
     post = make_status(alice)
     make_status(bob, "psst", reply_to=post, visibility="direct")
     follow(alice, bob)
@@ -286,7 +290,7 @@ def test_only_answers_everybody_may_read_are_counted(alice: Account, bob: Accoun
     assert counts(post)[0] == 0
 
 
-def test_what_may_not_be_read_cannot_be_answered(alice: Account, bob: Account) -> None:
+def test_nobody_can_reply_to_a_post_that_they_may_not_read(alice: Account, bob: Account) -> None:
     private = make_status(alice, visibility="private")
     block(alice, bob)
     public = make_status(alice)
@@ -304,7 +308,9 @@ def test_files_are_attached_in_the_authors_order(alice: Account, media_root: Any
     assert [item.description for item in status.media.order_by("position")] == ["3", "2", "1", "0"]
 
 
-def test_foreign_attached_and_unknown_files_are_refused_alike(alice: Account, bob: Account, media_root: Any) -> None:
+def test_files_of_others_attached_files_and_unknown_files_get_the_same_refusal(
+    alice: Account, bob: Account, media_root: Any
+) -> None:
     foreign, used = make_media(bob), make_media(alice)
     make_status(alice, media=[used])
     author = Account.objects.select_related("user").get(id=alice.id)
@@ -370,7 +376,7 @@ def test_a_known_uri_is_never_stored_twice() -> None:
         make_remote_status(eve, uri="https://remote.example/1")
 
 
-def test_the_path_of_a_thread_has_an_end(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_length_of_a_thread_path_is_limited(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     from statuses.services import inserting
 
     monkeypatch.setattr(inserting, "PATH_LIMIT", 3)

@@ -43,7 +43,7 @@ def test_votes_at_the_same_moment_are_all_counted_and_each_voter_once(alice: Acc
     assert (poll.tallies, poll.voters_count) == ([4, 4], 8)
 
 
-def test_one_key_makes_one_post_however_many_ask_at_once() -> None:
+def test_concurrent_requests_with_one_key_create_one_post() -> None:
     author = _author(make_account())
     for attempt in range(3):
         answers = at_once(
@@ -57,7 +57,7 @@ def test_one_key_makes_one_post_however_many_ask_at_once() -> None:
     assert AccountStat.objects.get(account=author).statuses_count == 3
 
 
-def test_a_key_whose_first_request_fails_goes_to_the_second() -> None:
+def test_if_the_first_request_with_a_key_fails_the_second_one_creates_the_post() -> None:
     author = _author(make_account())
     media = make_media(author)
     drafts = [Draft(text="x", media_ids=(1,)), Draft(text="y", media_ids=(media.id,))]
@@ -65,7 +65,7 @@ def test_a_key_whose_first_request_fails_goes_to_the_second() -> None:
     assert [status.text for status in Status.objects.all()] == ["y"]
 
 
-def test_a_file_is_attached_to_one_post(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_posts_cannot_attach_the_same_file(monkeypatch: pytest.MonkeyPatch) -> None:
     author = _author(make_account())
     media = make_media(author)
     both_looked = threading.Barrier(2)
@@ -81,7 +81,7 @@ def test_a_file_is_attached_to_one_post(monkeypatch: pytest.MonkeyPatch) -> None
     assert MediaAttachment.objects.get(id=media.id).status_id == Status.objects.get().id
 
 
-def test_a_new_hashtag_is_made_once() -> None:
+def test_concurrent_posts_create_a_new_hashtag_once() -> None:
     authors = [_author(make_account()) for _number in range(4)]
     texts = ["#one #two #three", "#three #two #one"]
     answers = at_once(4, lambda place: publish_status(author=authors[place], draft=Draft(text=texts[place % 2])))
@@ -89,7 +89,7 @@ def test_a_new_hashtag_is_made_once() -> None:
     assert Tag.objects.count() == 3
 
 
-def test_a_like_counts_once() -> None:
+def test_concurrent_favourites_of_one_account_count_once() -> None:
     status = make_status(make_account())
     fan = make_account()
     answers = at_once(4, lambda _place: favourite_status(account_id=fan.id, status=status))
@@ -99,7 +99,7 @@ def test_a_like_counts_once() -> None:
     assert (Favourite.objects.count(), counts(status)[2]) == (0, 0)
 
 
-def test_every_one_of_several_likes_at_once_is_answered_with_the_like() -> None:
+def test_each_of_several_concurrent_favourites_returns_the_favourite() -> None:
     status = make_status(make_account())
     token = make_token(make_user("fan"))
 
@@ -112,7 +112,7 @@ def test_every_one_of_several_likes_at_once_is_answered_with_the_like() -> None:
         assert ask("unfavourite") == [(False, 0)] * 4
 
 
-def test_a_boost_is_made_once() -> None:
+def test_concurrent_requests_create_one_boost() -> None:
     status = make_status(make_account())
     fan = _author(make_account())
     answers = at_once(4, lambda _place: reblog_status(account=fan, status=status))
@@ -120,7 +120,7 @@ def test_a_boost_is_made_once() -> None:
     assert counts(status)[1] == 1
 
 
-def test_a_deletion_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_deletions_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
     author = make_account()
     status = make_status(author)
     make_status(author)
@@ -139,7 +139,7 @@ def test_a_deletion_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert AccountStat.objects.get(account=author).statuses_count == 2
 
 
-def test_many_likes_of_many_posts_wait_for_nobody_for_ever() -> None:
+def test_concurrent_favourites_of_many_posts_never_deadlock() -> None:
     authors = [make_account() for _number in range(3)]
     posts = [make_status(author) for author in authors]
     fans = [_author(make_account()) for _number in range(4)]
@@ -154,7 +154,7 @@ def test_many_likes_of_many_posts_wait_for_nobody_for_ever() -> None:
     assert [counts(post) for post in posts] == [(4, 4, 4)] * 3
 
 
-def test_an_answer_to_a_post_that_is_being_deleted_leaves_both_whole() -> None:
+def test_a_reply_to_a_post_that_is_being_deleted_leaves_both_consistent() -> None:
     author, other = make_account(), _author(make_account())
     status = make_status(author)
     make_favourite(other, status)
@@ -203,7 +203,7 @@ def test_actions_on_a_post_that_is_being_deleted_have_no_effect(act: str, monkey
     assert AccountStat.objects.filter(account=other, statuses_count__gt=0).count() == 0
 
 
-def test_answers_boosts_likes_and_a_deletion_never_wait_for_each_other_in_a_circle() -> None:
+def test_replies_boosts_favourites_and_a_deletion_never_deadlock() -> None:
     author, others = make_account(), [_author(make_account()) for _ in range(4)]
     for _round in range(10):
         status = make_status(author)
@@ -229,7 +229,7 @@ def test_answers_boosts_likes_and_a_deletion_never_wait_for_each_other_in_a_circ
         assert (counted or 0) == alive
 
 
-def test_edits_votes_and_a_deletion_at_the_same_moment_neither_lose_a_version_nor_wait_for_each_other() -> None:
+def test_concurrent_edits_votes_and_a_deletion_lose_no_version_and_never_deadlock() -> None:
     author = _author(make_account())
     poll = make_poll(author)
     voters = [make_token(make_user()) for _number in range(4)]

@@ -62,7 +62,7 @@ def _left(posts: Collection[Status]) -> set[Status]:
     return set(Status.objects.filter(id__in=[post.id for post in posts]))
 
 
-def test_old_posts_go_with_all_that_belongs_to_them_and_what_somebody_here_needs_stays(
+def test_old_remote_posts_are_removed_with_all_their_rows_unless_a_local_account_needs_them(
     alice: Account, django_capture_on_commit_callbacks: Any
 ) -> None:
     zoe, held, listed, followed = make_remote("zoe"), make_remote(held_at=clock.now()), make_remote(), make_remote()
@@ -127,7 +127,7 @@ def _give(post: Status, model: Any) -> None:
         model.objects.create(status=post, created_at=post.created_at)
 
 
-def test_a_run_is_short_and_the_next_one_goes_on_until_all_posts_were_looked_at(
+def test_a_run_is_short_and_the_next_one_continues_until_all_posts_were_checked(
     alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote_retention, "BATCH_SIZE", 2)
@@ -156,7 +156,7 @@ def test_a_run_is_short_and_the_next_one_goes_on_until_all_posts_were_looked_at(
     assert remove_old_remote_posts() == 1
 
 
-def test_beyond_a_number_of_posts_the_oldest_go_but_none_that_is_younger_than_a_week(alice: Account) -> None:
+def test_beyond_the_limit_the_oldest_posts_are_removed_but_none_younger_than_a_week(alice: Account) -> None:
     zoe = make_remote("zoe")
     posts = [_old(zoe, days=days) for days in (3, 5, 6, 8, 9, 10)]
     write_setting("site_remote_posts_limit", 4)
@@ -167,7 +167,7 @@ def test_beyond_a_number_of_posts_the_oldest_go_but_none_that_is_younger_than_a_
     assert _left(posts) == set(posts[:3])
 
 
-def test_what_strangers_did_to_a_post_is_removed_in_batches_before_it(
+def test_remote_boosts_and_favourites_of_a_post_are_removed_in_batches_before_it(
     alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zoe = make_remote("zoe")
@@ -195,7 +195,7 @@ def test_what_strangers_did_to_a_post_is_removed_in_batches_before_it(
     assert Status.objects.count() == 1
 
 
-def test_staff_see_how_many_posts_of_other_servers_there_are_and_the_operator_what_would_go(
+def test_staff_see_the_number_of_remote_posts_and_a_dry_run_what_would_be_removed(
     settings: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings.STAFF_SECOND_FACTOR = False

@@ -48,7 +48,7 @@ def _run(*arguments: str) -> str:
     return output.getvalue().splitlines()[-1].partition(",")[0]
 
 
-def test_only_old_posts_of_other_servers_that_concern_nobody_here_are_removed(alice: Account) -> None:
+def test_only_old_remote_posts_that_no_local_account_needs_are_removed(alice: Account) -> None:
     zoe, followed = make_remote("zoe"), make_remote("yan")
     follow(alice, followed)
     local = make_status(alice)
@@ -94,7 +94,7 @@ def test_only_old_posts_of_other_servers_that_concern_nobody_here_are_removed(al
         call_command("remove_statuses", "--days", "0")
 
 
-def test_removing_goes_in_steps_and_frees_files_and_counts(
+def test_posts_are_removed_in_batches_with_their_files_and_counters_are_updated(
     alice: Account, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     monkeypatch.setattr(remote_retention, "BATCH_SIZE", 2)
@@ -111,7 +111,7 @@ def test_removing_goes_in_steps_and_frees_files_and_counts(
     assert (counts(root), StatusStat.objects.get(status=root).quotes_count) == ((0, 0, 1), 0)
 
 
-def test_the_rows_of_deleted_posts_go_after_thirty_days_with_their_versions_and_files(
+def test_rows_of_deleted_posts_are_removed_after_thirty_days_with_versions_and_files(
     alice: Account, bob: Account, django_capture_on_commit_callbacks: Any
 ) -> None:
     media = make_media(alice)
@@ -187,7 +187,7 @@ def test_wrong_counters_of_accounts_polls_and_featured_hashtags_are_found_and_co
     assert not [line for line in _recount("--dry-run") if "->" in line]
 
 
-def test_recounting_keeps_the_time_of_a_last_post_that_was_deleted_and_what_polls_elsewhere_say(
+def test_recounting_keeps_the_time_of_a_deleted_last_post_and_the_counts_of_remote_polls(
     alice: Account, bob: Account
 ) -> None:
     poll = Poll.objects.create(status=make_remote_status(make_remote()), options=["a", "b"], tallies=[3, 1])

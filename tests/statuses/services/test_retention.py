@@ -60,7 +60,7 @@ def _everything(alice: Account, bob: Account) -> dict[str, Status]:
         ({"min_reblogs": 6, "keep_pinned": False, "keep_favourited": False, "keep_bookmarked": False}, {"direct"}),
     ],
 )
-def test_what_its_author_keeps_is_never_deleted(
+def test_posts_that_their_author_wants_to_keep_are_never_deleted(
     alice: Account, bob: Account, wanted: dict[str, Any], kept: set[str]
 ) -> None:
     posts = _everything(alice, bob)
@@ -72,7 +72,7 @@ def test_what_its_author_keeps_is_never_deleted(
     assert delete_old_posts() == 0
 
 
-def test_nothing_is_deleted_unasked_or_too_young_or_of_somebody_suspended(alice: Account) -> None:
+def test_only_old_posts_of_present_authors_who_enabled_deletion_are_deleted(alice: Account) -> None:
     _age(make_status(alice), days=20)
     assert delete_old_posts() == 0
     change_retention(RetentionPolicy(account_id=alice.id, enabled=False, min_age=7))
@@ -86,7 +86,7 @@ def test_nothing_is_deleted_unasked_or_too_young_or_of_somebody_suspended(alice:
     assert delete_old_posts() == 1
 
 
-def test_many_posts_go_in_steps_each_going_on_where_the_last_one_ended(
+def test_many_posts_are_deleted_in_steps_that_continue_where_the_last_one_ended(
     alice: Account, bob: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retention, "DELETIONS_PER_RUN", 2)
@@ -105,7 +105,7 @@ def test_many_posts_go_in_steps_each_going_on_where_the_last_one_ended(
     assert later.count() == 2
 
 
-def test_two_processes_never_take_the_same_author_and_a_killed_one_is_replaced(alice: Account) -> None:
+def test_two_processes_never_handle_the_same_author_and_a_killed_one_is_replaced(alice: Account) -> None:
     change_retention(RetentionPolicy(account_id=alice.id, enabled=True))
     assert retention._claim() is not None
     assert retention._claim() is None
@@ -114,13 +114,13 @@ def test_two_processes_never_take_the_same_author_and_a_killed_one_is_replaced(a
 
 
 @pytest.mark.parametrize("wrong", [{"min_age": 8}, {"min_favourites": 0}, {"min_reblogs": 10**9}])
-def test_values_against_the_rules_are_refused(alice: Account, wrong: dict[str, Any]) -> None:
+def test_invalid_retention_values_are_refused(alice: Account, wrong: dict[str, Any]) -> None:
     with pytest.raises(Invalid):
         change_retention(RetentionPolicy(account_id=alice.id, enabled=True, **wrong))
     assert not RetentionPolicy.objects.exists()
 
 
-def test_the_page_shows_and_saves_what_its_reader_wants(alice: Account) -> None:
+def test_the_page_shows_and_saves_the_readers_settings(alice: Account) -> None:
     browser = Client()
     assert browser.get("/settings/old_posts").status_code == 302
     browser.force_login(User.objects.get(account=alice))

@@ -18,7 +18,7 @@ def likes(post: Status) -> int:
     return Status.objects.select_related("stat").get(id=post.id).stat.favourites_count
 
 
-def test_all_are_taken_back_and_those_of_others_stay() -> None:
+def test_all_favourites_of_an_account_are_undone_and_those_of_others_stay() -> None:
     ann, bea, author = make_account(), make_account(), make_account()
     posts = [make_status(author, f"post {number}") for number in range(5)]
     for post in posts:
@@ -36,7 +36,7 @@ def test_all_are_taken_back_and_those_of_others_stay() -> None:
     assert set(announced) == {posts[number].id for number in (0, 1, 2, 4)}
 
 
-def test_many_cost_no_more_statements_than_few() -> None:
+def test_many_favourites_are_undone_with_as_many_statements_as_few() -> None:
     def statements(count: int) -> int:
         ann, author = make_account(), make_account()
         for number in range(count):
