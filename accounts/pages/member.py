@@ -124,7 +124,7 @@ def member_page(view: View, *, states: Collection[SignInState] = ACTIVE, max_bod
 
 
 def back_path(request: HttpRequest) -> str:
-    """Return the local path of the page with the submitted form (its field `next`), or of the front page."""
+    """Return the local path of the page from which the form was submitted (its field `next`), or that of the front page."""
     path = request.POST.get("next") or values_of(request).get("next") or ""
     return path if is_local_path(path) else reverse("front")
 

@@ -13,7 +13,7 @@ from social.kernel import clock
 from social.kernel.counters import Counters
 from social.kernel.events import publish
 
-# Columns that posts which mention the account show.
+# Columns of an account that are visible in posts that mention it.
 _SHOWN_IN_MENTIONS: Final = frozenset({"username", "domain", "url", "uri"})
 
 

@@ -139,7 +139,7 @@ def _announce_follows(*follows: Follow) -> None:
 
 def lock_name(account_id: int) -> str:
     """Return the name of the lock that is held while somebody requests to follow an account, and while the account is
-    being unlocked. It is taken before the locks of pairs.
+    being unlocked. It is taken before the locks on pairs of accounts (`pair_name`).
     """
     return f"locked:{account_id}"
 

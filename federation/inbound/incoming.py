@@ -81,9 +81,9 @@ def made_id(actor: Account, activity: Mapping[str, Any]) -> str | None:
     """Return an id on the actor's server (security row 8) for an activity without an id: Mastodon accepts such activities as
     well.
 
-    Each Follow, Like or Block of the same object gets the same id, and so does each equal Flag. A boost gets a new id, because
-    a deleted boost keeps its id. None for an activity with an id or without an object, and for types whose answer must name the
-    id.
+    Each Follow, Like or Block of the same object gets the same id, and so does each equal Flag. A boost gets a new id,
+    because the row of a deleted boost keeps its id and would make a repeated boost look like the deleted one. None for an
+    activity with an id or without an object, and for types whose answer must name the id.
     """
     kind, target = kind_of(activity, _TYPES_WITHOUT_ID), uri_of(activity.get("object"))
     if kind == "Flag":

@@ -105,9 +105,9 @@ def process(activity_id: int) -> None:
 def act_upon(activity_id: int) -> None:
     """Process a stored activity once, and store the outcome in its row.
 
-    A fault of the sender ends the processing. A temporary failure is retried up to ATTEMPTS times with exponential back-off;
-    other activities of the actor do not wait for it. Raises only database errors that make it impossible to store anything, and
-    Awaited for a document that was not fetched yet.
+    If the sender is at fault, the activity is not tried again. A temporary failure is retried up to ATTEMPTS times with
+    exponential back-off; other activities of the actor do not wait for it. Raises only database errors that make it
+    impossible to store anything, and Awaited for a document that was not fetched yet.
     """
     activity = _UNPROCESSED.first(id=activity_id)
     if activity is None:

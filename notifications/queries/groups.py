@@ -158,8 +158,8 @@ class GroupPage:
 def list_heads(
     account_id: int, row_filter: listing.NotificationFilter, grouped_types: Collection[str], cursor: Cursor
 ) -> Heads:
-    """Return the first notification of each group from a cursor on, in its direction. At most two queries over a limited number
-    of notifications: a page of all types may be short.
+    """Return the first notification of each group from a cursor on, in its direction. Runs at most two queries, each over a
+    limited number of notifications, so a page of all types may have fewer groups than requested.
     """
     parts, rising = row_filter.parts(), cursor.ascending
     if not parts:

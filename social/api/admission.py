@@ -122,8 +122,8 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
                 identity = found
                 _remember(checksum, identity, since)
             elif answer is not None or identity is None:
-                # The second during which this process uses the entry begins before the query, because a change that is
-                # committed after the query must take effect within a second.
+                # This process uses the entry for a second, counted from before the query, because a change that is committed
+                # after the query must take effect within a second.
                 since = time.monotonic()
                 try:
                     identity = identities.find_in_database(token)

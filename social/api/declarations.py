@@ -1,7 +1,7 @@
 """Declarations of endpoints: access, parameters, entity and pagination.
 
-The checks of the caller, the page and its `Link` header are derived from these declarations. So are, for developers, the
-battery of tests, the table in docs/coverage.md and the OpenAPI document.
+From these declarations the program derives the checks of the caller, the pagination and the `Link` header. The battery of
+tests, the table in docs/coverage.md and the OpenAPI document are derived from them as well.
 """
 
 from dataclasses import KW_ONLY, dataclass

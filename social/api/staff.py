@@ -121,7 +121,7 @@ class ReadOnlyAdmin(Base):
     ordering: ClassVar[Any] = ("-id",)
     # Whether the command palette searches the model's rows, by `get_search_results`.
     in_palette: ClassVar[bool] = False
-    # Column with the id of the account that a row is about; every question about rows shows these people.
+    # Column with the id of the account that a row is about; every confirmation page for rows shows these accounts.
     person_column: ClassVar[str] = ""
     # Condition for rows that are waiting for a staff decision.
     waits: ClassVar[Q | None] = None

@@ -187,7 +187,7 @@ def links_to(request: HttpRequest, *models: str) -> list[tuple[str, str]]:
 
 
 def place_of(path: str) -> dict[str, str] | None:
-    """Return the group and the title of the sidebar's line of the model whose list has this path; None if there is none."""
+    """Return the group and the title of the sidebar entry for the model whose list has this path, or None if there is none."""
     for model in admin.site._registry:
         options = model._meta
         if path != reverse(f"admin:{options.app_label}_{options.model_name}_changelist"):

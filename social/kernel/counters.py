@@ -16,7 +16,7 @@ class Counters(Generic[Name]):
 
     A transaction changes counters last, and changes several tables in the order of their names: all rows are locked in the
     order (table, id), so that two transactions never deadlock. `said` maps a counter to the column with the value that
-    another server has reported for it; that value, unless NULL, changes by the same number.
+    another server has reported for it; that value, unless NULL, changes by the same amount.
     """
 
     def __init__(self, table: str, owner: str, columns: Sequence[Name], said: Mapping[Name, str]) -> None:

@@ -124,7 +124,7 @@ class Batch:
 
     def is_followed(self) -> bool:
         """Tell whether further rows were published for a key of this batch while it held the key. Other drains that were
-        woken for them could not claim them. Call it after `run`, outside its transactions.
+        woken for these rows could not claim them. Call it after `run`, outside its transactions.
         """
         keys = [key for key in self.keys if key not in self.blocked]
         if not keys:
@@ -270,10 +270,10 @@ def drain(queue: str, limit: int = 200, *, lease: float = LEASE) -> int:
     """Claim up to `limit` due rows of `queue`, run their reactions and delete them; return how many were claimed.
 
     Zero means that no row was due, except those that other processes hold. Rows of one key run in the order in which they
-    were published. After a small claim, rows published meanwhile for the same keys are run too: no other process could
-    claim them. When a call with several events fails, each event is tried alone. An event that fails alone backs off
-    (`back_off`) and blocks its key; after MAX_ATTEMPTS it is dead and logged as an error. Raises RuntimeError inside a
-    transaction, except that of a test case, and database errors when the database is gone: the claim then expires by
+    were published. After a small claim, rows that were published for the same keys in the meantime are run too, because no
+    other process could claim them. When a call with several events fails, each event is tried alone. An event that fails
+    alone backs off (`back_off`) and blocks its key; after MAX_ATTEMPTS it is dead and logged as an error. Raises RuntimeError
+    inside a transaction, except that of a test case, and database errors when the database is gone: the claim then expires by
     itself.
     """
     total = 0

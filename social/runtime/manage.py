@@ -318,7 +318,8 @@ def _django(arguments: list[str]) -> int:
             print(end.code, file=sys.stderr)
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
-        # The embedded servers may stop afterwards. The command has already reported errors of the database.
+        # Close the connections now, because the embedded servers may be stopped next. Errors are ignored here: the command has
+        # already reported errors of the database.
         with contextlib.suppress(Exception):
             connections.close_all()
     return 0

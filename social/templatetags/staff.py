@@ -20,7 +20,7 @@ def last_decision(context: Any) -> dict[str, Any] | None:
 
 @register.simple_tag
 def sidebar_line(parts: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
-    """Return the group and the title of the sidebar's line for the list to which the second of these breadcrumbs leads;
-    None if there is no such line.
+    """Return the group and the title of the sidebar entry for the list to which the second of these breadcrumbs leads, or None
+    if there is no such entry.
     """
     return place_of(str(parts[1].get("link", ""))) if len(parts) > 1 else None

@@ -196,7 +196,7 @@ class RetentionForm(ServiceForm):
     min_reblogs = _number(gettext_lazy("Keep posts with at least this many boosts"))
 
     def exceptions(self) -> list[forms.BoundField]:
-        """Return the fields for exceptions from deletion."""
+        """Return the fields that exempt posts from deletion."""
         return [self[name] for name in self.fields if name.startswith(("keep_", "min_favourites", "min_reblogs"))]
 
 

@@ -122,7 +122,7 @@ class PostPage:
 def select(
     status_ids: Iterable[int], viewer_id: int | None, accept: PostFilter | None = None, *, with_hiding: bool = False
 ) -> PostPage:
-    """Return the posts that the viewer may read and `accept` accepts: two queries, one for an anonymous viewer.
+    """Return the posts that the viewer may read and `accept` accepts. Takes two queries, or one for an anonymous viewer.
 
     `accept` is called for posts that the viewer may read, with relations that include every author, boosted author, addressed
     account and replied-to author. Without `accept` and `with_hiding`, only the relations that presenting needs are loaded. The

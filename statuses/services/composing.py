@@ -214,7 +214,8 @@ def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | Non
 
 def check_files(author_id: int, media_ids: Sequence[int | str], *, of_status_id: int | None = None) -> tuple[int, ...]:
     """Return the ids of a draft's files without duplicates; `of_status_id` is the post that is edited. Raises Invalid for too
-    many files, and for values that are not ids; the latter error also names the other missing files.
+    many files, and for values that are not ids; the latter error also names ids of missing files and of files that cannot be
+    attached.
     """
     publishing.check_media_count(media_ids)
     numbers = {media_id: parse_id(media_id) for media_id in media_ids}

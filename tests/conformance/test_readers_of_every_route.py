@@ -54,7 +54,8 @@ class World:
         Account.objects.filter(id=author.id).update(discoverable=True, indexable=True)
         for name in ("follower", "blocked"):
             follow(self.people[name], author)
-        # The stranger follows a follower of the author, so that the home timeline is not empty anyway.
+        # The stranger follows a follower of the author. Otherwise the stranger's home timeline would be empty in any case and
+        # would prove nothing.
         follow(self.people["stranger"], self.people["follower"])
         self.posts = {
             word: make_status(author, f"{word} @mentioned #garden", visibility=visibility)

@@ -95,7 +95,7 @@ def test_the_last_follow_is_sent_last_and_apart_from_what_came_before(
 def test_an_answer_to_an_undone_follow_is_no_answer_to_the_next(
     zoe: RemotePerson, elsewhere: RemoteServer, alice: Account, target: Account
 ) -> None:
-    """Security row 16: the target may not have decided about the second request yet."""
+    """Security row 16: the target may not have decided on the second request yet."""
     follow_account(account=alice, target=target, change=FollowChange())
     work()
     (first,) = elsewhere.delivered()

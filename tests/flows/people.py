@@ -39,7 +39,8 @@ class Person:
     def follow(self, other: "Person") -> Any:
         account = self.find(other)
         self.client.account_follow(account.id)
-        # Servers without earlier contact fetch each other's documents first, and a failed first delivery is not tested here.
+        # The limit is longer, because servers without earlier contact fetch each other's documents first, and a first
+        # delivery may fail and be retried; neither is tested here.
         wait(lambda: self.client.account_relationships(account.id)[0].following and account, UNFOLLOWED_SECONDS)
         wait(lambda: other.client.account_relationships(other.find(self).id)[0].followed_by, UNFOLLOWED_SECONDS)
         return account

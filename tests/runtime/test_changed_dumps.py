@@ -85,7 +85,7 @@ SELECT attname, pg_get_expr(adbin, adrelid) FROM pg_attrdef JOIN pg_attribute ON
 
 @dataclass
 class Dumped:
-    """A database, the text of its dump, and the tables for its restoration."""
+    """A database, the text of its dump, and the schema with which it is restored."""
 
     url: str
     text: str

@@ -1,4 +1,4 @@
-"""The inputs of the field reports (documents, pages and files), and the expected results.
+"""The input files of the problem reports from the field (documents, pages, media), and the expected results.
 
 The folder is not part of the repository: `FIELD` names it, and tests are skipped without it.
 """

@@ -119,8 +119,8 @@ def test_a_page_takes_a_few_index_reads_for_each_followed_account_and_hashtag(
             )
             assert found == 40
             if people == PEOPLE:
-                # Two of three posts are by followed accounts: a page is found without a lookup for each of these, which would
-                # take 9,000 or more. The exact number depends on what has been vacuumed.
+                # Two of three posts are by followed accounts, so a page is filled without looking up each followed account,
+                # which would read 9,000 buffers or more. The exact number depends on what has been vacuumed.
                 assert touched < 1500, (name, people, tags)
             else:
                 # The whole condition is checked for about as many posts as a page has; the index lookups of followed accounts

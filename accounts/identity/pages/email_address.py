@@ -135,7 +135,7 @@ class ConfirmView(ConfirmEmailView):
         }
         response = show(self.request, "account/email_confirmed.html", context)
         if urlsplit(url).scheme not in ("http", "https", ""):
-            # Opens the application if it is installed on the device; otherwise the page stays.
+            # Opens the application if it is installed on the device; otherwise this page stays open.
             response.headers["Refresh"] = f"0; url={url}"
         return response
 

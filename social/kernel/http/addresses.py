@@ -87,7 +87,7 @@ _AUTHORITY = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:@%]+))(
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\]")
 _URL_CHARACTERS = "%/?:@!$&'()*+,;=[]"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-URL_LENGTH_LIMIT = 8000  # longest URL, in characters; a longer one would not fit a request line of common servers
+URL_LENGTH_LIMIT = 8000  # maximum length of a URL, in characters; common servers refuse longer request lines
 
 
 def refusal(ip: Address) -> str | None:

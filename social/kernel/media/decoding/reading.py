@@ -131,7 +131,7 @@ def codec_of(stream: VideoStream | AudioStream) -> str:
 
 
 def packets_of(recording: Recording, streams: Sequence[VideoStream | AudioStream]) -> Iterator[av.Packet]:
-    """Return the packets of some streams; unreadable places are skipped, and after more than _BROKEN_PACKETS of them reading
+    """Return the packets of some streams. Unreadable packets are skipped; after more than _BROKEN_PACKETS of them, reading
     ends.
     """
     packets = recording.container.demux(*streams)
