@@ -94,7 +94,7 @@ class Reason(KernelReason):
     SOFTWARE_REFUSED = "the server refuses to send the document about its software", "NodeInfo 2.0"
 
     # Fetched documents
-    MISSING_DOCUMENT = "the document does not exist", "contract 1: only status 200 is accepted"
+    MISSING_DOCUMENT = "the document does not exist or may not be read", "contract 1: only status 200 is accepted"
     NO_DOCUMENT_ID = "the document has no id", "contract 1: a document's id equals its address"
     OTHER_ID = "the document's id differs from its address", "contract 1, security row 5"
     OTHER_SERVER_ANSWERED = (
@@ -174,10 +174,10 @@ class Reason(KernelReason):
     MOVE_WITHOUT_CONSENT = "the new account's `alsoKnownAs` lacks the old one", "contract 15: both must name each other"
 
     # Reports
-    REPORTS_NOT_TAKEN = "reports from this server are rejected", "contract 7: staff have chosen `reject_reports` for it"
+    REPORTS_NOT_TAKEN = "reports from its server are rejected", "contract 7: staff have chosen `reject_reports` for it"
     NOBODY_REPORTED = "the report names no local account or post", "contract 17: an account, a post or both"
     TOO_MANY_REPORTS = (
-        "this server has sent too many reports in a day",
+        "its server has sent too many reports in a day",
         "at most 400 a day, so that one server cannot bury the reports of others",
     )
 
@@ -205,7 +205,10 @@ class Reason(KernelReason):
     AUTHORIZATION_FOR_OTHER = "the authorization is for another collection or account", "FEP-7aa9, security row 36"
 
     # Quotes
-    NOT_FOR_EVERYBODY = "the post is neither public nor unlisted", "contract 7: only public or unlisted posts qualify"
+    NOT_FOR_EVERYBODY = (
+        "the post is local-only, or neither public nor unlisted",
+        "contract 7: only public or unlisted posts qualify",
+    )
     NO_POST_OF_ACTOR = "the request names no post of its actor", "FEP-044f, security row 36"
     NO_QUOTING_POST = "the request names no post of its actor that contains a quote", "FEP-044f, security row 36"
     NOT_AUTHORS_ANSWER = "the answer is not by the author of the post", "docs/adr/0044 (GoToSocial)"

@@ -107,8 +107,8 @@ def erase_account(account_id: int) -> bool:
     """Erase an account for at most TURN_SECONDS; return whether nothing is left. Publishes AccountErasureDue otherwise.
 
     A step begins when the steps before it find nothing more. The row of a suspended account stays, with its rows in the
-    tables of `retain_rows_of_suspended`. The row of a deleted account stays while a hold that
-    lasts is needed. Nothing is done for an account whose suspension was lifted, nor for a held one, whose release
+    tables of `retain_rows_of_suspended`. The row of a deleted account stays while a hold is
+    needed. Nothing is done for an account whose suspension was lifted, nor for a held one, whose release
     publishes AccountErasureDue again.
     """
     account = Account.objects.filter(id=account_id).only("deleted_at", "erased_at", "held_at").first()

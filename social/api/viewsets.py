@@ -117,8 +117,9 @@ class ApiViewSet(ViewSet):
         try:
             return super().dispatch(request, *args, **kwargs)
         finally:
-            if isinstance(self.request, ApiRequest):
-                self.request.parser_context.clear()
+            made = vars(self).get("request")
+            if isinstance(made, ApiRequest):
+                made.parser_context.clear()
             vars(self).clear()
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:

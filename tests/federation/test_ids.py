@@ -222,7 +222,8 @@ def test_the_id_of_what_somebody_else_did_is_not_taken(
     target = _path(make_status(alice, visibility="public")) if kind == "Like" else alice.uri
     activity = zoe.activity(kind, target)
     assert deal(zoe, activity) == "done"
-    assert "belongs to another" in deal(mallory, activity | {"actor": mallory.uri})
+    thing = {"Like": "favourite", "Follow": "follow", "Block": "block"}[kind]
+    assert f"belongs to another {thing}" in deal(mallory, activity | {"actor": mallory.uri})
     model = {"Like": Favourite, "Follow": FollowRequest if locked else Follow, "Block": Block}[kind]
     assert model._default_manager.get(uri=activity["id"]).account.uri == zoe.uri
 

@@ -126,7 +126,7 @@ def test_an_invalid_vote_changes_nothing(elsewhere: RemoteServer, zoe: RemotePer
     assert "no such option" in deal(zoe, _vote(zoe, poll, "blue"))
     assert "the poll is unknown here" in deal(zoe, _vote(zoe, poll, "red", inReplyTo=f"{ann.uri}/statuses/1"))
     assert "the poll is unknown here" in deal(zoe, _vote(zoe, poll, "red", inReplyTo=7))
-    assert "by another actor" in deal(zoe, _vote(zoe, poll, "red", attributedTo=yan.uri))
+    assert "the vote is by another actor" in deal(zoe, _vote(zoe, poll, "red", attributedTo=yan.uri))
     assert "refused" in deal(yan, _vote(yan, private, "red")), "he does not follow her"
     assert deal(zoe, _vote(zoe, private, "red")) == "done"
     assert deal(zoe, _vote(zoe, poll, "red", 2)) == "done"

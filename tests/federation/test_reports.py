@@ -145,7 +145,7 @@ def test_reports_about_nobody_here_or_of_refused_servers_are_not_taken(
     assert "names no local account" in outcome(zoe, "x", alice.uri)
     Account.objects.filter(id=alice.id).update(suspended_at=None)
     DomainRule.objects.create(domain=elsewhere.domain.partition(":")[0], severity="noop", reject_reports=True)
-    assert "reports from this server are rejected" in outcome(zoe, "x", alice.uri)
+    assert "reports from its server are rejected" in outcome(zoe, "x", alice.uri)
     assert Report.objects.count() == 0
 
 
@@ -156,5 +156,5 @@ def test_one_server_cannot_bury_the_reports_of_the_others(
     monkeypatch.setattr(flag, "REPORTS_OF_HOST", Rule("reports_of_host", 2, 86400, "account"))
     yan = elsewhere.person("yan", key=2)
     assert [outcome(who, "bad", alice.uri) for who in (zoe, yan)] == ["done", "done"]
-    assert outcome(zoe, "bad", alice.uri) == "rejected: this server has sent too many reports in a day"
+    assert outcome(zoe, "bad", alice.uri) == "rejected: its server has sent too many reports in a day"
     assert Report.objects.count() == 2

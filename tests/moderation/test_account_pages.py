@@ -117,7 +117,7 @@ def test_every_act_of_a_page_asks_by_name_and_then_does_it(boss: User, ann: User
         assert f"/{act}/" not in page(client, account)
         do(client, account, end)
         assert getattr(state(), column) is None, end
-    do(client, account, "disable", text="")
+    assert "/enable/" in said_after(client, account, "disable", text="")
     assert User.objects.get(pk=ann.pk).disabled_at is not None
     do(client, account, "enable")
     assert User.objects.get(pk=ann.pk).disabled_at is None
@@ -138,7 +138,7 @@ def test_every_act_of_a_page_asks_by_name_and_then_does_it(boss: User, ann: User
     do(client, account, "hold", reason="A court asks")
     assert "/release/" in page(client, account)
     do(client, account, "release")
-    do(client, account, "erase")
+    said_after(client, account, "erase")
     assert state().deleted_at is not None
     assert AuditEntry.objects.filter(action="suspend", details__reason="Spam").exists()
     said = {sentence(entry) for entry in AuditEntry.objects.all()}

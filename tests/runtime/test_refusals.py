@@ -215,14 +215,20 @@ def test_a_misspelt_setting_is_refused_before_anything_is_made(data_dir: Path, w
 
 
 def test_environment_variables_of_other_programs_are_ignored(data_dir: Path) -> None:
+    generate_secrets(data_dir)
     others = [
         *("PORT0", "HOSTNAME", "HOME", "XDG_DATA_DIRS", "REDIS_HOST", "REDIS_PORT", "DATABASE_HOST", "POSTGRES_URL"),
         *("TEST_DATABASE_URL", "TEST_REDIS_URL", "LANGUAGE", "MAIL", "LOGNAME", "CELERY_BROKER_URL", "SECRET_KEY_BASE"),
     ]
     environment = clean_environment(DATA_DIR=str(data_dir), **dict.fromkeys(others, "x"))
     # A similar variable is not taken for a misspelt setting if that setting is set itself.
-    environment |= {"REDIS_URL": "redis://x", "REDIS_URL_2": "redis://y", "DATABASE_URL": "postgres://x/x"}
-    assert python("-c", "import social.settings.env", environment=environment).returncode == 0
+    environment |= {
+        "DJANGO_SETTINGS_MODULE": "social.settings.base",
+        "REDIS_URL": "redis://x",
+        "REDIS_URL_2": "redis://y",
+        "DATABASE_URL": "postgres://x/x",
+    }
+    assert python("-c", "import django; django.setup()", environment=environment).returncode == 0
 
 
 def test_all_settings_are_checked_before_anything_starts(data_dir: Path) -> None:

@@ -179,7 +179,7 @@ LINK_SECONDS: Final = 3 * 24 * 3600
 
 
 def request_email_change(*, user: User, email: str, address: str) -> None:
-    """Request a mail with a link to a new address; the old address, which stays until the link is opened, gets one, too.
+    """Request a mail with a link to a new address; the old address stays until the link is opened, and gets a notice.
 
     A second request replaces the first. `address` is the IP address of the client. Publishes EmailChangeRequested and
     SecurityChanged. Raises Invalid for an address that is malformed, blocked or in use; RateLimited as

@@ -69,7 +69,7 @@ def end_session(*, user: User, session_id: int) -> str:
 def close_streams_of_sessions(sessions: QuerySet[UserSession]) -> QuerySet[UserSession]:
     """Close every stream that pages of these sessions have opened, after the commit; return the sessions."""
     token_ids = [-session_id for session_id in sessions.values_list("pk", flat=True)]
-    transaction.on_commit(partial(end_streams, token_ids), robust=True)
+    transaction.on_commit(lambda: end_streams(token_ids), robust=True)
     return sessions
 
 

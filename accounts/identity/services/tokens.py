@@ -132,7 +132,7 @@ def refresh_identities(*, user_id: int) -> None:
 def close_streams(*, user: User) -> None:
     """Close every connection opened with the user's tokens, after the commit; the tokens stay."""
     token_ids = list(AccessToken.objects.filter(user=user).values_list("pk", flat=True))
-    transaction.on_commit(partial(end_streams, token_ids), robust=True)
+    transaction.on_commit(lambda: end_streams(token_ids), robust=True)
 
 
 def _announce(doomed: Mapping[int, str]) -> None:

@@ -67,7 +67,7 @@ def _queries(ids: list[int], viewer_id: int | None) -> list[str]:
 
 @pytest.mark.parametrize("viewed", [True, False])
 def test_a_page_takes_as_many_queries_as_two_posts(alice: Account, viewed: bool) -> None:
-    posts = full_posts(alice, 10)
+    posts = full_posts(alice, 40)
     viewer_id = alice.id if viewed else None
     ids = [post.id for post in posts if viewed or post.visibility == "public"]
     _nothing_kept()
