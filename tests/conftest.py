@@ -180,7 +180,7 @@ def _middleware_made_once() -> Iterator[None]:
     ms.
     """
     load = ClientHandler.load_middleware
-    # Two pairs of a settings object and its middleware: that of the whole run, and that of the last override by a test.
+    # Two pairs of a settings object and its middleware: one for the whole run, and one for the latest override by a test.
     made: dict[str, tuple[Any, dict[str, Any]]] = {}
     unchanged = settings._wrapped
 
@@ -200,7 +200,9 @@ def _middleware_made_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _context_of_whole_pages(django_test_environment: None) -> Iterator[None]:
-    """Record only the context of the whole page in `response.context`: Django would copy those of its hundred templates too."""
+    """Record only the context of the whole page in `response.context`: Django would also copy the contexts of its hundred
+    templates.
+    """
     rendering = threading.local()
 
     def render(template: Template, context: Context) -> SafeString:
@@ -257,8 +259,8 @@ def _answers_are_declared() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _no_network_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reload the list of refused networks only after changes; otherwise tests that count queries would count the periodic one
-    at times.
+    """Reload the list of refused networks only after changes; a periodic reload would add a query to some tests that count
+    queries.
     """
     monkeypatch.setattr(refused_networks, "RELOAD_SECONDS", 1e12)
     monkeypatch.setattr(refused_networks._State, "loaded_at", 0.0)

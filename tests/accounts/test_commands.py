@@ -274,7 +274,9 @@ def test_a_network_of_everybody_is_blocked_only_when_that_is_said() -> None:  # 
 
 @pytest.mark.parametrize("network", ["127.0.0.1", "::1", "172.18.0.1", "192.168.0.0/16", "100.64.3.0/24", "fd00::1"])
 def test_the_address_of_a_proxy_is_blocked_only_when_that_is_said(network: str) -> None:  # security row 79
-    """Behind a proxy that is not configured, all users have the proxy's address, so that staff see it for every spammer."""
+    """Behind a proxy that is not configured, all users have the proxy's address, so staff see this address for every
+    spammer.
+    """
     with pytest.raises(CommandError, match=r"Reverse proxies have such addresses.*--yes"):
         said("block_sign_ups", "network", network, "--severity", "no_access")
     said("block_sign_ups", "network", network, "--yes")

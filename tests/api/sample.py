@@ -42,7 +42,7 @@ class TagSerializer(EntitySerializer):
 
 
 class AskingSerializer(EntitySerializer):
-    """A serializer that queries the database, which is an error that tests provoke."""
+    """A serializer that queries the database; tests check that the query raises an error."""
 
     def to_representation(self, instance: Tag) -> dict[str, Any]:
         """Return the id, and a name that is loaded by a query."""

@@ -184,7 +184,7 @@ def test_declaring_an_unknown_scope_raises_an_error() -> None:
 
 
 class NoModerator(BasePermission):
-    """A permission that refuses by returning False, as those of DRF do."""
+    """A permission that refuses by returning False, as DRF's own permissions do."""
 
     def has_permission(self, request: Any, view: Any) -> bool:
         return False

@@ -211,7 +211,7 @@ def test_every_field_keeps_its_messages_untranslated_until_then(field: Any) -> N
 
 
 def test_files_come_as_parts_or_as_data_urls() -> None:
-    """D-06."""
+    """Seed decision D-06."""
     data = "data:image/png;base64," + base64.b64encode(b"png bytes").decode()
     expected = {"type": "image/png", "size": 9, "head": "png bytes"}
     for answer in (

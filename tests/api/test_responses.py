@@ -28,7 +28,7 @@ AccessLog = Callable[[], list[dict[str, Any]]]
 @pytest.mark.parametrize("accept", ["*/*", "text/html", "application/activity+json", "image/png;q=1", "nonsense"])
 @pytest.mark.parametrize("suffix", ["", "/"])
 def test_the_answer_is_json_whatever_the_client_accepts(accept: str, suffix: str) -> None:
-    """clients.md, trap 15; such requests are not redirected either."""
+    """clients.md, trap 15. A trailing slash is accepted without a redirect."""
     response = Client().get(PUBLIC + suffix, headers={"Accept": accept})
     assert response.status_code == 200
     assert response.headers["Content-Type"] == "application/json; charset=utf-8"

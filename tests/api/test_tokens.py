@@ -35,7 +35,9 @@ def no_redis(settings: Any, tmp_path: Any) -> Iterator[None]:
 
 
 def another_process() -> None:
-    """Clear the tokens that this process has cached, so that it behaves like a new process, which only shares Redis."""
+    """Clear the tokens that this process has cached, so that it behaves like a new process, which shares only Redis with the
+    old one.
+    """
     forget_identities()
 
 

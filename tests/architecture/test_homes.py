@@ -23,7 +23,7 @@ HIDING_HOMES = {
 }
 
 WORDS = set(Visibility.values)
-# These words also have other meanings, so they are allowed as a whole Python string, but not in quotes inside SQL.
+# These words also have other meanings, so a Python string may consist of one, but they may not stand in quotes inside SQL.
 AMBIGUOUS = {"public", "limited", "direct"}
 WORDS_IN_SQL = re.compile("'({})'".format("|".join(sorted(WORDS))))
 WORD_HOMES = {
@@ -171,7 +171,7 @@ def _writes(model: str, root: Path) -> list[str]:
             if model not in text and table not in text:
                 continue
             tree = ast.parse(text)
-            # Variables that hold rows of the table or a queryset of it, as far as the module itself shows.
+            # Variables of this module that hold rows or a queryset of the table; imported variables are not recognized.
             held = {
                 target.id
                 for node in ast.walk(tree)

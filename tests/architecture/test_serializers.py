@@ -1,6 +1,6 @@
 """Tests that inputs and entities are defined in `serializers/`, each in one form.
 
-Entities are subclasses of `EntitySerializer`, and inputs are subclasses of `Form` or `Input`; viewsets call them.
+Entities are subclasses of `EntitySerializer`, and inputs are subclasses of `Form` or `Input`; viewsets only call them.
 """
 
 import ast
@@ -18,7 +18,7 @@ def _is_no_viewset(node: ast.AST) -> bool:
 
 
 def _reads_parameters(node: ast.AST) -> bool:
-    """Return whether a module reads parameters without an `Input`; `Reading` is their common type and is allowed."""
+    """Return whether a module imports anything for reading parameters other than the type `Reading`."""
     return (
         isinstance(node, ast.ImportFrom)
         and node.module in ("social.api.inputs", "social.api.fields")
@@ -38,7 +38,7 @@ def _acts(node: ast.AST) -> bool:
 
 
 def _is_another_form(node: ast.AST) -> bool:
-    """Return whether a function builds entities itself, judging by its name or by a returned dict."""
+    """Return whether the node is a function that seems to build entities: its name says so, or it returns dicts."""
     if not isinstance(node, ast.FunctionDef) or node.name == "to_representation" or node.name.startswith("_"):
         return False
     answer = ast.unparse(node.returns) if node.returns is not None else ""

@@ -10,7 +10,7 @@ from tests.support.callers import Callers
 
 
 class EveryScope(Callers):
-    """A source of tokens, which have all scopes unless a test names some."""
+    """A source of tokens. A token has all scopes unless the test names some."""
 
     scopes = " ".join(SCOPES)
 

@@ -74,7 +74,7 @@ def here(url: str) -> str:
 
 
 def walk(api: Api, path: str, rel: str = "next", pages: int = 20) -> list[Any]:
-    """Return all items of a page and of those that follow it, by following links of this relation."""
+    """Return all items of a page and of the pages after it, by following the links with this relation."""
     items: list[Any] = []
     while path and pages:
         answer = api.get(path)

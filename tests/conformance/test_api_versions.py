@@ -1,4 +1,4 @@
-"""Tests of the features that clients enable if `api_versions.mastodon` is high enough, for each number (clients.md)."""
+"""Tests of the features that clients enable for each value of `api_versions.mastodon` (clients.md)."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -79,7 +79,7 @@ AREAS = {
 
 
 def rows() -> list[Row]:
-    """Return the rows of all batteries except that of the sample API."""
+    """Return the rows of all batteries except the rows of the sample API."""
     found: list[Row] = []
     for path in sorted((ROOT / "tests").rglob("test_battery*.py")):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)

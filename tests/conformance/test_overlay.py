@@ -86,7 +86,7 @@ def _posts_in(body: Any) -> Iterator[dict[str, Any]]:
 
 
 def _expected(entity: dict[str, Any], viewer: Account) -> dict[str, Any]:
-    """Return the members of a post that depend on the viewer, each by its own query."""
+    """Return the members of a post that depend on the viewer, each loaded by a separate query."""
     status = Status.objects.get(id=entity["id"])
     proper = status.reblog_of or status
     own = status.account_id == viewer.id and status.reblog_of_id is None

@@ -1,4 +1,4 @@
-"""Tests that as many recorded steps as tests/conformance.txt says, or more, get Mastodon's response; skipped without
+"""Tests that at least the number of recorded steps in tests/conformance.txt get Mastodon's response; skipped without
 recordings.
 """
 

@@ -24,8 +24,10 @@ def remote(zoe: RemotePerson) -> Account:
 
 
 def deal(someone: RemotePerson, activity: dict[str, Any], path: str = "/inbox") -> str:
-    """Send an activity, run all jobs, and return its outcome. Added spaces make each body different: two equal documents within
-    a second would have the same signature, and the second would be refused as a replay.
+    """Send an activity, run all jobs, and return its outcome.
+
+    Added spaces make each body different: two equal requests within one second would have the same signature, and the server
+    would refuse the later one as a replay.
     """
     answer = someone.send(json.dumps(activity).encode() + b" " * (next(_SENT) % 100), path)
     assert answer.status_code == 202, answer.content

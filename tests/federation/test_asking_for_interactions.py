@@ -90,7 +90,9 @@ def test_a_rejected_reply_is_gone_and_was_seen_by_nobody(
 def test_followers_elsewhere_are_known_to_their_server_alone_which_is_asked(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
-    """Third servers do not know Zoe's followers, so they need the authorization. Favourites are not sent to them."""
+    """Servers other than Zoe's do not know who follows her, so the reply must wait for her authorization. A favourite is sent
+    only to Zoe's server.
+    """
     follow(alice, zoe_here)
     rule = {"always": [zoe.uri, f"{zoe.uri}/followers"]}
     policy = {"canReply": rule, "canLike": rule}

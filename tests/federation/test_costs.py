@@ -114,7 +114,7 @@ PATHS: Final = [
     (PAGE, "/collections/{collection}"),
     (DOCUMENT, "/collections/{collection}"),
 ]
-#: Paths for signed-in users or for signing in, an inbox, and paths whose content does not grow.
+#: Paths that are not measured: those for signed-in users or for signing in, an inbox, and those whose content does not grow.
 ELSEWHERE: Final = re.compile(
     r"(\(\?:filters|api|search|announcements|settings|welcome|auth|oauth|authorize_interaction|share|apps?|bookmarks|favourites|interaction_requests|conversations|lists|followed_tags|follow_requests|mutes|blocks?|domain_blocks|notifications|write|intent|pinned|relationships|filters|drafts|scheduled|statuses|people|report|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*/claim|.*followers_synchronization|"
     r"accounts/|tags/<name>/act|collections$|collections/<int:id>/|@\(\?P<acct>|blocklist\.csv|custom\.css|icon\.svg|ap/users/|terms-of-service|\.well-known/(change-password|openid-configuration|oauth-authorization-server|jwks)|.*\[0-9\]\{1,19\}\)?\\?\.rss"

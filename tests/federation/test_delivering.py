@@ -21,7 +21,9 @@ pytestmark = pytest.mark.django_db
 class TestDelivering:
     @pytest.fixture
     def post_now(self, zoe_here: Account, alice: Account) -> Any:
-        """A function that queues a numbered activity for delivery to Zoe; those with the same key are delivered in order."""
+        """A function that queues a numbered activity for delivery to Zoe; activities with the same key are delivered in
+        order.
+        """
 
         def put(number: int, key: str = "status:1", inbox: str = zoe_here.shared_inbox_url, **more: Any) -> None:
             document = {"id": f"{alice.uri}#{number}", "type": "Note", "number": number}

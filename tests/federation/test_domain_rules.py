@@ -196,7 +196,7 @@ def test_a_rule_needs_the_permission() -> None:
 
 
 def test_row_13_a_closed_server_passes_on_nothing_in_the_name_of_an_open_one(zoe: RemotePerson, settings: Any) -> None:
-    """The server of the signer counts, whatever actor the activity names."""
+    """The rule for the signer's server applies, whichever actor the activity names."""
     alice = make_account("alice")
     fetch_actor(zoe.uri)
     settings.LIMITED_FEDERATION = True

@@ -46,7 +46,7 @@ def _open(home: RemoteServer, name: str, *groups: str, way: str = "automaticAppr
 
 
 def _asked(api: Api, elsewhere: RemoteServer, yan: RemotePerson) -> tuple[str, dict[str, Any]]:
-    """Create a collection of Alice's with Yan, and return its id and the request that was sent."""
+    """Create a collection as Alice with Yan as a member, and return its id and the request that was sent."""
     yan_here = fetch_actor(yan.uri)
     made = api.post("/api/v1/collections", BIRDS | {"account_ids": [str(yan_here.id)]})
     assert made.status_code == 200, made.content

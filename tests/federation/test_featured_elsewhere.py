@@ -97,7 +97,7 @@ def stamp(member: RemotePerson, collection: dict[str, Any], number: int = 1, **m
 
 
 def added(owner: RemotePerson, obj: Any, target: str | None = None, kind: str = "Add") -> dict[str, Any]:
-    """Return an Add or Remove without an id; a number makes each one unique, so that it is not refused as a replay."""
+    """Return an Add or Remove without an id; a number makes the activity unique, so that it is not refused as a replay."""
     place = target or f"{owner.uri}/featured_collections"
     return {"type": kind, "actor": owner.uri, "target": place, "object": obj, "name": str(next(_NUMBERS))}
 

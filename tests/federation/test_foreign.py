@@ -1,5 +1,6 @@
-"""Tests of documents of other software, which are accepted or refused for a reason. Each is modelled on the public source that
-it names. Those of Mastodon itself are in `test_wire.py`.
+"""Tests of documents of other software, which are accepted or refused for a reason.
+
+Each document is modelled on the public source that it names. Documents of Mastodon itself are tested in `test_wire.py`.
 """
 
 import json

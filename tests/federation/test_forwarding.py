@@ -92,7 +92,7 @@ def test_only_public_posts_sent_by_their_own_author_are_forwarded(
 def test_edits_and_deletions_reach_those_who_know_the_post_from_boosts_and_quotes(
     zoe: RemotePerson, alice: Account
 ) -> None:
-    """The server's own account signs, so that a booster's followers do not learn of other boosters."""
+    """The server's own actor signs the forwarded activities, so they do not reveal who else has boosted the post."""
     bob = make_account("bob")
     follow(make_remote("yan", "third.example"), alice)
     follow(make_remote("xan", "fourth.example"), bob)

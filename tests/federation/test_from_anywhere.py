@@ -1,4 +1,4 @@
-"""Tests of the page that leads remote users to the follow or reply page of their own server, whose address WebFinger names."""
+"""Tests of the page that leads remote users to their own server to follow or reply; WebFinger names the address there."""
 
 from typing import Any
 from urllib.parse import quote

@@ -94,7 +94,9 @@ def test_nobody_acts_in_the_name_of_another(elsewhere: RemoteServer, zoe: Remote
 def test_an_actor_cannot_undo_activities_of_another_actor(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """An Undo with the id of another actor's activity does not undo a follow, like or block of its sender either."""
+    """The attacker has done the same actions; an Undo that names another actor's activity does not undo the attacker's
+    either.
+    """
     mallory, bob = elsewhere.person("mallory", key=2), make_account("bob")
     status = make_status(alice)
     uri = f"http://social.localhost/users/alice/statuses/{status.id}"

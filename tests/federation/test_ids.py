@@ -201,8 +201,8 @@ def test_an_id_used_again_by_its_actor_moves_to_the_new_object(zoe: RemotePerson
 
 
 def test_follows_end_and_begin_again_whatever_ids_their_server_gives_them(zoe: RemotePerson, alice: Account) -> None:
-    """Pixelfed reuses the id of a follow for the same two accounts, Misskey that of an Undo; Lemmy gives the undone follow a
-    new id.
+    """Pixelfed reuses the id of a follow between the same two accounts, and Misskey reuses the id of an Undo. Lemmy names the
+    follow by a new id when undoing it.
     """
     uri = f"{zoe.uri}#follow/{alice.id}"
     inner = {"type": "Follow", "actor": zoe.uri, "object": alice.uri}
@@ -229,7 +229,7 @@ def test_the_id_of_what_somebody_else_did_is_not_taken(
 
 
 def test_a_known_account_stays_reachable_when_a_post_claims_its_id(mallory: RemotePerson, zoe: RemotePerson) -> None:
-    """A post with the id of an account may have been stored before this was refused."""
+    """An earlier version may have stored a post with the id of an account; new posts with such an id are refused."""
     make_remote_status(Account.objects.get(uri=mallory.uri), uri=zoe.uri)
     assert deal(zoe, zoe.activity("Update", zoe.document() | {"name": "Zoe Z."})) == "done"
     assert Account.objects.get(uri=zoe.uri).display_name == "Zoe Z."

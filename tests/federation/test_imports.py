@@ -87,7 +87,7 @@ def test_one_server_is_asked_little_at_a_time(elsewhere: RemoteServer, monkeypat
 
 @pytest.mark.usefixtures("unpaced")
 def test_a_server_that_does_not_answer_holds_up_nobody_else(elsewhere: RemoteServer) -> None:
-    """The server delays neither other lines of the list, even those after many of its own, nor the imports of other users."""
+    """The server delays neither the lines after its own, even if it has many lines, nor the imports of other users."""
     elsewhere.person("zoe")
     ada, bob = make_user("ada"), make_user("bob")
     dead = [f"p{number}@localhost:1" for number in range(300)]

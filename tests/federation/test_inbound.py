@@ -87,7 +87,8 @@ class TestActors:
         assert not Account.objects.filter(id=account.id).exists()
         assert not Status.objects.filter(local=False).exists()
         assert not Follow.objects.exists()
-        # An account whose document is served again is restored (contract, federation section 17): `test_rebuilt_servers.py`.
+        # `test_rebuilt_servers.py` tests that an account is restored when its document is served again (contract, federation
+        # section 17).
         elsewhere.pages.pop("/users/zoe")
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
 

@@ -60,7 +60,7 @@ def test_a_link_that_no_text_has_is_added_to_it() -> None:
 
 @pytest.mark.parametrize("page", ["http://social.localhost/@alice/1", STORY])
 def test_a_text_keeps_its_one_link_to_a_page_that_has_no_preview(page: str) -> None:
-    """Links to this server, and links inside quotes, get no preview here, but have one on the server of the post."""
+    """Links to this server, and links inside quotes, get no preview on this server, but the post's own server shows one."""
     html = page.replace("&", "&amp;")
     inline = f'<p class="quote-inline">RE: <a href="{html}" rel="nofollow noopener" target="_blank">{html}</a></p>'
     assert _read("Note", {"type": "Link", "href": page}, content=inline).content == inline

@@ -1,4 +1,6 @@
-"""Tests of message signatures according to RFC 9421, with the same results as the older kind (security rows 11, 12)."""
+"""Tests of message signatures according to RFC 9421, which have the same effect as signatures of the older kind (security rows
+11, 12).
+"""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Tests of searching for addresses of remote objects (contract, behaviours section 15)."""
+"""Tests of searching for remote objects by their addresses (contract, behaviours section 15)."""
 
 from typing import Any
 from urllib.parse import urlencode

@@ -45,7 +45,9 @@ def queue_deliveries() -> None:
 
 
 class TestAudience:
-    """The domains are reserved ones, so no delivery arrives; the tests check the rows."""
+    """Tests of which servers get an activity. They check the queued deliveries, because no server exists at the reserved
+    domains.
+    """
 
     @pytest.fixture
     def people(self, alice: Account) -> dict[str, Account]:

@@ -139,7 +139,7 @@ def test_older_posts_of_a_profile_are_reached_page_by_page_each_once(
     seen: list[str] = []
     path: str | None = "/@alice"
     while path is not None:
-        with django_assert_max_num_queries(9):  # one query is for the server's picture, which replaces the account's
+        with django_assert_max_num_queries(9):  # one query is for the server's picture, shown instead of the account's
             text = get(path).content.decode()
         seen += re.findall(r"post number \d+\.", text)
         older = re.search(r'href="(\?max_id=\d+)"[^>]*>Older posts', text)

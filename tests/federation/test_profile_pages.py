@@ -36,7 +36,7 @@ def status_of(path: str) -> int:
 
 
 def words(path: str, *wanted: str) -> list[str]:
-    """Return those of the words that the page contains, in the order of the page."""
+    """Return the wanted words that the page contains, in the order in which they appear."""
     body = page(path).partition("</head>")[2]
     return sorted((word for word in wanted if word in body), key=body.index)
 

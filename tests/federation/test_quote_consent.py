@@ -34,7 +34,7 @@ def ann() -> Account:
 
 
 def _quoting(ann: Account, zoe: RemotePerson, elsewhere: RemoteServer) -> tuple[Status, dict[str, Any]]:
-    """Create a post of Ann that quotes one of Zoe, and return it with the request that was sent."""
+    """Create a post of Ann that quotes a post of Zoe, and return it with the request that was sent."""
     note = elsewhere.serve(zoe.note(**QUOTABLE))
     follow(fetch_actor(zoe.uri), ann, uri=f"{zoe.uri}#follows/1")
     quoted = find_or_fetch_post(note["id"])

@@ -30,7 +30,7 @@ def follower(zoe: RemotePerson, alice: Account) -> Account:
 
 @pytest.fixture
 def known(elsewhere: RemoteServer, alice: Account, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The public key of Alice by which the other server verifies her requests; she gets another one when keys are replaced."""
+    """Alice's public key, with which the other server verifies her requests; replacing the keys gives her a different one."""
     known = {"alice": keys_of(account=alice).public_key}
     monkeypatch.setattr("accounts.services.key_pairs.new_rsa_pair", lambda: pair(2))
 

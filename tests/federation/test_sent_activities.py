@@ -1,4 +1,4 @@
-"""Tests that deliveries and requests equal those that Mastodon 4.6.5 was recorded to send in the same situation.
+"""Tests that deliveries and requests equal those recorded from Mastodon 4.6.5 in the same situation.
 
 They compare the activity, the kind of inbox, the headers and the signed parts (contract, federation sections 7, 10 and 12). The
 tests are skipped without the records.
@@ -59,9 +59,7 @@ class Scene:
         follow_account(account=self.ann, target=self.account, change=FollowChange())
 
     def sent(self, name: str, kind: str, act: Callable[[], object]) -> dict[str, Any]:
-        """Run `act`, compare the last activity of this type that it caused to be delivered with the record `name`, and return
-        it.
-        """
+        """Run `act`, compare the last delivered activity of this type with the record `name`, and return the activity."""
         self.deliver()
         self.elsewhere.asked.clear()
         act()

@@ -1,4 +1,4 @@
-"""Tests that posts and activities about them have the members that Mastodon 4.6.5 was recorded to send.
+"""Tests that posts and activities about them have the same members as those recorded from Mastodon 4.6.5.
 
 Contract, federation sections 3, 5 and 7. The tests are skipped without the records.
 """

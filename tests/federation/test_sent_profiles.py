@@ -1,4 +1,4 @@
-"""Tests that documents of accounts have the members that Mastodon 4.6.5 was recorded to send.
+"""Tests that documents of accounts have the same members as those recorded from Mastodon 4.6.5.
 
 Contract, federation sections 3, 4, 7 and 8. The tests are skipped without the records.
 """

@@ -1,4 +1,4 @@
-"""Tests that documents for discovery, and restricted ones, equal those that Mastodon 4.6.5 was recorded to serve.
+"""Tests that documents for discovery, and restricted documents, equal those recorded from Mastodon 4.6.5.
 
 Contract, federation sections 7, 9 and 14. Documents of accounts and posts are compared in `test_sent_profiles.py` and
 `test_sent_posts.py`. The tests are skipped without the records.

@@ -172,8 +172,8 @@ def test_an_unsigned_time_may_end_a_signature_and_never_prolongs_it(
 ) -> None:
     """Draft-cavage-12, section 2.1.5: expired signatures are refused.
 
-    Times are in hours from now: that of the signed Date, and those of the parameters `created` and `expires`, which are not
-    signed.
+    All times are in hours from now: the time in the signed Date header, and the times in the unsigned parameters `created` and
+    `expires`.
     """
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = zoe.headers("/inbox", body, at=clock.now() + timedelta(hours=signed_at))

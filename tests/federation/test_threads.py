@@ -36,7 +36,7 @@ def api(reader: User) -> Api:
 
 
 def known(zoe: RemotePerson, note: dict[str, Any], age: timedelta = timedelta(hours=1)) -> Status:
-    """Create a post of Zoe that is stored here, and that her server also serves."""
+    """Create a post of Zoe that is both stored here and served by her server."""
     zoe.home.serve(note)
     return make_remote_status(
         fetch_actor(zoe.uri),

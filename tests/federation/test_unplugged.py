@@ -36,7 +36,7 @@ def test_urls_ports_and_events_do_without_it() -> None:
 
 
 def suites() -> list[str]:
-    """Return the paths of the batteries, and of the tests of services, of the API and of the whole server."""
+    """Return the paths of the tests that must pass without federation: batteries, services, the API and the whole server."""
     tests = ROOT / "tests"
     found = [*tests.glob("*/services"), *tests.glob("*/api"), *tests.glob("*/test_battery*.py")]
     return ["tests/conformance", "tests/flows", *sorted(str(path.relative_to(ROOT)) for path in found)]

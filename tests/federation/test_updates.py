@@ -1,4 +1,6 @@
-"""Tests of changed profiles: an Update signed by the actor is applied directly; for a forwarded one the actor is fetched."""
+"""Tests of changed profiles: an Update signed by the actor is applied directly; after a forwarded Update the actor is
+fetched.
+"""
 
 from datetime import timedelta
 from typing import Any

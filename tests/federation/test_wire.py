@@ -1,6 +1,7 @@
 """Tests that deliveries recorded from Mastodon 4.6.5 are accepted, or refused for a reason in the contract.
 
-The records are the project's shared ones (`make conformance` finds them in the same place); without them the tests are skipped.
+The records are not part of the repository: `make conformance` and these tests look for them in the same place. Without the
+records the tests are skipped.
 """
 
 import json
@@ -116,7 +117,7 @@ class World:
         last = InboundActivity.objects.order_by("-id").values_list("id", flat=True).first() or 0
         answer = self.signer(key_id[1]).send(body, found["path"])
         assert answer.status_code == 202, (name, answer.content)
-        # The clock shows the past, so that work that was postponed is due in every round.
+        # The test has set the clock to the past, so a postponed job is already due in the next round.
         work(rounds=5)
         stored = InboundActivity.objects.filter(id__gt=last).first()
         return stored.outcome if stored is not None else NOT_KEPT

@@ -1,4 +1,4 @@
-"""Checks of the effect of each delivery that Mastodon 4.6.5 was recorded to send, with a sentence for `docs/interop.md`.
+"""Checks of the effect of each delivery recorded from Mastodon 4.6.5, with a sentence for `docs/interop.md`.
 
 Each check runs right after its delivery was processed. The checks are in the order in which the deliveries were sent.
 """

@@ -1,4 +1,4 @@
-"""Preparations before each delivery that Mastodon 4.6.5 was recorded to send."""
+"""Preparations for each delivery recorded from Mastodon 4.6.5."""
 
 from __future__ import annotations
 

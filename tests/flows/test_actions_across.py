@@ -118,7 +118,7 @@ def test_a_quote_is_refused_on_both_sides_when_the_author_has_closed_the_post_me
     for policy in ("nobody", "followers"):
         status = author.client.status_post(f"Quote me, says the author of {policy}", quote_approval_policy="public")
         known = asking.client.search_v2(status.uri, resolve=True, result_type="statuses").statuses[0]
-        # Nobody on that server follows the author, so it is not notified.
+        # Nobody on that server follows the author, so the server is not notified.
         author.client.status_update_quote_approval_policy(status.id, policy)
         quoting = asking.client.status_post(f"I quote what is for {policy}", quoted_status_id=known.id)
         until(lambda quoting=quoting: asking.client.status(quoting.id).quote.state == "rejected")

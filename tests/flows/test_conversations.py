@@ -54,7 +54,7 @@ def listed(note: dict[str, Any], answers: list[dict[str, Any]]) -> dict[str, Any
 
 
 def converse(servers: list[RemoteServer], number: int) -> tuple[str, set[str]]:
-    """Serve a conversation; return the id of its first post, and those of the replies that can be fetched."""
+    """Serve a conversation; return the id of its first post, and the ids of the replies that can be fetched."""
     people: list[list[RemotePerson]] = [[home.person(f"p{n}") for n in range(PEOPLE)] for home in servers]
     published = clock.iso(clock.now() - timedelta(hours=1))
     start = people[number % 3][0].note("<p>start</p>", number * 1000, published=published)

@@ -1,6 +1,6 @@
 """Tests of adding to an object that is deleted at the same moment: neither action fails, in either order.
 
-They cover every table with foreign keys to it whose rows are deleted. A new table makes
+They cover every table whose rows are deleted and to which other tables have foreign keys. A new table makes
 `test_every_table_that_others_refer_to_is_tried` fail until it is covered.
 """
 

@@ -55,7 +55,7 @@ class StreamListener(mastodon.StreamListener):
         self.received.put(("delete", status_id, time.monotonic()))
 
     def wait_for(self, kind: str, fits: Callable[[Any], bool], seconds: float = 60.0) -> tuple[Any, float]:
-        """Return the first event of this kind that fits, and when it was received."""
+        """Return the first event of this kind for which `fits` is true, and the time at which it was received."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:

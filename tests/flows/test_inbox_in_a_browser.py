@@ -137,7 +137,7 @@ _IN_SIGHT = """[0, 0.5, 1].every(part => {
   const box = document.querySelector('.staff-panel').getBoundingClientRect();
   return box.top >= 0 && box.bottom <= innerHeight + 1 && box.height < innerHeight * 0.6;
 })"""
-# The checkboxes of accounts, reports and posts that something covers after they are scrolled into view.
+# The checkboxes of accounts, reports and posts that another element covers after they are scrolled into view.
 _COVERED = """[...document.querySelectorAll('[data-choice], [data-post]')].filter(box => {
   box.scrollIntoView({block: 'nearest', behavior: 'instant'});
   const {left, right, top, bottom} = box.getBoundingClientRect();

@@ -172,7 +172,7 @@ def unfinished(server: Instance) -> list[str]:
 
 
 def wait(look: Callable[[], object], deadline: float) -> object:
-    """Call `look` until it returns nothing or the deadline has passed, and return its last value."""
+    """Call `look` until it returns a false value or the deadline has passed, and return its last value."""
     while found := look():
         if time.monotonic() > deadline:
             break

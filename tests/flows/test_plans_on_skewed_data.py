@@ -38,7 +38,7 @@ FEW = 3_000
 
 @pytest.fixture(scope="module")
 def skewed_data(django_db_setup: None, django_db_blocker: Any) -> Iterator[int]:
-    """The id of the hub; each test's changes are rolled back after the test, and the data after the last one."""
+    """The id of the hub. Each test's changes are rolled back after the test, and the data itself after the last test."""
     with django_db_blocker.unblock(), transaction.atomic():
         yield make_hub().id
         transaction.set_rollback(True)

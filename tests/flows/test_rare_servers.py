@@ -171,7 +171,7 @@ def test_a_blog_whose_hoster_has_the_inbox_is_followed_read_and_answered(
         "url": elsewhere.uri("2026/on-bread"),
         "published": ann.note()["published"],
     }
-    # The audience is in the activity, and not in its object.
+    # The activity names the audience, but its object does not.
     audience = {"to": [PUBLIC], "cc": [places["followers"]]}
     tell(ann, ann.activity("Create", article, **audience), *people)
     read_and_answer(people, address, article["id"], "On bread", hoster, "/shared")

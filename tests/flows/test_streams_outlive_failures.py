@@ -35,7 +35,9 @@ Seen = tuple[str, str, str]
 
 @dataclass
 class Client:
-    """A client that keeps streams open and reconnects after each failure; `connections` holds the messages of each."""
+    """A client that keeps streams open and reconnects after each failure; `connections` holds the messages of each
+    connection.
+    """
 
     address: str
     token: str

@@ -1,4 +1,4 @@
-"""Tests of three local servers in secure mode: activities in a thread reach followers on the third.
+"""Tests of three local servers in secure mode: activities in a thread reach followers on the third server.
 
 Contract, federation section 11.
 """

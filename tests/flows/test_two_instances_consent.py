@@ -125,7 +125,7 @@ def test_an_account_that_disallows_featuring_meanwhile_is_in_no_collection_on_ei
     owner, other = sides
     coy = Somebody(other.server, f"coy{owner.username}")
     number = owner.find(coy)
-    # Nobody on that server follows the user, so it is not notified.
+    # Nobody on that server follows the user, so the server is not notified.
     coy.ask("PATCH", "/api/v1/accounts/update_credentials", discoverable=False)
     values = {"name": "Ducks", "sensitive": False, "discoverable": True, "description": "They swim"}
     made = owner.ask("POST", "/api/v1/collections", account_ids=[number], **values)["collection"]

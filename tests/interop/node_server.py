@@ -53,7 +53,7 @@ def install(name: str) -> Path:
 
 
 def find_node(folder: Path) -> str:
-    """Return the path of the Node that npm installed, or else of the machine's own; skip the test if neither is new enough."""
+    """Return the path of the Node that npm installed, or else of the machine's Node; skip the test if neither is new enough."""
     brought = sorted(folder.glob("node_modules/node-*/bin/node"))
     node = str(brought[0]) if brought else shutil.which("node")
     version = node and subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout

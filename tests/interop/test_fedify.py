@@ -20,8 +20,8 @@ PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
 
 
 #: The kind of signature that Fedify tries first, and whether the local server is in secure mode, where fetches must be signed
-#: too. For RFC 9421 Fedify signs the fragment of a key's address as part of the target, although it is never sent: in secure
-#: mode it would fall back to the other kind.
+#: too. For RFC 9421, Fedify signs a target that includes the fragment of a key's address, although the fragment is never sent;
+#: in secure mode such fetches fail, and Fedify falls back to the other kind.
 SIGNATURES = {"rfc9421": "no", "draft-cavage-http-signatures-12": "yes"}
 
 

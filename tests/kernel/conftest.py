@@ -14,8 +14,10 @@ from tests.kernel.valkey import close_circuits
 
 @pytest.fixture
 def transactional_db(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Allow transactions that commit, without emptying every table afterwards. The fixture of this name in pytest-django does
-    so, which takes longer than these tests; each test deletes its own rows.
+    """Allow transactions that commit, without emptying every table afterwards.
+
+    pytest-django's fixture of this name empties the tables, which takes longer than these tests; each test deletes its own
+    rows.
     """
     with django_db_blocker.unblock():
         yield

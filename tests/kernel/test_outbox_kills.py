@@ -71,7 +71,7 @@ def test_a_row_that_kills_its_process_blocks_only_its_key_and_is_eventually_give
     for _ in range(2):
         process = drain_process.start("die", database=True, lease=0.5)
         process.wait(20)
-    # The other events were then processed one by one; the attempts of the crashing one are counted although the process died.
+    # The other events were then processed one by one; attempts for the crashing event are counted although the process died.
     assert sorted(reactions.effects()) == [n for n in range(8, 18) if n != 13]
     row = OutboxRow.objects.get()
     assert row.payload["number"] == 13

@@ -1,4 +1,4 @@
-"""Tests of the API for blocklists, as in GoToSocial; its rules are those of the pages for staff."""
+"""Tests of the API for blocklists, as in GoToSocial; the API has the same rules as the pages for staff."""
 
 import base64
 import json

@@ -22,7 +22,7 @@ FULL: dict[str, Any] = {
 
 
 class Owner(Person):
-    """A user who makes collections of others."""
+    """A user who adds other accounts to collections."""
 
     def make(self, *members: Person, **more: Any) -> dict[str, Any]:
         answer = self.api.post("/api/v1/collections", FULL | {"account_ids": [str(one.id) for one in members]} | more)

@@ -39,7 +39,7 @@ def alice() -> Person:
 
 
 def interact(alice: Person, senders: int) -> tuple[set[Interaction], set[Interaction]]:
-    """Create favourites, boosts, mentions and private mentions, and return delivered and held ones by type and sender.
+    """Create favourites, boosts, mentions and private mentions, and return the delivered and the held ones by type and sender.
 
     One in three favourites is undone.
     """

@@ -41,7 +41,7 @@ def change(person: Person, **settings: str) -> dict[str, Any]:
 
 
 def made(person: Person) -> list[tuple[str, str, bool]]:
-    """Return type, sender and whether it is held, of all notifications, newest first."""
+    """Return the type and sender of each notification, and whether it is held, newest first."""
     found = person.notifications(include_filtered="true")
     return [(item["type"], item["account"]["acct"], "filtered" in item) for item in found]
 
@@ -105,7 +105,7 @@ def test_notifications_of_accounts_not_followed_are_held_or_dropped(alice: Perso
 
 
 def test_a_follower_counts_after_three_days(alice: Person, bob: Person, carol: Person) -> None:
-    """Only follows by the sender count, not those by the recipient."""
+    """Only the sender's follow counts, not the recipient's follow of the sender."""
     dora = Person("dora")
     change(alice, for_not_followers="filter")
     follow(alice.user.account, dora.user.account)

@@ -130,7 +130,7 @@ def test_data_that_is_not_an_object_is_refused(api: Api, method: str) -> None:
         ("", "Endpoint can't be blank, Endpoint is invalid"),
         ("nonsense", "Endpoint is invalid"),
         ("ftp://push.example.org/", "Endpoint is invalid"),
-        # The address is checked like that of every outgoing request.
+        # The address is checked like the address of every outgoing request.
         ("http://push.example.org/", "Endpoint is invalid"),
         ("https://127.0.0.1/", "Endpoint is invalid"),
         ("https://10.0.0.1/", "Endpoint is invalid"),

@@ -174,7 +174,7 @@ def test_a_socket_folder_of_another_user_is_not_used(data_dir: Path) -> None:
 def test_root_behind_a_closed_home_gets_its_cluster_where_its_user_can_reach_it(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The programs of PostgreSQL are also inside the home directory that its user cannot enter.
+    # The programs of PostgreSQL are also inside the home directory, which PostgreSQL's user cannot enter.
     monkeypatch.setattr(Postgres, "_may_execute", lambda self, package: False)
     home = data_dir / "home"
     home.mkdir(mode=0o700)

@@ -161,7 +161,7 @@ def test_a_killed_supervisor_leaves_nothing_and_the_next_start_works(
         below = descendants(process.pid)
         assert len(below) > len(KINDS)
         process.end(signal.SIGKILL)
-        # The next one starts immediately, while PostgreSQL may still be shutting down.
+        # The next supervisor starts immediately, while PostgreSQL may still be shutting down.
         with up(installation, tmp_path / "log2") as following:
             assert not any(map(is_alive, below))
             eventually(lambda: all_well(installation))

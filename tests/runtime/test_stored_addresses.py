@@ -118,7 +118,7 @@ def test_a_command_before_the_first_start_is_refused(machine: Machine) -> None:
 
 @pytest.mark.parametrize("is_first", [True, False])
 def test_setup_waits_for_a_database_that_starts_later(machine: Machine, tmp_path: Path, is_first: bool) -> None:
-    """The machine boots faster than the database's machine; `is_first` says that it has no secrets yet."""
+    """The machine boots faster than the database's machine; `is_first` means that the machine has no secrets yet."""
     machine.store()
     if is_first:
         (machine.data_dir / "secrets.json").unlink()

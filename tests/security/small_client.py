@@ -12,7 +12,8 @@ from typing import Any
 from tests.runtime.processes import PATIENCE, Running, descendants, eventually
 
 FILE_SIZE = 7 * 2**20
-#: Limits so long that none ends a request within PATIENCE: a response in this time did not wait for a blocked request.
+#: All limits are longer than PATIENCE, so that none ends a request earlier: a response within PATIENCE did not wait for a
+#: blocked request.
 ENDLESS = dict.fromkeys(("body_grace", "body_longest", "read_seconds", "head_seconds"), 100 * PATIENCE)
 
 

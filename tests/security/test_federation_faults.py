@@ -72,7 +72,7 @@ class TestNothingFails:
     def test_a_request_with_the_id_of_a_follow_cannot_break_its_acceptance(
         self, zoe: RemotePerson, alice: Person, bob: Person
     ) -> None:
-        """A server that starts numbering again reuses this id: only one follow or request with the id can be accepted."""
+        """A server that restarts its numbering reuses this id: only one follow or request with the id can be accepted."""
         Account.objects.filter(id=bob.id).update(locked=True)
         first = zoe.activity("Follow", alice.account.uri)
         assert deal(zoe, first) == "done"

@@ -94,8 +94,8 @@ def test_row_50_a_large_body_arrives_whole_and_one_that_is_too_large_is_refused_
 
 
 def test_row_50_one_address_sends_a_bounded_number_of_bodies_at_a_time(start: Any) -> None:
-    """An IPv6 /64 counts as one address, a trusted proxy names that of the client, and private addresses are proxies without a
-    limit.
+    """An IPv6 /64 counts as one address, a trusted proxy names the client's address, and private addresses are proxies without
+    a limit.
     """
     small = start(bodies_per_address=3, trusted="127.0.0.1/32")
     head = "POST / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {}\r\nContent-Length: 500\r\n\r\nx"

@@ -63,7 +63,9 @@ def _token_of(account_id: int, scopes: str) -> str:
 
 
 def api_of(account: Account, scopes: str = "read write follow push") -> Api:
-    """Return a client of the account, which has the same token during the test; no two tests have an account of the same id."""
+    """Return a client of the account. All its clients share one token during a test; accounts of different tests have different
+    ids.
+    """
     return Api(_token_of(account.id, scopes))
 
 

@@ -1,6 +1,6 @@
 """Checks of access for the battery: refused callers, statuses, and the order of the checks.
 
-The battery adds checks of objects and bodies; test modules of endpoints import `Row` and `Scene` from there.
+The battery adds checks of objects and bodies; test modules of endpoints import `Row` and `Scene` from `tests.support.battery`.
 """
 
 import re
@@ -104,7 +104,7 @@ class Row:
 
 
 def find_endpoint(name: str) -> EndpointPattern:
-    """Return the endpoint `METHOD path` of the current URL configuration; fail without one."""
+    """Return the endpoint `METHOD path` of the current URL configuration; fail if there is none."""
     found = routed(settings.ROOT_URLCONF).get(name)
     assert found is not None, f"{name} is not routed"
     return found

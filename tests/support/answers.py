@@ -38,7 +38,7 @@ def problems() -> list[str]:
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """Check the responses of all endpoints except the tests' own, and that they read only declared parameters."""
+    """Check the responses of all endpoints except the tests' own, and that the endpoints read only declared parameters."""
     finalize, parameters, values = ApiViewSet.finalize_response, ApiRequest.parameters, Reading.values
 
     def checked(self: ApiViewSet, request: Any, *args: Any, **kwargs: Any) -> Any:

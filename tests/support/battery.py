@@ -51,7 +51,7 @@ __all__ = ["CallerTokens", "Row", "Scene", "ask", "battery", "every_access", "fi
 
 Promise = Callable[[Row, Any], Any]
 _SIZES = (2, 10)
-# Of pages, so that the larger size takes three.
+# The page size: a list of the larger size has three pages.
 _LIMIT = 4
 
 

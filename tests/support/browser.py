@@ -1,4 +1,4 @@
-"""A simple browser for tests, which only handles HTML forms, and what pages show to it."""
+"""A simple browser for tests, which only handles HTML forms, and functions that read pages."""
 
 import re
 from html.parser import HTMLParser
@@ -33,7 +33,7 @@ def submit(browser: requests.Session, page: requests.Response, **values: str) ->
 
 
 def text_of(browser: Client, path: str = "/") -> str:
-    """Return the text of a page for its viewer alone, which no shared cache may store."""
+    """Return the text of a page, after checking that no cache may store the page."""
     answer = browser.get(path, headers={"Accept": "text/html"})
     assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store"), path
     return answer.content.decode()

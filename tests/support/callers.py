@@ -7,8 +7,9 @@ from tests.factories.accounts import ALL_SCOPES, make_application, make_token, m
 
 
 class Callers:
-    """The source of tokens for two users, who stay the same during a test; without scopes, tokens get the usual ones of
-    clients.
+    """The source of tokens for two users, who stay the same during a test.
+
+    A token that is created without scopes gets the scopes that clients usually request.
     """
 
     scopes = ALL_SCOPES

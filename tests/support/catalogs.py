@@ -106,7 +106,7 @@ def catalogue(language: str) -> polib.POFile:
 
 
 def update() -> None:
-    """Update every catalog from the sources; in English, a sentence without a translation is its own."""
+    """Update every catalog from the sources; in the English catalog, every new sentence is its own translation."""
     current = sentences()
     for language in LANGUAGES:
         po = catalogue(language)

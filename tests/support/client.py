@@ -37,7 +37,7 @@ class Api:
     def remember_token(self) -> None:
         """Cache the token in Redis, so that counted requests do not query the database for it.
 
-        A process caches it itself for a second, and does not store it in Redis during this time.
+        A process caches the token itself for a second, and does not store it in Redis during this time.
         """
         redis.client("cache").delete(redis.key("cache", "token", admission.checksum_of(self.token or "")))
         forget_identities()
@@ -91,5 +91,5 @@ def signed_in(user: User, **environment: Any) -> Client:
 
 
 def is_signed_in(browser: Client) -> bool:
-    """Return whether the browser's session is that of a user, without the time that rendering a page takes."""
+    """Return whether a user is signed in with the browser; asking a page would take longer."""
     return bool(auth.get_user(browser).is_authenticated)

@@ -56,7 +56,7 @@ def recorded() -> dict[str, int]:
 
 
 def record(found: Mapping[str, int]) -> None:
-    """Write the numbers of the scenarios that were played; those of the others are kept."""
+    """Write the numbers of the scenarios that were played; the numbers of all other scenarios stay."""
     heading = [line for line in COUNTS.read_text().splitlines() if line.startswith("#")]
     lines = [f"{name} {alike}" for name, alike in sorted((recorded() | dict(found)).items())]
     COUNTS.write_text("\n".join([*heading, *lines]) + "\n")

@@ -54,7 +54,7 @@ def document_of(name: str, stranger: str, person: str) -> dict[str, Any]:
 
 
 def finger() -> dict[str, Any]:
-    """Return the WebFinger document of input 04, in which the address is on a domain other than that of the account."""
+    """Return the WebFinger document of input 04, whose address is on a different domain than the account."""
     found: dict[str, Any] = json.loads(text_of("04").partition("\n\n")[2])
     return found
 
@@ -75,7 +75,7 @@ def signature_header(form: str, key_id: str, header: str) -> str:
 
 
 def check_picture(name: str, data: bytes) -> None:
-    """Check a picture: input 07 shows a gradient, 08 the grey that it looks like, and 16 is animated."""
+    """Check a picture: input 07 shows a gradient, input 08 a uniform grey, and input 16 is animated."""
     image = Image.open(io.BytesIO(data))
     if name.startswith("07"):
         _check_greys(image, range(256))

@@ -139,7 +139,7 @@ class Instance:
         return mastodon.Mastodon(access_token=token, api_base_url=self.base_url)
 
     def redis(self) -> redis.Redis:
-        """Return a connection to its Valkey, which serves all roles."""
+        """Return a connection to the server's Valkey, which serves all roles."""
         return redis.Redis.from_url(Embedded(self.data_dir).redis_url, socket_timeout=2)
 
     def part(self, name: str) -> int | None:

@@ -1,7 +1,7 @@
 """Writes `docs/interop.md` from the recorded documents of Mastodon 4.6.5 and the tests of each.
 
-The page lists the effect of each document on this server, and how the documents differ that this server sends in the same
-situation.
+The page lists the effect of each document on this server, and how it differs from the document that this server sends in the
+same situation.
 """
 
 from typing import Final

@@ -112,7 +112,7 @@ class TestIssuer:
         return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
 
     def exchange(self, sent: dict[str, str]) -> dict[str, Any] | None:
-        """Return the tokens for a code, once, for the client and the browser to which it was given."""
+        """Return the tokens for a code. A code works once, and only for the client and the browser to which it was given."""
         asked = self.codes.pop(sent.get("code", ""), None)
         challenge = urlsafe_b64encode(sha256(sent.get("code_verifier", "").encode()).digest()).rstrip(b"=").decode()
         if asked is None or (sent.get("client_id"), sent.get("client_secret")) != (CLIENT, SECRET):

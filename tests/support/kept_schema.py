@@ -58,7 +58,7 @@ def fill(postgres: Postgres, database: str = "social") -> None:
 
 
 def keep(postgres: Postgres) -> None:
-    """Cache the tables that were just created, unless they are cached."""
+    """Cache the tables that were just created, unless they are cached already."""
     path = _path(postgres)
     if path.exists():
         return

@@ -1,6 +1,6 @@
 """The items of each endpoint that pages by cursor, and how they are added and removed between pages.
 
-`ITEMS` has an entry for each such endpoint: a function that creates the data for a caller and returns its `Items`. Those of
+`ITEMS` has an entry for each such endpoint: a function that creates the data for a caller and returns its `Items`. The items of
 timelines are in `tests.support.timeline_items`.
 """
 

@@ -13,7 +13,7 @@ _used_ports: set[int] = set()
 def listening(handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
     """Return a web server on a loopback port that no other server of this process has had.
 
-    The tested code remembers for half a minute which ports were unreachable, as if they were hosts.
+    The tested code treats ports as hosts, and remembers for half a minute which of them were unreachable.
     """
     # Head and body are two writes; on a persistent connection Nagle's algorithm would delay the second by 40 ms.
     handler.disable_nagle_algorithm = True

@@ -1,6 +1,7 @@
 """The recorded documents of Mastodon 4.6.5, and their comparison with this server's.
 
-The records are the project's shared ones (`make conformance` finds them in the same place); without them FILES is empty.
+The records are not part of the repository: `make conformance` and these tests look for them in the same place. Without the
+records FILES is empty.
 """
 
 import json

@@ -50,8 +50,8 @@ class Socket:
         return entity
 
     def is_silent(self) -> bool:
-        """Send an invalid command, and return whether its error response is the next message, so that none has arrived before
-        it.
+        """Send an invalid command, and return whether its error response is the next message, which shows that nothing was
+        waiting.
         """
         self.say(type="subscribe", stream="no such stream")
         return self.next() == {"error": "Unknown stream type", "status": 400}

@@ -1,7 +1,7 @@
 """Tests with generated data that every surface shows each viewer exactly the posts that a simple model of the contract permits.
 
 The surfaces are public, hashtag and link pages, streams, search, posts by id, profiles, threads, quotes, conversations,
-notifications, and ActivityPub, signed and unsigned; strangers get the same as HTML.
+notifications, ActivityPub (signed and unsigned), and HTML pages for strangers.
 """
 
 import random

@@ -1,4 +1,6 @@
-"""Tests of the feeds in Redis: complete down to their lowest item, limited, and without losses while one is built."""
+"""Tests of the feeds in Redis: a feed is complete down to its lowest item, has a maximum length, and loses no post while it is
+built.
+"""
 
 import pytest
 

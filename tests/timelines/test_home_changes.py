@@ -106,7 +106,7 @@ def test_an_old_fetched_post_appears_immediately_in_its_place(reader: Person, au
     follow(reader, author)
     earlier, later = posts(author, 2)
     assert ids(reader) == [later, earlier]
-    # The id of the fetched post is between those of the two.
+    # The id of the fetched post is between the ids of the two other posts.
     moment = Status.objects.get(id=later).created_at
     fetched = make_remote_status(elsewhere, created_at=moment - timedelta(milliseconds=1), publish_event=False)
     work()

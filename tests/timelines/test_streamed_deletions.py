@@ -142,7 +142,7 @@ def make_list(owner: Person, *members: Person) -> str:
 
 
 def look(someone: Person, list_number: str | None = None) -> None:
-    """Request the home timeline, and that of a list."""
+    """Request the home timeline, and the timeline of the list if there is one."""
     work()
     for timeline in ("home", *([f"list/{list_number}"] if list_number else ())):
         assert someone.api.get(f"/api/v1/timelines/{timeline}").status_code == 200

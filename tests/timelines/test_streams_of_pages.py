@@ -1,4 +1,4 @@
-"""Tests of streams for pages of signed-in users, who are identified by their session (adr/0038)."""
+"""Tests of streams for pages of signed-in users, who are identified by their session (docs/adr/0038)."""
 
 import json
 from collections.abc import Callable

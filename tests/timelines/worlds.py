@@ -225,7 +225,9 @@ class Model:
         }
 
     def conversations(self) -> list[int | None]:
-        """Return the last posts of the reader's conversations, newest first; None for an unreadable one."""
+        """Return the last post of each conversation of the reader, newest first; None for a post that is hidden from the
+        reader.
+        """
         last: dict[tuple[int, frozenset[int]], Status] = {}
         roots: dict[int, int] = {}
         for post in _posts():
@@ -237,7 +239,7 @@ class Model:
         return [post.id if self.reads(post) else None for post in newest_first]
 
     def replies(self, parent: Status, *, of_author: bool) -> list[Status]:
-        """Return the replies in a post's collection, oldest first: its author's own, or those of others."""
+        """Return the replies in a post's collection, oldest first: only those by the post's author, or only those by others."""
         return [
             post
             for post in _posts()

@@ -68,7 +68,7 @@ _PARAMETERS = ("state", "role", "home", "queue", "queue__isnull", "q", "p", "o",
 
 @pytest.mark.parametrize("value", _WRONG)
 def test_row_55_wrong_values_in_the_address_of_the_admin_are_no_errors_of_the_server(owner: User, value: str) -> None:
-    """Try each list with some of the parameters, and one of its pages or actions; `make verify` tries all of them."""
+    """Request each list with some of the parameters, and one page or action of each list; `make verify` tries all of them."""
     client = signed_in(owner)
     for place, path in enumerate(_LISTS):
         for name in _PARAMETERS[(place + _WRONG.index(value)) % len(_LISTS) :: len(_LISTS)]:

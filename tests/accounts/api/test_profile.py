@@ -1,4 +1,6 @@
-"""Tests of changing the user's own profile, its pictures and texts, through both endpoints (contract, parameters section 2)."""
+"""Tests of changing the user's own profile, its pictures and texts, with `update_credentials` and with `/api/v1/profile`
+(contract, parameters section 2).
+"""
 
 import base64
 import io

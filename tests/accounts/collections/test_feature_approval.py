@@ -1,4 +1,4 @@
-"""Tests of the policy that says who may feature an account, as every endpoint with accounts shows it to each viewer."""
+"""Tests that every endpoint that returns accounts shows each viewer who may feature the account in a collection."""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""Tests of pages that entities link to: that of a collection, and that of an account's posts with a hashtag."""
+"""Tests of two kinds of pages that entities link to: the page of a collection, and the page of an account's posts with a
+hashtag.
+"""
 
 import pytest
 from django.test import Client

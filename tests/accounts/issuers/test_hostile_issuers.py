@@ -222,7 +222,7 @@ def test_user_info_about_somebody_else_is_refused(issuer: TestIssuer, browser: C
     member(issuer)
     issuer.info = {"sub": "another"}
     assert sign_in(browser, issuer).status_code == 403
-    # Signed claims take precedence over those of the userinfo endpoint.
+    # Signed claims take precedence over claims from the userinfo endpoint.
     issuer.changed, issuer.info = {"preferred_username": "signed"}, {"preferred_username": "said"}
     assert sign_in(browser, issuer).status_code == 302
     assert SocialAccount.objects.get().extra_data == {"name": "signed"}

@@ -1,4 +1,4 @@
-"""Tests that identities of an issuer belong to the accounts whose users have linked them."""
+"""Tests that an identity at an issuer belongs to the account whose user has linked it."""
 
 import time
 from typing import Any
@@ -37,7 +37,7 @@ def test_an_identity_is_linked_by_its_owner_alone_and_unlinked(issuer: TestIssue
     detour = browser.post(LINK)
     assert detour.headers["Location"].startswith("/auth/reauthenticate")
     browser.post("/auth/reauthenticate", {"password": "correct horse", "next": "/auth/identities"})
-    # The link belongs to the session that began it.
+    # Only the session that began the linking can complete it.
     address = begin(browser, LINK)
     assert come_back(browser, issuer, address).headers["Location"] == "/auth/identities"
     identity = SocialAccount.objects.get()
@@ -89,7 +89,7 @@ def test_a_user_without_a_password_reauthenticates_with_the_issuer(
         assert answer.headers["Location"].startswith("/auth/identities/again?next="), path
     page = browser.get(answer.headers["Location"]).content.decode()
     assert f'action="{AGAIN}"' in page
-    # The issuer must ask for authentication again, and a different subject is refused.
+    # The issuer must authenticate the user again, and a different subject is refused.
     address = begin(browser, AGAIN, next="/settings/delete")
     assert asked_in(address)["max_age"] == "300"
     issuer.changed = {"auth_time": int(time.time()) - 3600}

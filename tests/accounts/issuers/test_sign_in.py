@@ -208,7 +208,8 @@ def test_each_of_several_issuers_signs_in_its_own_people(issuer: TestIssuer, bro
         assert not is_signed_in(browser)
         sign_in(browser, issuer)
         assert is_signed_in(browser, user)
-        # A response from one issuer is not accepted as that of another (RFC 9207; the state also belongs to one issuer).
+        # A response from one issuer is not accepted as a response from another (RFC 9207); the state also belongs to one
+        # issuer.
         visitor = Client()
         state = asked_in(begin(visitor, "/auth/with/club"))["state"]
         assert visitor.get("/auth/with/org/callback", {"code": "x", "state": state}).status_code == 403

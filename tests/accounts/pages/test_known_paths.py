@@ -12,7 +12,7 @@ from timelines.models import List
 
 pytestmark = pytest.mark.django_db
 
-#: Paths of Mastodon with the path they redirect to; empty if the path has a page itself.
+#: Paths of Mastodon's pages, with the path to which each redirects; an empty string if this server has a page at the same path.
 MEMBERS = {
     "/home": "/",
     "/deck": "/",
@@ -171,7 +171,7 @@ def ada(client: Client) -> User:
 
 
 def check(client: Client, path: str, page: str) -> None:
-    """Fail unless the path redirects to `page`, or shows a page of its own if `page` is empty."""
+    """Fail unless the path redirects to `page`, or, if `page` is empty, shows a page without a redirect."""
     answer = client.get(path)
     assert (answer.status_code, answer.get("Location", "")) == ((302, page) if page else (200, "")), path
 

@@ -1,4 +1,6 @@
-"""Tests of deleting a local account: hidden and locked immediately, erased in steps, and its name never available again."""
+"""Tests of deleting a local account: it is hidden and locked immediately and erased in steps, and its name is never available
+again.
+"""
 
 import pytest
 from allauth.account.models import EmailAddress

@@ -1,4 +1,4 @@
-"""Tests of follows, and of the locks that protect changes of them."""
+"""Tests of follows, and of the locks that let only one request at a time change the follows between two accounts."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event

@@ -1,4 +1,6 @@
-"""Tests of moving to another account: conditions, immediate effects, and relations of local users that move with it."""
+"""Tests of moving to another account: when it is allowed, its immediate effects, and which relations of local users move
+along.
+"""
 
 from datetime import timedelta
 from typing import Any

@@ -114,7 +114,7 @@ def test_a_header_of_a_tar_file_cannot_fill_the_memory(ada: User) -> None:
     long = tarfile.TarInfo("x")
     long.pax_headers = {"comment": "x" * (3 << 20)}
     assert read(ada, tarred(mastodon(note(1)), long)).problem == "too_large"
-    # The table of gaps in a sparse file: a compressed archive can declare any number of them.
+    # The table of gaps in a sparse file: even a small compressed archive can declare a huge number of gaps.
     sparse = tarfile.TarInfo("x")
     sparse.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "x"}
     head = sparse.tobuf(tarfile.PAX_FORMAT)

@@ -55,7 +55,7 @@ def archive() -> dict[str, bytes]:
     return mastodon(*posts, files={"media_attachments/a.png": picture()})
 
 
-# The function, the number of the call, and whether it is killed after its work.
+# The function, the number of the call, and whether the process is killed after the function's work.
 POINTS = [
     (scanning, "recognise", 0, True),
     (scanning, "read_past_note", 3, False),

@@ -111,7 +111,9 @@ _ATTACKS: dict[str, Attack] = {}
 
 
 def _attack(function: Attack) -> Attack:
-    """Register a function as the response for the path of its name; it returns whether the connection stays open."""
+    """Register a function as the response for the path with its name; the function returns whether the connection stays
+    open.
+    """
     _ATTACKS[function.__name__.strip("_")] = function
     return function
 

@@ -7,7 +7,7 @@ from social.kernel.media.decoding.confinement import Limits
 
 MEBIBYTE = 1024 * 1024
 NAMES = ("crash", "spin", "linger", "hog", "fill", "trespass")
-#: Only the tested limit is low: on a slow machine a job might otherwise reach the other one first.
+#: Only the tested limit is low: on a slow machine a job might otherwise reach another limit first.
 LIMITS = Limits(cpu=600, seconds=600, memory=512 * MEBIBYTE, written=4 * MEBIBYTE)
 
 jobs.LIMITS.update(dict.fromkeys(NAMES, LIMITS))

@@ -1,4 +1,6 @@
-"""Tests of perceptual hashes: they equal those of other programs, match those of copies, and differ for different pictures."""
+"""Tests of perceptual hashes: other programs compute the same hashes, copies have matching hashes, and different pictures do
+not.
+"""
 
 import io
 import random

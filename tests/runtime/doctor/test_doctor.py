@@ -158,7 +158,7 @@ def test_the_doctor_says_to_run_setup_where_no_domain_is_stored(examine: Examine
 def test_the_doctor_reports_local_accounts_whose_ids_have_another_address(
     examine: Examine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Such ids come from commands with another environment, or from a server whose pages were moved."""
+    """Such ids come from commands that ran with another environment, or from a server whose pages were moved."""
     assert examine()["ids"].state == "ok"
     Account.objects.create(username="alice", uri="http://elsewhere.localhost:8000/users/alice")
     Account.objects.create(username="far", domain="far.example", uri="https://far.example/users/far")

@@ -203,7 +203,7 @@ def test_an_expired_filter_is_listed_and_matches_nothing(alice: Account, bob: Ac
 @pytest.mark.parametrize("sent", [[3600], {"0": 3600}])
 def test_an_expiry_that_is_not_a_single_value_is_ignored(
     alice: Account, sent: Any
-) -> None:  # parameters section 0, arrays
+) -> None:  # contract, parameters section 0, arrays
     assert _make(api_of(alice), "rain", expires_in=sent)["expires_at"] is None
     made = _make(api_of(alice), "storm", expires_in=3600)
     kept = api_of(alice).put(f"{V2}/{made['id']}", {"title": "Storm", "expires_in": sent}).json()

@@ -108,8 +108,8 @@ def test_the_first_match_in_the_text_counts_and_a_filter_without_posts_has_no_li
 
 
 def _steps(filters: Filters, text: str) -> int:
-    """Return the number of Python lines that a search executes, plus the characters split into words: it is the same on every
-    machine.
+    """Return the number of Python lines that a search executes, plus the characters split into words: the sum is the same on
+    every machine.
     """
     steps = 0
 

@@ -1,4 +1,4 @@
-"""Tests of the captcha that the link in a confirmation mail leads to, if the operator has configured a service."""
+"""Tests of the captcha that the link in a confirmation mail leads to, if the operator has configured a captcha service."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -58,7 +58,7 @@ def test_after_a_sign_up_in_an_application_the_captcha_is_solved_on_the_confirma
         refused = client.post(link, answer)
         assert refused.status_code == 422
         assert "was not passed" in refused.content.decode()
-    # The page says which errors only the operator or the service can fix, and no address is confirmed.
+    # If only the operator or the captcha service can fix the error, the page says so; no address is confirmed.
     for status, body in (
         (200, b'{"success": false, "error-codes": ["invalid-input-secret"]}'),
         (200, b'{"success": "yes"}'),

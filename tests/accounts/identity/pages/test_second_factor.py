@@ -272,7 +272,7 @@ def test_row_26_a_code_of_the_app_is_good_once_also_after_its_half_minute(
         sign_in("ada")
         assert client.post("/auth/second_factor/sign_in", {"code": code}).status_code == 303
         client.post("/auth/sign_out")
-        traveller.shift(35)  # the code itself would still be valid, because phones' clocks may be slow
+        traveller.shift(35)  # an unused code would still be accepted, because the clocks of phones may be slow
         sign_in("ada")
         assert client.post("/auth/second_factor/sign_in", {"code": code}).status_code == 200
         assert client.post("/auth/second_factor/sign_in", {"code": code_of(secret)}).status_code == 303

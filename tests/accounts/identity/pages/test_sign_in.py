@@ -97,7 +97,7 @@ def test_failed_attempts_of_strangers_do_not_lock_out_a_known_browser(
     attack()
     assert sign_in("ada")["Location"] == "/"
     client.post("/auth/sign_out")
-    # The browser is known only for the users who have signed in there, and has the usual number of attempts.
+    # The browser is known only for users who have signed in with it, and their attempts in this browser are limited too.
     cookie = client.cookies[settings.KNOWN_BROWSER_COOKIE_NAME]
     assert (cookie["path"], cookie["httponly"]) == ("/auth/sign_in", True)
     for number in range(25):

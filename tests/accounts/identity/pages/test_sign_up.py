@@ -159,7 +159,7 @@ AUTHORIZE = "/oauth/authorize?client_id=x&redirect_uri=x%3A%2F%2Fy&response_type
 
 @pytest.fixture
 def confirming(settings: Any) -> None:
-    """Require that e-mail addresses are confirmed first."""
+    """Require that new users confirm their e-mail address."""
     settings.CONFIRM_EMAIL, settings.ACCOUNT_EMAIL_VERIFICATION = True, "mandatory"
 
 

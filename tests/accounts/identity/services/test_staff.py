@@ -134,7 +134,7 @@ def test_rank_is_a_strict_order_and_administrators_may_do_everything() -> None:
 
 
 def test_a_role_includes_the_permissions_of_everyone() -> None:
-    """Contract, entities "Role"; the default roles may create invitations only if the role of all users may."""
+    """Contract, entities "Role". The default roles may create invitations only because the role of all users may."""
     make_user(role="Owner")
     everybody = Role.objects.get(id=EVERYONE_ROLE_ID)
     moderator = make_user("moderator", role="Moderator")
