@@ -41,7 +41,7 @@ def invite_code(request: HttpRequest) -> str:
     return request.GET.get("invite_code", "")
 
 
-#: Session key of the issuer that signed the person in, and of its ID token, which ends the session at the issuer.
+#: Session key for the issuer that signed the person in, and the ID token with which the session at the issuer can be ended.
 ISSUER_SESSION = "issuer"
 #: Key in `signal_kwargs` that marks a sign-in with a recovery link, which an operator has created.
 RECOVERY = "recovery"
@@ -118,7 +118,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return confirmed
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """Do nothing at sign-up, which has already requested the mail; otherwise request the mail, which the worker sends."""
+        """Request the mail, which the worker sends. Do nothing at sign-up, because `sign_up` has already requested the mail."""
         if not signup:
             user = emailconfirmation.email_address.user
             return_to = get_next_redirect_url(request) or ""
@@ -151,21 +151,22 @@ class AccountAdapter(DefaultAccountAdapter):
         response: HttpResponse = super().post_login(request, user, **kwargs)
         by_issuer = (kwargs.get("signal_kwargs") or {}).get("sociallogin")
         if by_issuer is not None:
-            # The session of the issuer ends with this one (`accounts.issuers.pages`).
+            # Signing out here can also end the session at the issuer (`accounts.issuers.pages`).
             request.session[ISSUER_SESSION] = [by_issuer.account.provider, by_issuer.state.get("id_token", "")]
         remember_browser(request, response, user.email)
         return response
 
     def reauthenticate(self, user: User, password: str) -> bool:
-        """Tell whether the password of a signed-in user is right. Attempts are counted per user, separately from
-        sign-in attempts, which strangers can make, too (security row 81). Raises RateLimited.
+        """Tell whether the password of a signed-in user is right. Raises RateLimited.
+
+        Attempts are counted per user, separately from attempts to sign in, which strangers can make, too (security row 81).
         """
         limits.refuse_exceeded([admission.count(limits.REAUTHENTICATION, subject=str(user.pk))])
         return user.check_password(password)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Return True. Raises ReauthenticationRequired for a user who signs in only through an issuer and has not
-        reauthenticated there, because allauth does not require it of such users.
+        reauthenticated there: allauth itself would not ask such a user to reauthenticate.
         """
         user = self.request.user
         passes = (

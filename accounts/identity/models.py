@@ -55,7 +55,7 @@ class Application(toolkit.AbstractApplication):
 class AccessToken(toolkit.AbstractAccessToken):
     """A bearer token. It does not expire; the same application, user and scopes get the same token again."""
 
-    # Precise to a day (accounts.identity.services.tokens).
+    # The time is precise to a day (accounts.identity.services.tokens).
     last_used_at = models.DateTimeField(null=True, default=clock.now)
 
     class Meta(toolkit.AbstractAccessToken.Meta):
@@ -74,7 +74,7 @@ class RevokedToken(models.Model):
 
 
 class Grant(toolkit.AbstractGrant):
-    """Authorization code, valid for ten minutes. It is stored with the token it was exchanged for, which a reuse revokes."""
+    """Authorization code, valid for ten minutes. A second use of the code revokes the token that was issued for it."""
 
     access_token = models.ForeignKey(AccessToken, null=True, on_delete=models.CASCADE, related_name="+")
 
@@ -157,7 +157,7 @@ class EmailDomainRefusal(models.Model):
 
 
 class CanonicalEmailBlock(models.Model):
-    """Digest of an e-mail address that is blocked in any spelling; deleted when `account`'s suspension ends."""
+    """Digest of an e-mail address that is blocked in any spelling. The row is deleted when `account`'s suspension ends."""
 
     id = SnowflakeField(primary_key=True)
     digest = models.TextField(unique=True)
@@ -208,7 +208,7 @@ class IpBlock(models.Model):
 
 
 class UsernameBlock(models.Model):
-    """Username that nobody may choose, or (not `exact`) that no username may contain; look-alike digits count as letters."""
+    """Blocked username; unless `exact`, every name that contains it is blocked. Look-alike digits count as letters."""
 
     username = models.TextField()
     normalised = models.TextField(unique=True)

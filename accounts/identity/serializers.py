@@ -60,7 +60,7 @@ class AuthorizationSerializer(EntitySerializer):
 
 
 class OAuthMetadataSerializer(EntitySerializer):
-    """OAuthMetadata (RFC 8414): capabilities and endpoints of this authorization server. It takes no instance."""
+    """OAuthMetadata (RFC 8414): capabilities and endpoints of this authorization server."""
 
     def to_representation(self, instance: None) -> dict[str, Any]:
         return {

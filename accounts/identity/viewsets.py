@@ -48,7 +48,7 @@ class AppsViewSet(ApiViewSet):
         return reply(serializers.CredentialApplicationSerializer(application).data)
 
     def verify_credentials(self, request: Request) -> HttpResponse:
-        """The application of the token, which may be a user's or the application's own."""
+        """The application that the token was issued to. The token may be a user's or the application's own."""
         return reply(serializers.ApplicationSerializer(find_application(self.identity.application_id)).data)
 
 
@@ -56,7 +56,7 @@ class EmailsViewSet(ApiViewSet):
     """`/api/v1/emails`: open to people who cannot use their account yet."""
 
     endpoints = {
-        # Any token: an application's own token gets the same error as a token of another application, not the usual error.
+        # Any token is let in: an application's own token must get the same error here as a token of another application.
         "resend": Endpoint(
             any_token("write:accounts"), EMPTY, input=serializers.ResendInput, throttles=limited("confirmations")
         ),
@@ -77,7 +77,7 @@ class EmailsViewSet(ApiViewSet):
         return self.identity.confirmed
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
-        """Respond to an error; `check` returns the same error for every missing user, with or without a token."""
+        """Respond to an error; `check` returns the same error without a token as for a token without a user."""
         admission = admission_of(self.request)
         revoked = admission is not None and admission.refusal is not None
         if self.action == "check" and isinstance(exc, Unauthorized) and not revoked:

@@ -35,7 +35,7 @@ class OpenChoiceField(forms.ChoiceField):
 
     def title_of(self, value: str) -> str | Promise | None:
         """Return the title of a valid value that is not offered; None for an invalid one."""
-        raise NotImplementedError  # each form has its own
+        raise NotImplementedError  # each subclass has its own
 
     def valid_value(self, value: Any) -> bool:
         return super().valid_value(value) or self.title_of(str(value)) is not None
@@ -48,7 +48,7 @@ class OpenChoiceField(forms.ChoiceField):
             self.choices = [(value, title), *choices]
 
 
-#: Errors of services that are shown in the form, which keeps the typed text.
+#: Errors of services that are shown in the form; the form keeps the typed text.
 REFUSALS: Final = (Invalid, Forbidden, NotFound, RateLimited)
 
 
@@ -64,13 +64,13 @@ class ServiceForm(forms.Form):
         return {part: [self[name] for name in names if name in self.fields] for part, names in self.parts.items()}
 
     def offer_values(self) -> None:
-        """Add its current value to the choices of each OpenChoiceField, if it is not offered yet."""
+        """Add the current value of each OpenChoiceField to the choices of the field, if it is not offered yet."""
         for name, field in self.fields.items():
             if isinstance(field, OpenChoiceField):
                 field.offer(str(self[name].value() or ""))
 
     def is_accepted_by(self, service: Callable[[], object]) -> bool:
-        """Tell whether the form is valid and the service accepts its values; its errors are shown next to their fields."""
+        """Tell whether the form is valid and the service accepts its values; errors of the service are shown at the fields."""
         if not self.is_valid():
             return False
         try:

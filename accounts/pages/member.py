@@ -26,7 +26,7 @@ from social.pages.navigation import entries
 from social.pages.typed import store_form, values_of, with_key
 from social.pages.views import View, page
 
-#: Every state except waiting for approval: people who may not use their account can still export their data.
+#: Every state except waiting for approval: even people who cannot use their account can export their data.
 LET_IN: Final = tuple(state for state in SignInState if state is not SignInState.UNAPPROVED)
 ACTIVE: Final = (SignInState.ACTIVE,)
 MOVING: Final = (SignInState.ACTIVE, SignInState.MOVED)
@@ -94,9 +94,10 @@ def viewer_of(request: HttpRequest) -> User | None:
 
 
 def refusal(request: HttpRequest, states: Collection[SignInState]) -> HttpResponse | None:
-    """Return the response for a person who may not see a page; None for a person who may. It is a redirect to the
-    sign-in page, which returns to the page or its submitted form, or the reason (403) if the account is in none of the
-    `states`.
+    """Return the response for a person who may not see a page; None for a person who may.
+
+    Visitors are redirected to the sign-in page, which leads back to the page or its submitted form. Users whose account is in
+    none of the `states` get a page with the reason (403).
     """
     if isinstance(request.user, User):
         # An approved user is always in one of the states LET_IN, so that no query is needed.
@@ -124,7 +125,7 @@ def member_page(view: View, *, states: Collection[SignInState] = ACTIVE, max_bod
 
 
 def back_path(request: HttpRequest) -> str:
-    """Return the local path of the page from which the form was submitted (its field `next`), or that of the front page."""
+    """Return the local path of the page with the submitted form (its field `next`), or the path of the front page."""
     path = request.POST.get("next") or values_of(request).get("next") or ""
     return path if is_local_path(path) else reverse("front")
 

@@ -39,7 +39,7 @@ class Person:
 
 
 def shown_person(account: Account) -> Person:
-    """Return the account as pages show it; its names cannot be mistaken for those of another one (security row 62)."""
+    """Return the account as pages show it; its names cannot be mistaken for another account's (security row 62)."""
     return shown_author(
         {
             "username": account.username,

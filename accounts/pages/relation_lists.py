@@ -106,7 +106,7 @@ def people(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def domain_blocks(request: HttpRequest) -> HttpResponse:
-    """`/domain_blocks`: the servers that the reader blocks. POST blocks the server `block`, or unblocks `unblock`."""
+    """`/domain_blocks`: the servers that the reader blocks. POST blocks the server `block` or unblocks the server `unblock`."""
     user = signed_in(request)
     if request.method == "POST":
         counted(limits.INTERACTIONS, user)

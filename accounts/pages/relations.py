@@ -72,10 +72,11 @@ _ACTS: Final[dict[str, Callable[[Account, Account], object]]] = {
 
 @require_POST
 def act_on_person(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /people/:id/act`: act (`act`) on an account, then redirect to the page `next` (with `at`, to its row).
+    """`POST /people/:id/act`: performs the action `act` on an account, then redirects to `next` (with `at`, to the account's
+    row).
 
-    The private note in the same form is saved with every action; only the action `note` removes it. Raises NotFound for
-    an unknown or suspended account and for an unknown action.
+    The private note in the same form is saved with every action; only the action `note` removes it. Raises NotFound for an
+    unknown or suspended account and for an unknown action.
     """
     user, name = signed_in(request), request.POST.get("act", "")
     counted(limits.GENERAL_RULES[0], user)

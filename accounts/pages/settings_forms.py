@@ -164,7 +164,7 @@ class NotificationMailsForm(ServiceForm):
 
 
 def language_choices(current: str) -> list[tuple[str, str]]:
-    """Return the codes of the languages in which people can post, with their own names, and the current choice."""
+    """Return the choices of languages in which people can post (code and native name), including the `current` choice."""
     names = {}
     for code, info in LANG_INFO.items():
         known = known_language(code)

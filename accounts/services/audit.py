@@ -1,4 +1,4 @@
-"""Writes the settings that operators change, and the audit log, to which each service that acts for staff adds rows."""
+"""Writes the audit log, to which every service that acts for staff adds rows, and the settings that operators change."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -18,14 +18,14 @@ def record(*, by: Staff, action: str, target_type: str, target_id: int, target_n
 
 
 def record_about(by: Staff, action: str, row: Model, **details: Any) -> None:
-    """Add a row like `record`, about `row`, which is named by its address (accounts and users) or its text."""
+    """Add a row about `row`, as `record` does. It names `row` by its address (accounts and users) or its text."""
     account = row.account if isinstance(row, User) else row
     name = f"@{account.acct}" if isinstance(account, Account) else str(row)
     record(by=by, action=action, target_type=type(row).__name__, target_id=row.pk, target_name=name, **details)
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the details of an audit row with the values that differ, before and after."""
+    """Return the details of an audit row: the values that differ, before and after the change."""
     names = [name for name in after if after[name] != before[name]]
     return {"before": {name: before[name] for name in names}, "after": {name: after[name] for name in names}}
 
@@ -63,7 +63,7 @@ def reason_details(reason: str) -> dict[str, str]:
 
 
 def record_by_user(*, by: User | None, **what: Any) -> None:
-    """Add rows like `record_each`, for changes of the kernel's tables (`social.kernel.ports`). `by=None` is the operator."""
+    """Add rows as `record_each` does, for changes to the kernel's tables (`social.kernel.ports`). `by=None` is the operator."""
     record_each(by=OPERATOR if by is None else staff_of(by), **what)
 
 

@@ -49,7 +49,7 @@ class Entry(Generic[D]):
 
 @dataclass(frozen=True)
 class Planned(Generic[D]):
-    """Planned action for a line, and the follows that it ends: those between local accounts and the named server."""
+    """Planned action for a line, and the follows that it would end: follows between local accounts and the named server."""
 
     entry: Entry[D]
     action: Action
@@ -107,7 +107,7 @@ def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None)
 def read_lines(
     kind: BlockFile[D], data: bytes | str, *, most: int | None = None, others: Sequence[str] = ()
 ) -> list[tuple[int, dict[str, str]]]:
-    """Return the number and the values by column of each non-empty line, at most `most` + 1. Raises UnreadableFile.
+    """Return the number of each non-empty line, and its values by column; read at most `most` + 1 lines. Raises UnreadableFile.
 
     The columns of a file without a header line are the name and `others`.
     """
@@ -164,7 +164,7 @@ def is_true(value: str | None) -> bool | None:
 
 
 def plan_file(kind: BlockFile[D], entries: Sequence[Entry[D]], *, replace: bool = False) -> list[Planned[D]]:
-    """Plan an import; unless `replace`, existing blocks only become stricter. A fixed number of queries per BATCH."""
+    """Plan an import; unless `replace`, existing blocks only become stricter. A fixed number of queries per BATCH lines."""
     planned: list[Planned[D]] = []
     for batch in in_batches(entries, BATCH):
         good = iter(kind.plan([entry for entry in batch if not entry.problem], replace=replace))

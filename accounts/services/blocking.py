@@ -19,7 +19,7 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.text.names import is_host_name, normalise_domain
 
-# A longer mute is stored without an end; timedelta itself ends at about 2.7 million years.
+# A longer mute is stored without an end; the end of a very long mute would exceed the largest date.
 _MUTE_SECONDS_LIMIT = 100 * 365 * 86400
 _BATCH_SIZE: Final = 1000
 
@@ -59,7 +59,7 @@ def unblock_account(*, account: Account, target: Account) -> None:
 
 
 def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
-    """Copy to `target` blocks by and against `source`, and mutes against it; return how many. Publishes their events."""
+    """Copy blocks by and against `source`, and mutes against it, to `target`; return how many. Publishes the usual events."""
     moved = 0
     for row in Block.objects.filter(target=source).select_related("account").iterator():
         block_account(account=row.account, target=target)
@@ -135,7 +135,7 @@ def unmute_account(*, account: Account, target: Account) -> None:
 
 
 def end_timed_mutes() -> int:
-    """End expired mutes, each in a transaction; return how many. Run by the scheduler. A mute that is renewed stays."""
+    """End expired mutes, each in a transaction, unless it is renewed meanwhile; return how many. Run by the scheduler."""
     ended, now = 0, clock.now()
     over = Mute.objects.filter(expires_at__lte=now).order_by("expires_at", "id")
     while mutes := list(over[:_BATCH_SIZE]):

@@ -18,10 +18,10 @@ _SHOWN_IN_MENTIONS: Final = frozenset({"username", "domain", "url", "uri"})
 
 
 def change_account(account_id: int, **values: Any) -> None:
-    """Write these columns and raise the version: every cached body of the account is stale from the commit on.
+    """Write these columns and increase the version, which makes every cached body of the account stale from the commit on.
 
-    Without columns only the version is raised, as for a change of the role. Publishes AccountRenamed when posts that
-    mention the account show a written column; the caller publishes other events.
+    Without columns, only the version is increased, for example after a change of the user's role. Publishes AccountRenamed if
+    posts that mention the account show a written column; the caller publishes all other events.
     """
     with transaction.atomic():
         Account.objects.filter(id=account_id).update(version=F("version") + 1, **values)
@@ -30,7 +30,7 @@ def change_account(account_id: int, **values: Any) -> None:
 
 
 def record_fetch(account_id: int) -> None:
-    """Record that a fetch of a remote account was just attempted, successful or not. The time is shown nowhere."""
+    """Record that a fetch of a remote account was just attempted, successful or not. No cached body contains the time."""
     Account.objects.filter(id=account_id, domain__isnull=False).update(fetched_at=clock.now())
 
 

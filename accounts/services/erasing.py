@@ -46,7 +46,7 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.references import erase_related, erase_some
 
-#: Maximum number of rows that a step handles, and seconds after which a call ends and leaves the rest to the next.
+#: Maximum number of rows that a step handles, and seconds after which a call ends and leaves the rest to the next call.
 BATCH_SIZE: Final = 100
 TURN_SECONDS: Final = 5.0
 
@@ -61,9 +61,9 @@ Each call uses one or several transactions of its own.
 
 @dataclass(frozen=True)
 class Hold:
-    """Reason to keep an account's rows in the tables `kept`, and its keys, while `is_needed` returns True.
+    """Reason to keep an account's rows in the tables `kept` while `is_needed` returns True.
 
-    A hold that `lasts` is not checked again, and does not keep the keys.
+    Unless a hold `lasts`, it keeps the account's keys as well, and is checked again after HOLD_CHECK_INTERVAL.
     """
 
     kept: tuple[type[Model], ...]
@@ -77,7 +77,7 @@ _retained_of_suspended: set[type[Model]] = {KeyPair, AccountStat, User, Canonica
 
 
 def register(*steps: Step) -> None:
-    """Register steps, at the start of a process. Steps of higher apps run before those of the apps they build on."""
+    """Register steps, at the start of a process. Steps of higher apps run before the steps of the apps they build on."""
     _steps[:0] = [step for step in steps if step not in _steps]
 
 
@@ -88,7 +88,7 @@ def register_hold(hold: Hold) -> None:
 
 
 def retain_rows_of_suspended(*tables: type[Model]) -> None:
-    """Register, at the start of a process, tables for staff whose rows stay when a suspended account is erased."""
+    """Register, at the start of a process, tables for staff. Their rows about a suspended account stay when it is erased."""
     _retained_of_suspended.update(tables)
 
 
@@ -106,10 +106,10 @@ def go_on_erasing(events: Sequence[AccountErasureDue]) -> None:
 def erase_account(account_id: int) -> bool:
     """Erase an account for at most TURN_SECONDS; return whether nothing is left. Publishes AccountErasureDue otherwise.
 
-    A step begins when the steps before it find nothing more. The row of a suspended account stays, with its rows in the
-    tables of `retain_rows_of_suspended`. The row of a deleted account stays while a hold is
-    needed. Nothing is done for an account whose suspension was lifted, nor for a held one, whose release
-    publishes AccountErasureDue again.
+    A step begins when the steps before it find nothing more. The row of a suspended account stays, as do the rows about it in
+    the tables of `retain_rows_of_suspended`. The row of a deleted account stays while a hold is needed. Nothing is done for an
+    account whose suspension was lifted, nor for a held account; the release of a held account publishes AccountErasureDue
+    again.
     """
     account = Account.objects.filter(id=account_id).only("deleted_at", "erased_at", "held_at").first()
     if account is None:
@@ -204,8 +204,8 @@ register(_record_ended_follows, _forget_severed_follows, _end_relations, _blank_
 def delete_user(*, user: User) -> None:
     """Delete a local account, for its owner or an operator. Publishes AccountDeleted. Doing it twice changes nothing.
 
-    It is hidden immediately, and sessions, tokens and streams end; its username is never free again (security row 18).
-    Its data are erased in the background. Raises Conflict for the last administrator.
+    The account is hidden immediately, and its sessions, tokens and streams end; its username is never free again (security row
+    18). Its data are erased in the background. Raises Conflict for the last administrator.
     """
     _end_user(user, keep_one=True)
 
@@ -218,8 +218,8 @@ def refusal_to_close() -> str:
 def close_server(*, by: Staff) -> Iterator[str]:
     """Delete every local account as `delete_user` does, including the last administrator; yield their names.
 
-    Each is deleted in a transaction of its own, with an audit row; an interrupted run can be repeated. Raises
-    Forbidden, and Conflict while people can sign up, at the first step.
+    Each account is deleted in a transaction of its own, with an audit row; an interrupted run can be repeated. The first step
+    raises Forbidden, or Conflict while people can sign up.
     """
     require(by, Permission.ADMINISTRATOR)
     if refusal := refusal_to_close():

@@ -70,12 +70,12 @@ def release_follow_id(*, uri: str, account: Account, target: Account) -> None:
 def follow_account(
     *, account: Account, target: Account, change: FollowChange, uri: str | None = None, limited: bool = True
 ) -> EarlierFollow | None:
-    """Follow an account, or request to; update the options of an earlier follow or request (SEED-149), and return it.
+    """Follow an account, or request to. If there is a follow or request already, change its options (SEED-149) and return it.
 
-    `uri` is the id of the Follow that a remote account has sent; a local account's follow of a remote account gets its
-    id here (contract, federation section 7). If `limited` is False, the limit on follows is not checked. Raises
-    Forbidden (self, blocked, moved), NotFound (suspended) or Invalid (limit, invalid language code). Publishes
-    AccountFollowed, FollowRequested, or FollowChanged for changed options of a follow (contract, parameters section 2).
+    `uri` is the id of the Follow that a remote account has sent; a local account's follow of a remote account gets its id here
+    (contract, federation section 7). If `limited` is False, the limit on follows is not checked. Raises Forbidden (self,
+    blocked, moved), NotFound (suspended) or Invalid (limit, invalid language code). Publishes AccountFollowed, FollowRequested,
+    or FollowChanged for changed options of a follow (contract, parameters section 2).
     """
     if account.id == target.id:
         raise Forbidden(_("Following your own account is not allowed"))
@@ -83,7 +83,7 @@ def follow_account(
         raise NotFound
     with transaction.atomic():
         if target.local:
-            # Without this lock a request that is made while the target unlocks would stay pending for ever.
+            # Without this lock, a request made while the target's account is being unlocked would stay pending for ever.
             lock(lock_name(target.id))
         # With this lock, two concurrent calls create one follow, and no block can be created in between.
         lock(pair_name(account.id, target.id))
@@ -213,7 +213,7 @@ def end_follows(rows: Sequence[Follow | FollowRequest], *, ended_by: Mapping[tup
     if not rows:
         return
     follows = [row for row in rows if isinstance(row, Follow)]
-    # If a pair has both, the event names the follow, which the other server knows.
+    # If a pair has both a follow and a request, the event names the follow, which the other server knows.
     ended = {(row.account_id, row.target_id): row for row in [*rows, *follows]}
     publish(
         *(

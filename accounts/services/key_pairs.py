@@ -1,4 +1,4 @@
-"""Creates and rotates the keys with which local accounts sign, and encrypts stored secrets with another key."""
+"""Creates and rotates the keys with which local accounts sign, and encrypts stored secrets again with a new key."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -89,7 +89,7 @@ def forget_previous_keys() -> int:
 
 
 _BATCH: Final = 200
-#: Encrypted values of second factors.
+#: Names of the encrypted values in the data of second factors.
 _FACTOR_VALUES: Final = ("secret", "seed")
 
 

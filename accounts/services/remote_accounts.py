@@ -38,7 +38,7 @@ class RemoteKey:
 class RemoteProfile:
     """Remote account, whose values are validated, sanitised and clamped; the fields are named like the columns.
 
-    Its server states `suspended` (federation section 4). The account with the id `moved_to_id` has it as an alias.
+    `suspended` is what the account's server states (federation section 4). The account `moved_to_id` has this one as an alias.
     """
 
     uri: str
@@ -175,7 +175,9 @@ def store_network_totals(*, account: Account, totals: Mapping[str, int | None], 
 
 
 def _store_keys(account: Account, keys: Sequence[RemoteKey], *, is_announced: bool) -> bool:
-    """Store the keys; return, at most once in RENEWAL_INTERVAL, whether all were replaced without an announcement."""
+    """Store the keys; return whether all known keys were replaced without an announcement, True at most once in
+    RENEWAL_INTERVAL.
+    """
     if not keys:
         KeyPair.objects.filter(account=account).delete()
         return False
@@ -195,8 +197,8 @@ def _store_keys(account: Account, keys: Sequence[RemoteKey], *, is_announced: bo
 def resolve_address(address: str) -> Account | None:
     """Return the account with an address, looked up at its server if it is unknown or stale; None if it is not found.
 
-    For a known account the domain is asked in the background whether the address is still that account's (federation
-    section 17). Takes at most five seconds: call it outside of transactions.
+    For a known account, a lookup in the background checks whether the domain still assigns the address to the account
+    (federation section 17). Takes at most five seconds: call it outside of transactions.
     """
     pair = split_address(address)
     if pair is None or pair[1] is None:

@@ -165,7 +165,7 @@ def apply_domain_rule(
 def erase_suspended() -> int:
     """Start the erasure of accounts suspended longer than REVERSAL_PERIOD ago; return how many. Run by the scheduler.
 
-    Their rows stay, so that the suspension lasts. Held accounts are left out.
+    The rows of the accounts stay, so that the suspension lasts. Held accounts are left out.
     """
     due = Account.objects.filter(
         suspended_at__lte=clock.now() - REVERSAL_PERIOD,
@@ -241,7 +241,7 @@ def _plain(value: Any) -> str | None:
 
 
 def suppress_suggestions(*, by: Staff, account: Account) -> None:
-    """Keep an account out of suggestions, unless staff chose it. Raises Forbidden without MANAGE_TAXONOMIES."""
+    """Stop suggesting an account, except where staff suggest it. Raises Forbidden without MANAGE_TAXONOMIES."""
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
         _row, created = SuppressedSuggestion.objects.get_or_create(account=account)

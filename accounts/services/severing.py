@@ -35,7 +35,7 @@ SELECT %(severance)s, n.account_id, n.followers, n.following, %(now)s
 
 @dataclass(frozen=True)
 class _Act:
-    """Act that ends follows. However many steps it takes, it has one row of Severance."""
+    """Act that ends follows. It has one row of Severance, however many steps it takes."""
 
     type: SeveranceType
     cause: str
@@ -45,9 +45,9 @@ class _Act:
 def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
     """Handle DomainBlocked: end follows and requests, in both directions, between the account and that server.
 
-    Each event ends and records at most BATCH_SIZE follows in a transaction, and is published again; at the end
-    FollowsSevered is published. If the block has been removed meanwhile, no more follows are ended. Publishes
-    AccountUnfollowed for each follow.
+    Ends and records at most BATCH_SIZE follows for each event, in a transaction, and publishes the event again while follows
+    may be left; at the end, publishes FollowsSevered. Ends nothing once the block is removed. Publishes AccountUnfollowed for
+    each follow.
     """
     for event in events:
         if not blocks_domain(event.account_id, event.domain):
@@ -61,7 +61,8 @@ def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
 
 
 def sever_suspended(events: Sequence[AccountSuspended]) -> None:
-    """Handle AccountSuspended: end a suspended remote account's follows of local accounts, in the same steps.
+    """Handle AccountSuspended: end a suspended remote account's follows of local accounts, in steps like those of
+    `sever_blocked_domains`.
 
     Local accounts keep following it, in case it comes back (contract, behaviours section 18).
     """
@@ -77,10 +78,10 @@ def sever_suspended(events: Sequence[AccountSuspended]) -> None:
 
 
 def sever_server(*, account_ids: Sequence[int], domain: str, cause: str) -> bool:
-    """End at most BATCH_SIZE follows between local accounts and the suspended ones among `account_ids`; return whether
-    follows may be left.
+    """End at most BATCH_SIZE follows between local accounts and the suspended ones among `account_ids`; return whether follows
+    may be left.
 
-    They are recorded as ended by a block of the server `domain`. Publishes AccountUnfollowed for each; the caller
+    The follows are recorded as ended by a block of the server `domain`. Publishes AccountUnfollowed for each; the caller
     publishes FollowsSevered at the end.
     """
     suspended = Account.objects.filter(id__one_of=account_ids, domain__isnull=False, suspended_at__isnull=False)
@@ -129,7 +130,8 @@ def _publish(event: Event) -> None:
 def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
     """End a batch of these follows and requests, and record the follows; return whether follows may be left.
 
-    `is_here(account_id)` tells which account is local: the follow is recorded for it, as ended by it.
+    `is_here(account_id)` tells which account of a follow is local. That account gets the record, and counts as the one that
+    ended the follow.
     """
     follows = list(Follow.objects.filter(between)[:BATCH_SIZE])
     requests = list(FollowRequest.objects.filter(between)[:BATCH_SIZE])

@@ -40,7 +40,7 @@ def count_use(*, tags: Sequence[Tag], account_id: int, used_at: datetime) -> Non
 
 
 def forget_old_uses(*, batch: int = 5000) -> int:
-    """Delete a batch of counts that no history shows any more; return how many. Call it again until it returns 0."""
+    """Delete a batch of counts that are too old for the history; return how many. Call it again until it returns 0."""
     oldest = clock.now().date() - timedelta(days=HISTORY_DAYS)
     rows = TagUse.objects.filter(day__lt=oldest).values("id")[:batch]
     return TagUse.objects.filter(id__in=rows).delete()[0]
@@ -72,7 +72,7 @@ def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False, local
 
 
 def spelling_of(name: str, shown: str) -> str:
-    """Return the hashtag as it was written, or `name` if combining characters make that too long."""
+    """Return the hashtag as it was written, or `name` if the written form is too long (with combining characters)."""
     return shown if len(shown) <= TAG_LIMIT else name
 
 

@@ -115,7 +115,7 @@ class Archive(models.Model):
 
 
 class Move(models.Model):
-    """Move of an account to another account. A cancelled move keeps its row, from which the time until the next move counts."""
+    """Move of an account to another account. A cancelled move keeps its row, which limits when the account can move again."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="moves", db_index=False)
     target = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -143,11 +143,11 @@ class PastState(models.TextChoices):
 class PastImport(models.Model):
     """Import of a person's own posts from an archive. Its owner can start it once it is `READY`, and can undo it.
 
-    `source` is the ActivityPub id of the author that the archive names, `software` the kind of server that wrote the
-    archive. `visibility` is the widest visibility of the imported posts, or empty. Of `total` posts, `position` were
-    handled and `done` stored; `left_out` entries are not imported. `numbers` are further counts by name, `reasons` are
-    the counts of left-out entries and parts by reason (`accounts.transfers.past.Reason`); `problem` is the reason for
-    refusing the archive. An `unlimited` import is an operator's.
+    `source` is the ActivityPub id of the author that the archive names, `software` the kind of server that wrote the archive.
+    `visibility` is the widest visibility of the imported posts, or empty. Of `total` posts, `position` were handled and `done`
+    stored; `left_out` entries are not imported. `numbers` are further counts by name, `reasons` are the counts of left-out
+    entries and parts by reason (`accounts.transfers.past.Reason`); `problem` is the reason for refusing the archive.
+    `unlimited` imports are made by operators.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -193,7 +193,7 @@ class PastImport(models.Model):
 
     @property
     def named_source(self) -> str:
-        """`source`; empty if the archive names no author. The id is then made up, with a host that cannot exist (RFC 2606)."""
+        """`source`, or an empty text if the archive names no author: `source` then has a host that cannot exist (RFC 2606)."""
         return "" if urlsplit(self.source).netloc.endswith(".invalid") else self.source
 
 

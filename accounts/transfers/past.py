@@ -103,11 +103,11 @@ SENTENCES: Final[dict[Reason, str | Promise]] = {
 PARTS: Final = frozenset(
     {Reason.FILE_MISSING, Reason.FILE_REFUSED, Reason.FILE_NO_ROOM, Reason.QUOTE, Reason.REPLY_OF_OTHERS}
 )
-"""Reasons that concern a part of a post, which is imported without it."""
+"""Reasons that concern only a part of a post; the post is imported without that part."""
 
 
 def sentence_of(reason: str) -> str:
-    """Return the sentence for a stored reason, which another release may have stored."""
+    """Return the sentence for a stored reason, or the reason itself if another release has stored it."""
     return str(SENTENCES[Reason(reason)]) if reason in SENTENCES else reason
 
 

@@ -12,8 +12,10 @@ from social.kernel import clock
 
 
 class PastImportSerializer(EntitySerializer):
-    """PastImport: an import; until it is started, the numbers say what it would import. `counts` has the numbers of
-    posts by visibility, of `polls` and `files`, and the `bytes` of the files, without zeros.
+    """PastImport: an import; until it is started, the numbers say what it would import.
+
+    `counts` has the numbers of posts by visibility, of `polls` and of `files`, and the `bytes` of the files; zeros are left
+    out.
     """
 
     def to_representation(self, instance: PastImport) -> dict[str, Any]:

@@ -160,7 +160,7 @@ class IpBlockAdmin(FiledBlockListAdmin):
         return rows.filter(first__lte=str(network.broadcast_address), last__gte=str(network.network_address))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form; `meant` (the confirmation) only for a block that is probably a mistake."""
+        """Return the fields of the form. `meant` (the confirmation) is included only if the block is probably a mistake."""
         fields = ["network", "severity", "lasts", "comment"]
         return [*fields, "meant"] if _warning_for(request.POST, client_ip(request)) else fields
 

@@ -148,7 +148,7 @@ class RoleAdmin(EditedAdmin):
         return type("RoleForm", (form,), {"by": acting(request)})
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return the names of the roles and of some users who have them; the users are kept, without a role."""
+        """Return the names of the roles and of some of their users, who are not deleted but get the default role."""
         roles = list(objs)
         people = User.objects.filter(role_id__one_of=[role.pk for role in roles]).select_related("account")
         names = [f"@{user.account.username}" for user in people.order_by("-id")[:NAMES_LIMIT]]

@@ -93,7 +93,7 @@ class EmailDomainBlockAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
 
 
 class CanonicalEmailForm(RowForm):
-    """Form for an e-mail address, or for the fingerprint of one, which may come from another server."""
+    """Form for an e-mail address, or for the fingerprint of an address, which may come from another server."""
 
     address = forms.CharField(
         label=_("E-mail address"),

@@ -1,4 +1,4 @@
-"""The page on which a person authorizes an application (parameters section 1; RFC 6749), and the words for the scopes."""
+"""The page on which a person authorizes an application (parameters section 1; RFC 6749), and the texts that explain scopes."""
 
 import re
 from collections.abc import Sequence
@@ -126,7 +126,7 @@ def permission_groups(scopes: Sequence[str]) -> list[Group]:
     return [group for group in groups if group.permissions]
 
 
-# All other errors mean that the application's request is wrong; they are shown to the person.
+# These errors are sent to the application. All other errors mean that its request is wrong, and are shown to the person.
 _SENT_BACK: Final = frozenset({"access_denied", "invalid_scope"})
 _CODE: Final = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
 _PARAMETERS: Final = (
@@ -184,7 +184,7 @@ class AuthorizeView(OAuthLibMixin, View):
         return self._redirect_to_client(request, answer)
 
     def _has_consent(self, application: Application, scopes: tuple[str, ...]) -> bool:
-        """Tell whether the person has granted exactly these scopes before; False if the request sets `force_login`."""
+        """Tell whether the person has granted exactly these scopes before; return False if the request sets `force_login`."""
         if as_boolean(self.sent.get("force_login")):
             return False
         return has_token(user=self.user, application=application, scopes=scopes)

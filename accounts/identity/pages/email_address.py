@@ -58,7 +58,7 @@ def keep_email(request: HttpRequest) -> HttpResponse:
 class ConfirmNewEmailView(View):
     """`/auth/email/confirm/:key`, the link in the mail: GET asks for confirmation, POST changes the address.
 
-    It requires signing in, because the mail may have been sent to a stranger whose address was typed by mistake.
+    The person must be signed in, because the mail may have been sent to a stranger whose address was typed by mistake.
     """
 
     def get(self, request: HttpRequest, key: str) -> HttpResponse:
@@ -85,8 +85,9 @@ def _invalid_link(request: HttpRequest) -> HttpResponse:
 class ConfirmView(ConfirmEmailView):
     """`/auth/confirm/:key`: the link in the mail after a sign-up.
 
-    The sign-in continues where it stopped; people who signed up in an application get a link back to it. A captcha, if
-    there is one, must be solved first, except with an invitation for a limited number of people.
+    After the confirmation, the sign-in that was waiting for it continues; people who signed up in an application get a link
+    back to the application. If the server has a captcha, people must solve it first, unless they were invited with an
+    invitation for a limited number of people.
     """
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -116,7 +117,7 @@ class ConfirmView(ConfirmEmailView):
 
     def _show_captcha(self, problem: str, status: int) -> HttpResponse:
         captcha = settings.CAPTCHA
-        assert captcha is not None  # the caller has checked
+        assert captcha is not None  # the caller has checked that there is a captcha
         host = urlsplit(captcha.script_url).hostname
         context = self.get_context_data() | {"captcha": captcha, "captcha_host": host, "problem": problem}
         response = show(self.request, "account/captcha.html", context, status=status)
@@ -141,9 +142,10 @@ class ConfirmView(ConfirmEmailView):
 
 
 def address_of(application: Application) -> str:
-    """Return the address that opens an application: a redirect URI with a scheme of its own, or else the website, or
-    else the origin of the first redirect URI (the URI itself would show an error). Return an empty text if there is
-    none.
+    """Return the address that opens an application; empty if there is none.
+
+    It is the first of these that exists: a redirect URI with a custom scheme, the website, the origin of the first redirect URI
+    (the whole URI would show an error).
     """
     own = [uri for uri in application.registered_redirect_uris if uri != OUT_OF_BAND]
     for uri in own:

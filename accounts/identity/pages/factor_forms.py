@@ -59,7 +59,7 @@ class _CredentialField(forms.Field):
 
 @dataclass(frozen=True)
 class _UsedCode:
-    """Used recovery code, with the attributes of allauth's Authenticator, for allauth's record of the sign-in."""
+    """Used recovery code. It has the attributes of allauth's Authenticator that allauth needs to record the sign-in."""
 
     user: User
     pk: None = None
@@ -195,7 +195,7 @@ class PasskeyNameForm(webauthn.EditWebAuthnForm):
 
 
 def counter_of(authenticator: Authenticator, code: str) -> int:
-    """Return the TOTP time step around now that has this code, which allauth has accepted; -1 if there is none."""
+    """Return the TOTP time step of this code, which allauth has just accepted; -1 if no time step around now has this code."""
     secret = crypto.decrypt(authenticator.data["secret"])
     typed = normalize_user_code(code)
     return max(

@@ -75,7 +75,7 @@ class SignUpForm(ServiceForm):
         if not find_minimum_age():
             del self.fields["date_of_birth"]
         for field in self.fields.values():
-            # Only browsers enforce these values, so that the service reports a missing value together with all other errors.
+            # Only browsers require a value: when one is missing, the service reports it together with all other errors.
             field.required = False
             field.widget.attrs["required"] = True
 
@@ -97,7 +97,7 @@ class ForgottenPasswordForm(ResetPasswordForm):
 
 
 class _TypedOnce(forms.Form):
-    """Mixin for forms in which a new password is typed once: browsers remember it, and a forgotten one can be reset."""
+    """Mixin for forms in which a new password is typed once: browsers remember it, and a forgotten password can be reset."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

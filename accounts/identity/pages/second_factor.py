@@ -44,11 +44,10 @@ from social.pages.frame import show, with_query
 
 
 def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
-    """Return a redirect to a reauthentication, which returns here, for a user whom the form cannot ask for a password
-    or code; None for other users.
+    """Redirect to a page for reauthentication, which redirects back; return None if a password and code in the form are enough.
 
-    Users without a password reauthenticate with their issuer. Users who have passkeys but no authenticator app
-    reauthenticate with a passkey. Neither is required again within a few minutes.
+    Users without a password reauthenticate with their issuer. Users who have passkeys but no authenticator app reauthenticate
+    with a passkey. A user who has reauthenticated in this way in the last few minutes is not asked again.
     """
     if not user.has_usable_password() and not has_reauthenticated_with_issuer(request, user):
         return redirect(with_query(reverse("identity_again"), next=request.path))
@@ -238,7 +237,7 @@ class PasskeyAgainView(webauthn.ReauthenticateWebAuthnView):
 
 
 def _show_new_codes(request: HttpRequest) -> HttpResponse | None:
-    """Return the page with the new recovery codes, which are created only with the first factor; otherwise None."""
+    """Return the page that shows new recovery codes, which are created with the first factor; None for a further factor."""
     codes = second_factors.factor_added(user=signed_in(request), session_key=request.session.session_key)
     return _show_codes(request, codes) if codes else None
 

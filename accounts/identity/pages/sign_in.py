@@ -39,7 +39,7 @@ _SIGNED_UP: Final = "signed_up"
 
 
 def offered_issuers() -> dict[str, Any]:
-    """Return the context of `account/issuers.html`: the issuers for signing in, and whether there is no other way."""
+    """Return the context of `account/issuers.html`: the issuers, and whether they are the only way to sign in."""
     return {"issuers": settings.ISSUERS, "issuers_only": settings.ISSUERS_ONLY}
 
 

@@ -88,7 +88,7 @@ def _next_path(request: HttpRequest) -> str:
     """Return the path of the page to open after signing in, if it is a local one; otherwise an empty text."""
     path = request.POST.get("next") or request.GET.get("next") or ""
     if not path:
-        # Between password and second factor, the session stores this page.
+        # While the person is asked for the second factor, the session stores the path.
         pending = request.session.get(LOGIN_SESSION_KEY)
         path = (pending.get("redirect_url") or "") if isinstance(pending, dict) else ""
     return path if is_local_path(path) else ""

@@ -39,7 +39,7 @@ def granted_scopes(wanted: Sequence[str], *, staff: bool) -> tuple[str, ...]:
     return tuple(scope for scope in dict.fromkeys(wanted) if staff or not scope.startswith(_ADMIN))
 
 
-# The code is shown on a page of this server instead of a redirect (contract, behaviours section 5 "Out of band").
+# Redirect URI of applications for which a page of this server shows the code (contract, behaviours section 5 "Out of band").
 OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
 TOTAL_LIMIT = 2000
 
@@ -84,7 +84,7 @@ def _has_host(uri: str, scheme: str) -> bool:
 
 
 def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = False) -> str:
-    """Return the redirect URI with the answer in its query or fragment. Clients compare the rest, so it stays unchanged."""
+    """Return the redirect URI with the answer in its query or fragment. The rest is unchanged, because clients compare it."""
     encoded = urlencode({name: value for name, value in answer.items() if value is not None})
     if fragment:
         return f"{uri}#{encoded}"
@@ -94,10 +94,10 @@ def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = 
 
 
 def form_action_source(uri: str) -> str | None:
-    """Return the Content-Security-Policy source for a form that redirects to this URI; None if it stays on this server.
+    """Return the Content-Security-Policy source for a form that redirects to this URI; None if the URI stays on this server.
 
-    Browsers check `form-action` also on redirects after a form (security row 46). A host that cannot be a source (an
-    IPv6 address) is replaced by its scheme; nothing in the URI can add another directive.
+    Browsers check `form-action` also on redirects after a form (security row 46). If the host cannot be a source (an IPv6
+    address), only the scheme of the URI is returned. Nothing in the URI can add another directive.
     """
     if uri == OUT_OF_BAND:
         return None

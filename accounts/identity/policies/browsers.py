@@ -1,4 +1,4 @@
-"""Names of browsers and their systems, from the headers of their requests."""
+"""Finds the names of browsers and of their operating systems in the headers of requests."""
 
 import re
 from dataclasses import dataclass

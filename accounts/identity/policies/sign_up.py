@@ -123,7 +123,7 @@ def in_order(errors: Iterable[FieldError]) -> list[FieldError]:
     blank = next((error for error in ordered if error.field == "email" and error.code == "ERR_BLANK"), None)
     if blank is None:
         return ordered
-    # Clients get "is invalid" for a blank address only after the errors of the username.
+    # For a blank address, "is invalid" comes after the errors of the username (only "is blank" comes before them).
     others = [error for error in ordered if error.field not in ("email", "password", "username")]
     invalid = [error for error in ordered if error.field == "email" and error is not blank]
     return [blank, *(error for error in ordered if error.field in ("password", "username")), *invalid, *others]
@@ -149,7 +149,7 @@ _DATE_FORMATS: Final = ("%Y-%m-%d", "%d.%m.%Y")
 
 
 class Decision(IntEnum):
-    """Decisions of a block about a sign-up; if several blocks match, the strictest decision counts."""
+    """Decision of a block of sign-ups; if several blocks match a sign-up, the strictest decision counts."""
 
     ALLOWED = 0
     NEEDS_APPROVAL = 1

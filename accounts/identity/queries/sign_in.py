@@ -55,7 +55,7 @@ def find_session_identity(session_key: str) -> Identity | None:
     """
     request = HttpRequest()
     request.session = SessionStore(session_key)
-    # The hash of the password in the session is compared as well.
+    # `get_user` also checks that the password is still the same as when the session began.
     user = get_user(request)
     if not isinstance(user, User) or find_sign_in_state(user) is not SignInState.ACTIVE:
         return None

@@ -41,7 +41,7 @@ def load_findings(
 ) -> Findings:
     """Look up the data of a sign-up, in seven small statements, whose cost does not depend on the number of blocks.
 
-    `mail_hosts` are the hosts that accept mail for the address (empty: none does); None if the DNS was not queried.
+    `mail_hosts` are the hosts that accept mail for the address (empty: no host does), or None if the DNS was not queried.
     """
     by_email = load_email_findings(email, mail_hosts)
     return Findings(
@@ -56,7 +56,7 @@ def load_findings(
 
 
 def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -> Findings:
-    """Look up only the e-mail address, like `load_findings`."""
+    """Look up what `load_findings` looks up about the e-mail address."""
     return Findings(
         email_in_use=User.objects.filter(email__lower=email.lower()).exists(),
         canonical_email=CanonicalEmailBlock.objects.filter(digest=email_digest(email)).exists(),
@@ -101,7 +101,7 @@ def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
 
 
 def with_refusals(blocks: QuerySet[EmailDomainBlock]) -> QuerySet[EmailDomainBlock]:
-    """Annotate the blocks with `refused`: the number of sign-ups refused in the last HISTORY_DAYS days, or None."""
+    """Annotate the blocks with `refused`: the number of sign-ups refused in the last HISTORY_DAYS days, None if none."""
     oldest = clock.now().astimezone(UTC).date() - timedelta(days=HISTORY_DAYS - 1)
     refusals = EmailDomainRefusal.objects.filter(block_id=OuterRef("pk"), day__gte=oldest).order_by().values("block_id")
     return blocks.annotate(refused=Subquery(refusals.annotate(total=Sum("uses")).values("total")))

@@ -19,7 +19,7 @@ from social.kernel.plans import Plan, Slot
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """Authorization of an application by a user, with the scopes of all its tokens."""
+    """Authorization of an application by a user, with the scopes of all tokens that the application has for the user."""
 
     id: int
     name: str

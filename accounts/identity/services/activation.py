@@ -74,7 +74,7 @@ def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
 
 
 def end_invite(*, by: Staff, invite: Invite) -> None:
-    """Expire any inviter's invitation, as staff with MANAGE_INVITES and a higher rank. Raises Forbidden, NotFound."""
+    """Expire an invitation. Raises Forbidden without MANAGE_INVITES, and unless `by` outranks the inviter; NotFound."""
     with transaction.atomic():
         locked = (
             Invite.objects.select_for_update(of=("self",)).select_related("inviter__role").filter(pk=invite.pk).first()
@@ -90,7 +90,7 @@ def end_invite(*, by: Staff, invite: Invite) -> None:
 
 
 def use_invite(*, invite: Invite) -> None:
-    """Count one use, in the transaction of the sign-up. Raises Forbidden when no use is left or the invitation expired."""
+    """Count one use, in the transaction of the sign-up. Raises Forbidden when the invitation is used up or has expired."""
     # The row is locked first: an UPDATE that has waited for a lock would not evaluate a condition on other tables again.
     Invite.objects.select_for_update().filter(pk=invite.pk).first()
     if not is_usable(invite):
@@ -104,7 +104,7 @@ def activate_if_ready(*, user_id: int) -> None:
     Call it after the confirmation or the approval was written.
     """
     with transaction.atomic():
-        # The row is locked, so that of a simultaneous confirmation and approval, the second sees the result of the first.
+        # The row is locked: if confirmation and approval happen at the same moment, the later one sees what the earlier wrote.
         user = User.objects.select_for_update(of=("self",)).get(pk=user_id)
         if user.activated_at is not None:
             return
@@ -129,4 +129,4 @@ def follow_inviters(events: Sequence[UserActivated]) -> None:
         try:
             follow_account(account=user.account, target=user.invite.inviter.account, change=FollowChange())
         except (Forbidden, Invalid, NotFound):
-            continue  # blocked, suspended or gone since then
+            continue  # there is a block now, or the inviter is suspended or deleted

@@ -30,7 +30,8 @@ _CHALLENGE: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
 class OAuthRequest:
     """A request of an application: its parameters, its `Authorization` header, and the `user` who authorizes it.
 
-    It has only declared parameters: oauthlib makes each one an attribute of its own request, even one named `user`.
+    Only parameters that the endpoint declares may be passed, because oauthlib makes each parameter an attribute of its own
+    request, even one named `user`.
     """
 
     parameters: Mapping[str, str]
@@ -58,7 +59,7 @@ class Validator(OAuth2Validator):
         return None if "\0" in (client_id or "") else super()._load_application(client_id, request)
 
     def authenticate_client(self, request: Request, *args: Any) -> bool:
-        """Tell whether the client proves its secret; an `Authorization` header, even a wrong one, overrides the body."""
+        """Tell whether the client has sent its secret; an `Authorization` header, even a wrong one, overrides the body."""
         if self._extract_basic_auth(request) is None:
             return bool(self._authenticate_request_body(request))
         try:
@@ -157,13 +158,13 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
             return super().create_token_response(*args)
 
     def validate_token_request(self, request: Request) -> None:
-        """Validate the grant type before everything else; grant types have no aliases here."""
+        """Check the grant type before everything else; only the exact names of the grant types are accepted."""
         _require_parameters("grant_type")(request)
         if request.grant_type not in self.grant_types:
             raise errors.UnsupportedGrantTypeError(request=request)
 
     def validate_revocation_request(self, request: Request) -> None:
-        """Let an application revoke only its own tokens; an unknown token is not an error, for any client."""
+        """Let an application revoke only its own tokens. A request to revoke an unknown token succeeds, whoever sends it."""
         access_token = request.access_token = _find_token(request.token)
         if access_token is None:
             return

@@ -21,9 +21,9 @@ _OPERATOR_ERRORS: Final = frozenset(
 
 
 def is_solved(answer: str) -> bool:
-    """Tell whether a captcha's answer is right; it is accepted once. Raises Unavailable if the service fails."""
+    """Tell whether a captcha's answer is right; each answer is accepted only once. Raises Unavailable if the service fails."""
     captcha = settings.CAPTCHA
-    assert captcha is not None  # the caller has checked
+    assert captcha is not None  # the caller has checked that there is a captcha
     sent = {"secret": captcha.secret, "sitekey": captcha.site_key, "response": answer[:_ANSWER_BYTES]}
     try:
         found = http.ask_service(

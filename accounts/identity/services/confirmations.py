@@ -1,4 +1,4 @@
-"""Confirms e-mail addresses of new users, and new addresses of users (behaviours sections 4, 5; security rows 24, 29)."""
+"""Confirms e-mail addresses of new users, and changes users' addresses (behaviours sections 4, 5; security rows 24, 29)."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -80,7 +80,7 @@ def _send_again(user: User, email: str | None) -> None:
     mail_hosts = look_up_mail_hosts(email) if email is not None and not email_errors(email.strip()) else None
     try:
         with transaction.atomic():
-            # The row is locked, so that a concurrent confirmation either is seen here or finds its address replaced.
+            # The row is locked: a simultaneous confirmation is either seen here, or fails because its address is replaced.
             address = EmailAddress.objects.select_for_update(of=("self",)).filter(user=user, primary=True).first()
             if address is None or address.verified:
                 raise Forbidden(_("This method is only available while the e-mail is awaiting confirmation"))
@@ -103,7 +103,7 @@ def _replace(address: EmailAddress, email: str, mail_hosts: Collection[str] | No
 
 
 def confirmation_url(address: EmailAddress, return_to: str = "") -> str:
-    """Return the signed link that confirms an address for three days, and then redirects to `return_to`, in any browser."""
+    """Return the signed link that confirms an address within three days, in any browser, and then redirects to `return_to`."""
     url = links.web_url(reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key]))
     return f"{url}?{urlencode({'next': return_to})}" if return_to else url
 
@@ -266,7 +266,7 @@ def checked_email(email: str) -> str:
 
 
 def replace_email(user: User, email: str) -> None:
-    """Replace a user's addresses with a confirmed one; the caller has locked the user. Raises Invalid for one in use."""
+    """Replace the addresses of a user, whose row is locked, with the confirmed `email`. Raises Invalid if it is in use."""
     try:
         with transaction.atomic():
             EmailAddress.objects.filter(user=user).delete()

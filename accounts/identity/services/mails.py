@@ -36,12 +36,12 @@ PASSKEY_REFUSED: Final = "passkey_refused"
 EMAIL_CHANGE_REQUESTED: Final = "email_change_requested"
 IDENTITY_LINKED: Final = "identity_linked"
 IDENTITY_UNLINKED: Final = "identity_unlinked"
-# The duration of the lock (settings.ACCOUNT_RATE_LIMITS), so that each lock causes one mail.
+# Equal to the duration of the lock (settings.ACCOUNT_RATE_LIMITS), so that each lock causes one mail.
 _LOCK_SECONDS: Final = 600
 MAILS_A_DAY: Final = 10
-"""Maximum number of mails of one kind per address and day, for kinds that others than the owner can trigger."""
+"""Maximum number of mails of one kind per address and day, for kinds that people other than the owner can trigger."""
 _DAY: Final = 24 * 3600
-# Counter of each kind of mail: links, which strangers can request, must not use up the mails about security.
+# The counter of each kind of mail. Strangers can request links, which must not use up the limit on mails about security.
 _BOUNDED: Final[Mapping[str, str]] = {
     "confirmation": "links",
     "email_change": "links",
@@ -109,7 +109,7 @@ def report_security_change(*, user: User, kind: str, address: str) -> None:
 
 
 def report_second_factor_lock(*, user: User, address: str) -> None:
-    """Request a mail that codes of the second factor are refused for a while, once per lock (security row 26)."""
+    """Request a mail saying that codes of the second factor are refused for a while; one mail per lock (security row 26)."""
     if cache.add(f"second-factor-locked:{user.pk}", True, timeout=_LOCK_SECONDS):
         report_security_change(user=user, kind=SECOND_FACTOR_LOCKED, address=address)
 

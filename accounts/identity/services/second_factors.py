@@ -31,7 +31,7 @@ def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
 
 
 def accept_app_code(*, authenticator: Authenticator, counter: int) -> bool:
-    """Accept a code of time step `counter`; return False unless it is later than the last one (RFC 6238 section 5.2)."""
+    """Accept a code of time step `counter`; return False if this or a later step was used before (RFC 6238 section 5.2)."""
     with transaction.atomic():
         locked = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
         if counter <= locked.data.get("last_counter", -1):
@@ -59,7 +59,7 @@ def accept_signature(*, authenticator: Authenticator, count: int, address: str) 
 
 
 def factor_added(*, user: User, session_key: str | None) -> list[str]:
-    """End all sessions but this one (security row 24); return new recovery codes if the user had none."""
+    """End all other sessions after a factor was added (security row 24); return new recovery codes if the user had none."""
     with transaction.atomic():
         end_sessions(user=user, except_key=session_key)
         has_codes = RecoveryCode.objects.filter(user=user).exists()

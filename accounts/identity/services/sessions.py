@@ -24,7 +24,7 @@ _BATCH_SIZE: Final = 1000
 def change_password(*, user: User, password: str, asking_key: str | None = None) -> None:
     """Set a password and end everything opened with the old one: sessions, tokens, authorization codes and streams.
 
-    The page deletes the session `asking_key`, which the new password makes invalid. Counts of failed attempts are cleared.
+    The caller deletes the session `asking_key`, which the new password makes invalid. Counts of failed attempts are cleared.
     """
     hashed = make_password(password)
     with transaction.atomic():

@@ -95,10 +95,10 @@ def block_network(
 def write_network_blocks(
     *, by: Staff, blocks: Mapping[str, Mapping[str, Any]], changing: Collection[str] = ()
 ) -> set[str]:
-    """Block networks with these values; return those blocked before, whose blocks change only if named in `changing`.
+    """Block networks with these values, but change existing blocks only if named in `changing`; return the unchanged networks.
 
-    One transaction, with a fixed number of statements for every 500 networks. Raises Forbidden; Invalid; Conflict when
-    somebody else blocks one of the networks at the same moment.
+    One transaction, with a fixed number of statements for every 500 networks. Raises Forbidden; Invalid; Conflict when somebody
+    else blocks one of the networks at the same moment.
     """
     require(by, Permission.MANAGE_BLOCKS)
     with _blocking():
@@ -128,7 +128,7 @@ def write_network_blocks(
 
 
 def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_approval: bool = False) -> UsernameBlock:
-    """Block a username, or every username that contains it. Raises Forbidden; Invalid, also for one that is already blocked."""
+    """Block a username, or every username that contains it. Raises Forbidden; Invalid for an invalid or blocked username."""
     name = username.strip().removeprefix("@")
     if not name:
         raise Invalid.of([FieldError.blank("username")])
@@ -176,7 +176,7 @@ def count_refusals(*, email: str, mail_hosts: Collection[str], address: str | No
 
 
 def forget_old_refusals(*, batch: int = 5000) -> int:
-    """Delete a batch of refusal counts that no history shows any more; return how many. Call it again until it returns 0."""
+    """Delete a batch of refusal counts that are too old for the history; return how many. Call it again until it returns 0."""
     oldest = clock.now().date() - timedelta(days=HISTORY_DAYS)
     rows = EmailDomainRefusal.objects.filter(day__lt=oldest)[:batch]
     return EmailDomainRefusal.objects.filter(id__in=rows.values("id")).delete()[0]

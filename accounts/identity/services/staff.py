@@ -63,7 +63,8 @@ def find_role(name: str) -> Role:
 def set_role(*, by: Staff, user: User, role: Role | None) -> None:
     """Give a user a role, or the default role for None.
 
-    Raises Forbidden, also if `by` does not outrank the role; NotFound for a deleted one; Conflict for the last administrator.
+    Raises Forbidden, also if `by` does not outrank the role; NotFound for a deleted user or role; Conflict for the last
+    administrator.
     """
     new_role = role if role is not None else Role.objects.get(id=EVERYONE_ROLE_ID)
     with transaction.atomic():
@@ -211,12 +212,12 @@ _SALT: Final = "accounts.identity.recovery"
 
 
 def recovery_url(user: User) -> str:
-    """Return a link with which the user can sign in within VALID_SECONDS, until their next sign-in."""
+    """Return a link with which the user can sign in. It expires after VALID_SECONDS, or earlier when the user signs in."""
     return links.web_url(reverse("recover", args=[signing.dumps([user.pk, _last_login(user)], salt=_SALT)]))
 
 
 def find_recovering(token: str) -> User | None:
-    """Return the user who can sign in with a link, from its last part; None if the link is forged, too old or used."""
+    """Return the user who can sign in with the link that ends with `token`; None if the link is forged, too old or used."""
     try:
         number, last_login = signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
     except signing.BadSignature:

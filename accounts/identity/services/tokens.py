@@ -100,7 +100,7 @@ def _revoke_some(tokens: QuerySet[AccessToken]) -> int:
 
 
 def forget_ended_tokens() -> int:
-    """Delete expired codes and old records of revoked tokens; return how many of the latter. Run by the scheduler."""
+    """Delete expired codes and old records of revoked tokens; return how many records. Run by the scheduler."""
     Grant.objects.filter(expires__lt=clock.now()).delete()
     removed, _by_model = RevokedToken.objects.filter(revoked_at__lt=clock.now() - REVOKED_RETENTION).delete()
     return removed

@@ -88,7 +88,7 @@ def forget_alias(request: HttpRequest) -> HttpResponse:
 
 
 def _find(request: HttpRequest, user: User, form: Any) -> Account | None:
-    """Return the account with the typed address, possibly from its server; None, with an error in the form, if unknown."""
+    """Return the account with the typed address, fetched if necessary; None, with an error in the form, if it is not found."""
     counted(limits.ACCOUNT_LOOK_UPS, user)
     try:
         return find_or_resolve(clean_input(form.cleaned_data["acct"]))

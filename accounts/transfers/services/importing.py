@@ -28,10 +28,10 @@ from social.kernel.errors import Conflict, Invalid, KernelError, NotFound, requi
 from social.kernel.events import publish
 from social.kernel.text.names import visible_text
 
-#: Seconds after which a call leaves the rest to the next, and the number of lines or entries that a step handles.
+#: Seconds after which a call ends and leaves the rest to the next call, and the number of lines or entries that a step handles.
 TURN_SECONDS: Final = 1.0
 BATCH_SIZE: Final = 50
-#: Number of accounts of one server that are looked up for one import at a time, so that another import waits only for these.
+#: Number of accounts of one server that are looked up for one import at a time; other imports wait for no more than these.
 SOUGHT_PER_SERVER: Final = 20
 CHECK_INTERVAL: Final = timedelta(seconds=5)
 RETENTION: Final = timedelta(days=7)

@@ -99,7 +99,7 @@ def _plain_columns() -> list[tuple[type[Model], str]]:
 
 
 def _move_follows(model: type[Follow] | type[FollowRequest], source: Account, target: Account) -> int:
-    """Move follows of and by the first account, except blocked and existing ones; return how many."""
+    """Move follows of and by the first account, unless a block or an existing follow prevents it; return how many."""
     moved = 0
     sides: tuple[tuple[str, str, Counter], ...] = (
         ("account_id", "target_id", "following_count"),

@@ -42,7 +42,7 @@ def remove_files(import_id: int) -> None:
 def take_archive(*, account: Account, file: IO[bytes], file_name: str, unlimited: bool = False) -> PastImport:
     """Store an archive, which is then read in the background; an earlier one that was not started is removed.
 
-    Raises Conflict while an import of the account runs or is undone; Invalid for a file beyond the owner's limit,
+    Raises Conflict while an import of the account is running or being undone; Invalid for a file beyond the owner's limit,
     unless the import is `unlimited`. Publishes PastImportDue.
     """
     limit = None if unlimited else load_allowance(account.id).bytes
@@ -76,10 +76,11 @@ def take_archive(*, account: Account, file: IO[bytes], file_name: str, unlimited
 
 
 def start_past(*, account: Account, import_id: int, visibility: str = "") -> None:
-    """Start an import that was read, unless it has started. `visibility` is the widest that its posts may have.
+    """Start an import that was read, unless it has started.
 
-    Raises NotFound, also for another account's import; Invalid for a visibility that is not in LOWERED_VISIBILITIES;
-    Conflict for an import that cannot be started. Publishes PastImportDue.
+    `visibility` is the widest visibility that its posts may have. Raises NotFound, also for another account's import; Invalid
+    for a visibility that is not in LOWERED_VISIBILITIES; Conflict for an import that cannot be started. Publishes
+    PastImportDue.
     """
     if visibility and visibility not in LOWERED_VISIBILITIES:
         raise Invalid(_("Record invalid"))
@@ -95,7 +96,7 @@ def start_past(*, account: Account, import_id: int, visibility: str = "") -> Non
 
 
 def undo_past(*, account: Account, import_id: int) -> None:
-    """Remove all posts of an import in the background. Raises NotFound; Conflict if too late. Publishes PastImportDue."""
+    """Remove all posts of an import in the background. Raises NotFound; Conflict if not possible. Publishes PastImportDue."""
     try:
         with transaction.atomic():
             past_import = _find(account, import_id)
@@ -111,7 +112,7 @@ def undo_past(*, account: Account, import_id: int) -> None:
 
 
 def drop_past(*, account: Account, import_id: int) -> None:
-    """Stop a running import, whose posts stay, or remove one that is not imported. Raises NotFound."""
+    """Stop a running import, whose posts stay, or remove an import that was not started. Raises NotFound."""
     with transaction.atomic():
         past_import = _find(account, import_id)
         if past_import.state == PastState.RUNNING:
@@ -120,7 +121,7 @@ def drop_past(*, account: Account, import_id: int) -> None:
             _remove(past_import)
         else:
             return
-        transaction.on_commit(lambda: remove_files(import_id), robust=True)  # A deleted row has no id any more.
+        transaction.on_commit(lambda: remove_files(import_id), robust=True)  # `_remove` clears the row's id
 
 
 def _find(account: Account, import_id: int) -> PastImport:

@@ -30,8 +30,8 @@ from social.kernel.text.names import normalise_domain
 class Entry:
     """Parsed line: the key of its subject, normalised, and its options (`values`).
 
-    `address` is the account that must be known first, in lower case and Punycode (domain None: a local account); None
-    if the line names no account.
+    `address`, in lower case and Punycode (domain None: a local account), is the account that must be known before the line is
+    added; None if the line names no account.
     """
 
     key: str
@@ -176,7 +176,7 @@ def _read_follow(cells: Sequence[str]) -> dict[str, Any]:
     return {
         "reblogs": read_boolean(cells[0]),
         "notify": read_boolean(cells[1]),
-        # None if all languages are unknown here: an empty list would hide every language.
+        # None if this server knows none of the languages, because an empty list would hide posts in every language.
         "languages": list(dict.fromkeys(languages)) or None,
     }
 
