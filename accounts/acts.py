@@ -48,7 +48,7 @@ class EmailForm(StaffForm):
 
 
 def role_form(by: Staff) -> type[StaffForm]:
-    """Return the form class for a user's new role: no role, or a role that ranks below the role of `by`."""
+    """Return the class of the form on which a user's new role is chosen: no role, or any role that ranks below that of `by`."""
     roles = Role.objects.exclude(pk=EVERYONE_ROLE_ID).order_by("-position")
     field = forms.ModelChoiceField(
         roles if by.position is None else roles.filter(position__lt=by.position),

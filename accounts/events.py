@@ -26,7 +26,7 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """A block or suspension has finished ending follows; those that it ended, if any, are stored under this `cause`."""
+    """A block or suspension has ended all follows that it has to end; if there were any, they are stored under `cause`."""
 
     cause: str
 
@@ -38,8 +38,8 @@ class AccountUnsuspended(Event, key="account:{account_id}"):
 
 
 class AccountSanctioned(Event, key="account:{account_id}"):
-    """Staff have limited an account, put it on hold or marked its media as sensitive, or undone that. Suspensions are
-    not published as this event but as ProfileUpdated.
+    """Staff have limited an account, put it on hold or marked its media as sensitive, or undone that. Suspensions publish
+    ProfileUpdated instead.
     """
 
     account_id: int
@@ -54,8 +54,8 @@ class AccountMoved(Event, key="account:{account_id}"):
 
 
 class CarryOverDue(Event, key="account:{account_id}"):
-    """The relations (`what`) of local accounts to an account that has moved are to be transferred, starting with the row
-    after `after`.
+    """Local accounts' relations of the kind `what` to an account that has moved are to be transferred to its new account,
+    starting with the row after `after`.
     """
 
     account_id: int
@@ -174,7 +174,7 @@ class AccountFollowed(Event, key="pair:{account_id}:{target_id}"):
 
 
 class FollowChanged(Event, key="pair:{account_id}:{target_id}"):
-    """The options of the follow of `target_id` by `account_id` have changed: boosts, languages, notifications of posts."""
+    """`account_id` has changed which posts of `target_id` it follows (boosts, languages), or whether it is notified of them."""
 
     account_id: int
     target_id: int
@@ -200,8 +200,8 @@ class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
 
 
 class AccountBlocked(Event, key="pair:{account_id}:{target_id}"):
-    """`account_id` has blocked `target_id`; follows in both directions have ended. `uri` is the id of the Block
-    activity, None between local accounts and for a Block of an earlier release, whose id contains `block_id`.
+    """`account_id` has blocked `target_id`; follows in both directions have ended. `uri` is the id of the Block activity. It is
+    None between local accounts, and for blocks of an earlier release, which built the id from `block_id`.
     """
 
     account_id: int
@@ -302,7 +302,7 @@ class ImportDue(Event, key="import:{import_id}"):
 
 
 class PastImportDue(Event, key="past:{import_id}"):
-    """Reading an archive of a person's own posts, importing it or undoing its import is to begin or to continue."""
+    """The next step of importing a person's own posts from an archive, or of undoing the import, is due."""
 
     import_id: int
 

@@ -21,8 +21,8 @@ class RemoteAccounts(Protocol):
     ) -> Collection[tuple[str, str | None]]:
         """Queue the accounts with these addresses for a look-up; return those that a recent look-up did not find.
 
-        Each server has its own rate limit. Each account is queued once, and for each `wanted_by` (a person or a server)
-        only a limited number: call it again for the others.
+        Requests to each server are rate-limited. An account is queued only once. Only a limited number of accounts is queued
+        for each `wanted_by` (a person or a server): call it again for the others.
         """
         ...
 

@@ -23,7 +23,7 @@ from accounts.transfers.services.importing import work_off_imports
 from accounts.transfers.services.moving import begin_carrying_over, carry_over
 from social.kernel.events import on
 
-# Handlers that send mails, each with its former module: rows of pending events still contain its former name.
+# Handlers that send mails, each with the module that contained it earlier: pending events still name that module.
 _MAILS: Final[tuple[tuple[type[Any], Callable[[Any], None], str], ...]] = (
     (events.ConfirmationRequested, send_confirmation_mails, "confirmations"),
     (events.EmailChangeRequested, send_email_change_mails, "email_changes"),
@@ -68,5 +68,5 @@ on(
     batch=1,
     when=lambda event: not event.local and event.severance_type == SeveranceType.ACCOUNT_SUSPENSION,
 )
-# The tokens are forgotten once more, in case Redis was unavailable when they were revoked.
+# The tokens are removed from the cache once more, in case Redis was unavailable when they were revoked.
 on(events.TokenRevoked, forget_revoked, name="accounts.services.tokens.forget_revoked")

@@ -37,12 +37,12 @@ KINDS = {
 
 
 def account_link(account: Account) -> SafeString:
-    """Return a link to the account's page in the admin, or its address for staff who may not open that page."""
+    """Return a link to the account's page in the admin. Staff who may not open that page get the account's address as text."""
     return row_link(Account, account.pk, f"@{account.acct}")
 
 
 def account_column(name: str, label: Any, *, minor: bool = False) -> Any:
-    """Return a column that links to the account in the attribute `name` of a row; it is empty if there is no account."""
+    """Return a column that links to the account in the attribute `name` of each row; the column is empty if that is None."""
 
     def read(row: Any) -> SafeString | None:
         account = getattr(row, name)
@@ -57,13 +57,13 @@ def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[A
 
 
 def find_addressed(term: str) -> list[int]:
-    """Return the ids of accounts that match an address, its beginning, or a part of a username or server name. Each of
-    the queries returns at most COUNT_LIMIT ids.
+    """Return the ids of accounts whose address begins with the term, or whose username or server name contains the term. Each
+    query returns at most COUNT_LIMIT ids.
     """
     username, at, domain = term.strip().removeprefix("@").partition("@")
     begun = filter_by_prefix(Account.objects.order_by(ADDRESS_ORDER), username)
     if not at:
-        # The ids are in an array, because with a join PostgreSQL would read all accounts.
+        # The ids of local accounts are in an array, because with a join PostgreSQL would read all accounts.
         people = ArraySubquery(User.objects.values("account_id"))
         here = Account.objects.filter(id__one_of=people, username__icontains=username)
         recent = newest(Account.objects.filter(username__icontains=username))

@@ -27,8 +27,8 @@ def acting(request: HttpRequest) -> Staff:
 class ActingAdmin(ReadOnlyAdmin):
     """Admin of a model with the staff actions in `acts`, as buttons on a row's page and in the menu of the list.
 
-    A subclass may name methods in `actions` and `actions_detail`, which are listed before the acts. `actions` may also
-    name acts, which then come first.
+    A subclass may name methods in `actions` and `actions_detail`; their buttons and menu entries precede those of the acts. It
+    may also name some of its acts in `actions`, to move them to the beginning of the menu.
     """
 
     acts: ClassVar[tuple[Act, ...]] = ()
@@ -54,11 +54,11 @@ class ActingAdmin(ReadOnlyAdmin):
         cls.actions_detail = (*own.get("actions_detail", ()), *_buttons(cls.acts))
 
     def outranks(self, by: Staff, row: Any) -> bool:
-        """Tell whether the staff member outranks the person whom the row concerns; True if it concerns nobody."""
+        """Tell whether the staff member outranks the person whom the row concerns; True if the row concerns nobody."""
         return True
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the buttons that the role allows, without those that would change nothing about this row."""
+        """Return the buttons of the actions that the staff member may take and that would change something about this row."""
         actions = super().get_actions_detail(request, object_id)  # type: ignore[misc]  # the theme has no types
         conditional = [act for act in self.acts if act.one is not None and (act.ranked or act.fits is not None)]
         row = self.get_object(request, str(object_id)) if conditional else None
@@ -83,7 +83,7 @@ def _permission_check(act: Act) -> Callable[..., bool]:
 
 
 def _buttons(acts: tuple[Act, ...]) -> list[Any]:
-    """Return the buttons in the theme's format: names, and menus of names. A menu takes the place of its first button."""
+    """Return the buttons in the theme's format: names, and menus of names. A menu stands where its first button would be."""
     buttons: list[Any] = []
     menus: dict[Any, list[str]] = {}
     for act in acts:
@@ -98,7 +98,7 @@ def _buttons(acts: tuple[Act, ...]) -> list[Any]:
 
 
 def bound(act: Act, request: HttpRequest, words: Words) -> BoundAct:
-    """Return the action for `ReadOnlyAdmin.one` and `ReadOnlyAdmin.each`, to be run for the sender of this request."""
+    """Return the action as `ReadOnlyAdmin.one` and `ReadOnlyAdmin.each` expect it, with the sender of the request as `by`."""
     by = acting(request)
     form = act.form if act.form is None or isinstance(act.form, type) else act.form(by)
     return BoundAct(partial(act.run, by), act.logged, words.done, words.question, form)

@@ -1,4 +1,4 @@
-"""Block lists in the admin, whose rows are added and removed (singly or several at once) by services."""
+"""Block lists in the admin. Services add and remove the rows, one or several at a time."""
 
 from collections import Counter
 from functools import partial
@@ -27,7 +27,7 @@ from social.kernel.text.names import unambiguous_domain
 
 
 class BlockListAdmin(EditedAdmin):
-    """Base of block lists, whose rows a service removes."""
+    """Base of the admin pages of block lists, whose rows are removed by a service."""
 
     actions = ("remove",)
 

@@ -36,7 +36,7 @@ class RowForm(Styled, _ModelForm):
         return ()
 
     def clean(self) -> dict[str, Any] | None:
-        """Return the values, and add the errors of the policy. Raises ValidationError with the error of the service, if any."""
+        """Return the values, and add errors of the policy. Raises ValidationError if the service has raised an error."""
         if self.refusal:
             raise forms.ValidationError(self.refusal)
         sent = super().clean()
@@ -52,7 +52,7 @@ class DraftForm(RowForm):
     """A form that passes its values to a service and leaves the row itself unchanged."""
 
     def _post_clean(self) -> None:
-        """Do nothing; Django would write the values into the row."""
+        """Do nothing, because Django's method would write the values into the row."""
 
 
 class PermittedAdmin(ActingAdmin):
@@ -77,9 +77,9 @@ class PermittedAdmin(ActingAdmin):
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """Functions that call services to write the rows of an `EditedAdmin`; their first argument is the staff member.
+    """Functions that call services to write the rows of an `EditedAdmin`.
 
-    `create` gets the row and the form, too, and returns the stored row; `change` gets both, `remove` only the row.
+    The arguments are the staff member, the row and the form; `remove` gets no form. `create` returns the stored row.
     """
 
     create: Callable[[Staff, Any, Any], Any] | None = None

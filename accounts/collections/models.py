@@ -12,7 +12,7 @@ from social.kernel.lengths import HTML_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 NAME_LIMIT = 40
 DESCRIPTION_LIMIT = 100
 ITEMS_LIMIT = 25
-# Limits for remote collections (contract, federation section 16), and for their number per account.
+# Limits on the texts and items of a remote collection (contract, federation section 16), and on an account's collections.
 REMOTE_NAME_LIMIT = 256
 REMOTE_DESCRIPTION_LIMIT = 2048
 REMOTE_ITEMS_LIMIT = 150
@@ -80,12 +80,12 @@ class ItemState(models.TextChoices):
 
 
 class CollectionItem(models.Model):
-    """An account in a collection. Only ACCEPTED items are shown; an account that has left stays as REVOKED.
+    """An account in a collection. Only ACCEPTED items are shown; when the account leaves, its item stays as REVOKED.
 
-    In a remote collection `uri` is the item's id and `object_uri` the account's id; `account` is NULL if it is unknown
-    here. An item of a local account has no `uri` until the collection lists the account. `approval_uri` is the consent
-    of a remote account, verified at `checked_at`; `request_uri` is the request for it, whichever side made it
-    (FEP-7aa9).
+    In a remote collection `uri` is the item's ActivityPub id and `object_uri` the account's; `account` is NULL if this server
+    does not know the account. An item of a local account has no `uri` until the collection lists the account. `approval_uri` is
+    the id of a remote account's consent, which was verified at `checked_at`; `request_uri` is the id of the request for
+    consent, sent or received (FEP-7aa9).
     """
 
     id = SnowflakeField(primary_key=True)

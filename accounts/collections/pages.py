@@ -58,9 +58,9 @@ class CollectionForm(ServiceForm):
 
 @require_safe
 def collection(request: HttpRequest, id: str) -> HttpResponse:
-    """`/collections/:id`: a collection as the reader sees it, with buttons to follow its people and to leave it.
+    """`/collections/:id`: a collection as the reader sees it, with buttons to follow the people in it and to leave it.
 
-    Raises NotFound; for visitors also for a remote collection, which has a page on its own server.
+    Raises NotFound. Visitors do not see remote collections here, because these have a page on their own server.
     """
     number, viewer = require_found(parse_id(id)), viewer_of(request)
     shown = queries.find_shown(number, viewer.account_id if viewer is not None else None)

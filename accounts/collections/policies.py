@@ -33,7 +33,7 @@ class CollectionDraft:
 
 
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
-    """Return the errors of a draft, or only those of its hashtag if it is invalid. A `new` collection must be complete."""
+    """Return the errors of a draft, or of its hashtag alone if the hashtag is invalid. A `new` collection must be complete."""
     errors = _tag_errors(draft.tag) if draft.tag is not None else []
     if errors:
         return errors

@@ -52,7 +52,7 @@ def find_shown(collection_id: int, viewer_id: int | None) -> ShownCollection:
 
 
 def load_visible(collection_ids: Iterable[int], viewer_id: int | None) -> list[ShownCollection]:
-    """Return the collections with these ids that the viewer may see, in the given order. Every id takes several queries."""
+    """Return the collections with these ids that the viewer may see, in the given order. Runs several queries for each id."""
     visible = []
     for number in collection_ids:
         with suppress(NotFound, Forbidden):
@@ -96,7 +96,9 @@ def find_item(collection_id: int, item_id: int) -> CollectionItem:
 
 
 def list_of_account(account: Account, viewer_id: int | None) -> QuerySet[Collection]:
-    """List an account's collections, newest first: all for the owner, none for blocked viewers, else discoverable ones."""
+    """List an account's collections, newest first: all for the owner, none for a viewer whom the account blocks, the
+    discoverable ones for everybody else.
+    """
     collections = _collections().filter(account=account).order_by("-id")
     if viewer_id == account.id:
         return collections
@@ -112,7 +114,7 @@ def list_with_account(account_id: int) -> QuerySet[Collection]:
 
 
 def show(collections: Iterable[Collection], viewer_id: int | None) -> list[ShownCollection]:
-    """Return the collections as the viewer sees them, without hidden accounts; owners see pending items. Two queries."""
+    """Return the collections as the viewer sees them, without hidden accounts; owners also see pending items. Two queries."""
     whole = _load_items(collections)
     members = {item.account_id for one in whole for item in one.items if item.account_id is not None}
     relations = load_relations(viewer_id, members)

@@ -25,7 +25,7 @@ from social.kernel.lengths import (
 from social.kernel.runner import WaitingRow
 
 DISTANCE_LIMIT: Final = 31
-"""Maximum distance between perceptual hashes. Up to this distance, one of their words differs in at most one bit."""
+"""Maximum distance (in bits) between similar hashes: one of their 16 words then differs in at most one bit."""
 
 
 class QuarantineSource(models.TextChoices):
@@ -51,10 +51,10 @@ class QuarantineDecision(models.TextChoices):
 class QuarantinedFile(models.Model):
     """A refused file. A decision about a row applies to every file with its `sha256`.
 
-    `path` is the place of its bytes in the quarantine store; empty if they were deleted, were not stored, or are stored
-    with an earlier row. `list_name` is the hash list that refused the file (empty: the scanner did), `distance` the
-    number of bits in which the perceptual hashes differ. A file of another server has a `url` instead of an `account`.
-    `media_id` is the attachment, or `copy_digest` the remote copy, that failed because of the file.
+    `path` is the path of the file in the quarantine store; empty if the file was deleted, was not stored, or is stored for an
+    earlier row. `list_name` is the hash list that refused the file (empty: the scanner did), `distance` the number of bits in
+    which the perceptual hashes differ. A file of another server has a `url` instead of an `account`. `media_id` (an attachment)
+    or `copy_digest` (a remote copy) identifies what failed because the file was refused.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -196,10 +196,10 @@ class CopyFailure(models.TextChoices):
 class RemoteCopy(models.Model):
     """Copy of a remote file for one purpose, shared by all posts and profiles that name the file.
 
-    `digest` identifies purpose and URL, which is too long for an index. `file` and `preview` (thumbnail of an
-    attachment, first frame of an animation) are paths in the media storage, empty until the copy is ready. A failed
-    copy is not retried before `retry_at`. `served_at` is precise to an hour. `measured` contains `type`, `meta` and
-    `blurhash` of the MediaAttachment entity.
+    `digest` identifies the purpose and the URL; the URL itself may be too long for an index. `file` and `preview` (thumbnail of
+    an attachment, first frame of an animation) are paths in the media storage, empty until the copy is ready. A failed copy is
+    not retried before `retry_at`. `served_at` is precise to an hour. `measured` contains `type`, `meta` and `blurhash` of the
+    MediaAttachment entity.
     """
 
     digest = models.TextField(unique=True)

@@ -152,7 +152,7 @@ def list_errors(draft: HashListDraft) -> list[FieldError]:
 
 
 def words_of(value: bytes) -> list[int]:
-    """Return the 16 words (of 16 bits) of a PDQ hash as numbers whose higher bits are the position of the word."""
+    """Return the 16 words (of 16 bits) of a PDQ hash as numbers; the higher bits of a number are the word's position."""
     return [place << 16 | word for place, word in enumerate(struct.unpack(">16H", value))]
 
 
@@ -167,7 +167,8 @@ def near_words(value: bytes) -> list[int]:
 def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
     """Yield the number and the hash (None if invalid) of each line of a file, without empty lines and comments (`#`).
 
-    A hash is 64 hexadecimal digits, the first value of a line or that in the column `hash`, `sha256` or `pdq`.
+    A hash has 64 hexadecimal digits. It is the first value of a line, or the value in the column `hash`, `sha256` or `pdq` if
+    the file names its columns.
     """
     column, number, is_first = 0, 0, True
     while line := file.readline(_LINE_LIMIT):

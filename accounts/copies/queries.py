@@ -59,7 +59,7 @@ _recent: Final[Recent[tuple[HashList, ...]]] = Recent()
 
 @dataclass(frozen=True)
 class ListMatch:
-    """A hash list on which a file was found; `distance` is that of the perceptual hashes, None for the same file."""
+    """A hash list on which a file was found; `distance` is None if the file itself is listed."""
 
     hash_list: HashList
     distance: int | None = None
@@ -93,7 +93,7 @@ def needs_perceptual_hash() -> bool:
 
 
 def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
-    """Return the enabled list with a file's SHA-256 hash, or with the most similar perceptual hash. Queries use an index."""
+    """Return the enabled list with a file's SHA-256 hash, or with the most similar perceptual hash. The queries use indexes."""
     exact = _enabled_lists_of(HashKind.SHA256)
     if exact:
         rows = HashEntry.objects.filter(hash_list_id__one_of=list(exact), value=bytes.fromhex(sha256))
@@ -121,7 +121,8 @@ def _in_subquery(words: list[int]) -> Func:
 
 
 def _bits(value: Any) -> Func:
-    # PostgreSQL can compare only bit strings bit by bit; hashes are stored as bytes, because they take less space.
+    # Hashes are converted into bit strings, the only type that PostgreSQL compares bit by bit; they are stored as bytes,
+    # because bytes take less space.
     return Func(value, template="('x' || encode(%(expressions)s, 'hex'))::bit(256)")
 
 

@@ -18,7 +18,7 @@ _URL_SAFE = str.maketrans("-_", "+/")
 
 @dataclass(frozen=True)
 class OneTimeKeyDraft:
-    """A one-time key as a client sends it; `signature` is the signature of the text of `key` by the fingerprint key."""
+    """A one-time key as a client sends it; `signature` signs the text of `key` with the device's fingerprint key."""
 
     key_id: str = ""
     key: str = ""
@@ -59,7 +59,7 @@ class RemoteDevice:
     claim_url: str = ""
 
     def is_valid(self, *keys: OneTimeKeyDraft) -> bool:
-        """Tell whether the keys of the device are well-formed, and it has signed the one-time `keys`."""
+        """Tell whether the device's own keys are well-formed, and whether the device has signed the one-time `keys`."""
         draft = DeviceDraft(self.device_id, self.name, self.fingerprint_key, self.identity_key, keys)
         return bool(self.device_id) and not device_errors(draft)
 
@@ -111,7 +111,7 @@ def _key_errors(name: str, label: str, value: str) -> Iterator[FieldError]:
 
 
 def _decoded(value: str) -> bytes:
-    """Return the bytes of a base64 text, as Olm libraries write it; empty if it is invalid or longer than any key."""
+    """Return the bytes of base64 in any form that Olm libraries write; empty if it is invalid or longer than any key."""
     if len(value) > KEY_LIMIT:
         return b""
     plain = "".join(value.split()).rstrip("=").translate(_URL_SAFE)

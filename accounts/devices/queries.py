@@ -16,7 +16,7 @@ def find_device(token_id: int) -> Device:
 
 
 def load_devices(viewer_id: int, account_ids: Sequence[int]) -> dict[int, list[Device]]:
-    """Load the devices (oldest first, maybe none) of these accounts, except those that are not `reachable`. Two queries."""
+    """Load devices by account id, oldest first; accounts that are not `reachable` are left out. Takes two queries."""
     shown = reachable(viewer_id, account_ids)
     devices: dict[int, list[Device]] = {account_id: [] for account_id in account_ids if account_id in shown}
     for device in Device.objects.filter(account_id__one_of=devices).order_by("id"):
@@ -35,8 +35,8 @@ def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
 
 
 def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Return the ids of those accounts that exist, are not suspended, and neither block the viewer nor are blocked by
-    the viewer (blocks of servers included). One query.
+    """Return the ids of those accounts that exist, are not suspended, and neither block the viewer nor are blocked by the
+    viewer (blocks of servers included). Takes one query.
     """
     known, relations = load_known_relations(viewer_id, account_ids, with_suspended=False)
     hidden = relations.domain_blocking | relations.domain_blocked_by
@@ -44,7 +44,7 @@ def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
 
 
 def load_reachable_elsewhere(viewer_id: int, account_ids: Sequence[int]) -> dict[int, Account]:
-    """Load the `reachable` remote accounts whose server has an address for their devices. Two queries."""
+    """Load the `reachable` remote accounts whose servers have stated the URL of their devices. Takes two queries."""
     shown = reachable(viewer_id, account_ids)
     remote = Account.objects.filter(id__one_of=shown, domain__isnull=False).exclude(devices_url="")
     return remote.in_bulk()

@@ -80,7 +80,7 @@ class OneTimeKeyInput(Input[OneTimeKeyDraft]):
 
 
 class DeviceInput(Input[DeviceDraft]):
-    """The member `device`; the one-time keys are next to it, not inside it."""
+    """The device is in the member `device`; its one-time keys are next to that member, not inside it."""
 
     fields = ("device_id", "name", "fingerprint_key", "identity_key")
 

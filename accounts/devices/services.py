@@ -23,8 +23,8 @@ from social.kernel.locks import keep_row, keep_rows, lock, lock_row
 AnyDevice = Device | policies.RemoteDevice
 ONE_TIME_KEYS_LIMIT = 200
 MESSAGES_LIMIT = 5000
-# Limits on the stored messages for a device, so that nobody can fill it up (security row 75): messages from one other
-# account, and messages from all accounts together that neither follow the device's owner nor are followed by the owner.
+# Limits on a device's stored messages from one other account, and from all strangers together, so that nobody can fill the
+# device's queue (security row 75). A stranger neither follows the device's owner nor is followed by the owner.
 MESSAGES_OF_ONE = 500
 MESSAGES_OF_STRANGERS = 2500
 DEVICES_PER_CALL = 100
@@ -40,9 +40,9 @@ DELETE FROM accounts_onetimekey WHERE id = (
 def register_device(*, token_id: int, account_id: int, draft: policies.DeviceDraft) -> Device:
     """Register or change the device of a token, and add or replace one-time keys by their ids.
 
-    Another device id, fingerprint key or identity key makes it a new device, without the keys and messages of the old
-    one. The account's device with the same id is moved from its other token. Raises Invalid for invalid keys and for
-    more than ONE_TIME_KEYS_LIMIT; Unauthorized when the token is being revoked.
+    If the device id, the fingerprint key or the identity key changes, the device is replaced by a new device, without keys and
+    messages. If the account has a device with this id on another token, that device is moved to this token. Raises Invalid for
+    invalid keys and for more than ONE_TIME_KEYS_LIMIT keys; Unauthorized when the token is being revoked.
     """
     require_valid(policies.device_errors(draft))
     keys = (draft.device_id, draft.fingerprint_key, draft.identity_key)
@@ -111,8 +111,8 @@ def claim_keys(
 ) -> list[tuple[AnyDevice, OneTimeKey | policies.OneTimeKeyDraft]]:
     """Claim a one-time key of each of these devices, given as (account id, device id); the result keeps their order.
 
-    Devices that are unknown, without keys or not `reachable` are left out. No key is handed out twice. Raises Invalid
-    for more than DEVICES_PER_CALL, and RateLimited beyond CLAIMS for one owner.
+    Devices that are unknown, without keys or not `reachable` are left out. No key is handed out twice. Raises Invalid for more
+    than DEVICES_PER_CALL devices, and RateLimited for more claims from one owner than CLAIMS allows.
     """
     wanted = list(dict.fromkeys(wanted))
     devices = _find_devices(account_id, wanted)
@@ -139,10 +139,10 @@ def claim_keys(
 
 
 def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[policies.MessageDraft]) -> None:
-    """Store messages for local devices and send those for remote ones to their servers: all of them, or none.
+    """Store messages for local devices, and send messages for remote devices to their servers: all of them, or none.
 
-    Publishes EncryptedMessageStored for each stored message. Raises NotFound when the sender's token has no device, or
-    a receiving device is unknown or not `reachable`; one whose server does not respond counts as known. Raises Invalid
+    Publishes EncryptedMessageStored for each stored message. Raises NotFound when the sender's token has no device, or a
+    receiving device is unknown or not `reachable`; a device counts as known while its server does not respond. Raises Invalid
     for a body that is too long, for too many devices, and for more than MESSAGES_LIMIT messages.
     """
     sender = find_device(token_id)
@@ -185,8 +185,8 @@ def receive_message(
 ) -> None:
     """Store a message from a remote account for a local device. Publishes EncryptedMessageStored.
 
-    `franking` is the statement of the sender's server, which this server's statement includes. Raises NotFound for an
-    unknown device and a blocked sender; Invalid like `deliver_messages`.
+    `franking` is the statement from the sender's server, which this server includes in its own statement. Raises NotFound for
+    an unknown device and a blocked sender; Invalid like `deliver_messages`.
     """
     require_valid(policies.message_errors(message))
     device = _find_devices(sender.id, [(recipient.id, message.device_id)]).get((recipient.id, message.device_id))

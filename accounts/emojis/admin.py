@@ -194,7 +194,7 @@ class CustomEmojiAdmin(EditedAdmin):
     readonly_fields: ClassVar[Any] = (SHORTCODE, PICTURE, SERVER, CHANGED)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """Return the read-only fields; for a remote emoji also its category and whether pickers show it."""
+        """Return the read-only fields, among them a remote emoji's category and its visibility in pickers."""
         fields = super().get_readonly_fields(request, obj)
         return fields if obj is None or obj.domain is None else [*fields, "category", "visible_in_picker"]
 

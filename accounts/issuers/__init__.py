@@ -1,1 +1,1 @@
-"""Sign-in through OpenID Connect issuers, such as that of an organisation. allauth runs the flow; tokens are checked here."""
+"""Sign-in through OpenID Connect issuers, such as an organisation's. allauth runs the flow; tokens are checked here."""

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from social.settings.issuers import Issuer
 
 logger = logging.getLogger(__name__)
-#: Length of the longest ID token that a session stores, to end the issuer's session at sign-out.
+#: Maximum length of an ID token that is stored in a session. The token is needed at sign-out, to end the issuer's session.
 _KEPT_TOKEN_LIMIT: Final = 8192
 #: A value of allauth's `process`, in addition to allauth's own: a signed-in user reauthenticates with the issuer.
 REAUTHENTICATE: Final = "again"

@@ -57,7 +57,7 @@ def begin(request: HttpRequest, issuer_id: str, *, process: str = AuthProcess.LO
 
 
 def _lead(request: HttpRequest, address: str, name: str) -> HttpResponse:
-    # A page: browsers apply `form-action` to redirects too, and the issuer decides which host a redirect leads to.
+    # A page instead of a redirect, because browsers apply `form-action` to redirects as well, and the issuer chooses the host.
     return show(request, "account/leading.html", {"address": address, "name": name})
 
 
@@ -117,7 +117,7 @@ class IssuerSignUpView(SignupView):
         return str(self.sociallogin.state["data"]["invite_code"])
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Show the form. Its URL names the page to open next, like the URL of the sign-up form."""
+        """Show the form, after a redirect that adds the page to open next to the URL."""
         next_url = self.sociallogin.state.get("next")
         if next_url and "next" not in request.GET:
             return redirect(with_query(request.path, next=next_url))
@@ -204,7 +204,7 @@ def unlink(request: HttpRequest, identity_id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_out(request: HttpRequest) -> HttpResponseBase:
-    """`/auth/sign_out`: ends the session, and leads to the issuer that signed the person in, if any, to end its session."""
+    """`/auth/sign_out`: ends the session; if an issuer signed the person in, then leads there to end the issuer's session."""
     issuer_id, token = request.session.get(ISSUER_SESSION) or ("", "")
     answer: HttpResponseBase = account_views.logout(request)
     if request.method == "POST" and issuer_id and not isinstance(request.user, User):

@@ -115,7 +115,7 @@ def _values(claims: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def has_just_signed_in(claims: Mapping[str, Any], *, seconds: float, now: float) -> bool:
-    """Tell whether the person signed in at the issuer within the last `seconds`, or the issuer does not say (`auth_time`)."""
+    """Tell whether the person signed in at the issuer within the last `seconds`; True if the claims have no `auth_time`."""
     at = claims.get("auth_time")
     return not isinstance(at, int | float) or at > now - seconds - CLOCK_SKEW
 

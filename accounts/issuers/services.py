@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 _ANSWER_BYTES: Final = 512 * 1024
 _DEADLINE_SECONDS: Final = 5.0
 _CACHE_SECONDS: Final = 3600
-#: Age in seconds from which keys are fetched again if none has signed a token, because issuers replace their keys.
+#: Keys older than this number of seconds are fetched again when they do not verify a token, because issuers replace keys.
 _KEYS_AGE: Final = 60
 _BASIC: Final = "client_secret_basic"
 
@@ -141,10 +141,10 @@ def unlink_identity(*, user: User, identity_id: int, address: str) -> None:
 
 
 def follow_role(*, user: User, issuer: Issuer, wanted: str) -> None:
-    """Give a user the role that their issuer states (`wanted`), or remove the issuer's earlier role if it states none.
+    """Give a user the role that their issuer states (`wanted`), or remove the issuer's earlier role if `wanted` is empty.
 
-    A role that the issuer's settings do not have was given by staff, and is kept; a role with all permissions is
-    neither given nor removed. Writes the audit row.
+    A role that the issuer's settings do not name was given by staff, and is not changed. A role with all permissions is neither
+    given nor removed. Writes the audit row.
     """
     if not issuer.roles:
         return

@@ -26,7 +26,7 @@ USERNAME_LIMIT = 2048
 DISPLAY_NAME_LIMIT = 2048
 NOTE_LIMIT = 20_000
 FIELDS_LIMIT = 50
-# Length of a key as text, also of the encrypted private key.
+# Maximum length of the text of a public key or of an encrypted private key.
 PEM_LIMIT = 20_000
 
 
@@ -50,8 +50,8 @@ class SuspensionOrigin(models.TextChoices):
 class Account(models.Model):
     """A person, bot or group. Local accounts have a `User` and a `KeyPair` with a private key.
 
-    `note` is the bio as it was typed (local) or received (remote), `note_html` the HTML that is shown. `version`, a
-    part of the key of cached bodies, is increased with every change of the entity other than a change of its counters.
+    `note` is the bio as it was typed (local) or received (remote), `note_html` the HTML that is shown. `version` is part of the
+    key of the account's cached entity and increases with every change of the entity, except changes of counters.
     `avatar_static` and `header_static` are the first frames of animations, empty for still pictures.
     """
 
@@ -236,8 +236,9 @@ def unicode_domain(domain: str) -> str:
 class AccountStat(models.Model):
     """Counters of an account, in a row of their own so that counting never rewrites the account's row.
 
-    The row does not exist before the first post or follow. The counts include only what this server knows, and are used
-    to rank accounts. The totals are those that a remote account's server states; they are only shown (`SHOWN_COUNTS`).
+    The row does not exist before the first post or follow. The columns `*_count` count what this server knows, and rank
+    accounts. The columns `*_total` have the numbers that a remote account's server states; these are only displayed
+    (`SHOWN_COUNTS`).
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="stat")
@@ -267,8 +268,8 @@ SHOWN_COUNTS = tuple(f"GREATEST({name}_count, {name}_total, 0)" for name in ("fo
 class KeyPair(models.Model):
     """The RSA keys of an account; `private_key` is encrypted, and empty for remote accounts.
 
-    `further_keys` are the other public keys of a remote account by their ids (federation section 4).
-    `previous_private_key` is the encrypted key before a rotation, as long as some servers may not know the new one.
+    `further_keys` are the other public keys of a remote account by their ids (federation section 4). `previous_private_key` is
+    the encrypted key from before a rotation; it is stored while other servers may not know the new key.
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="key_pair")
@@ -300,9 +301,9 @@ models.TextField.register_lookup(Length, "length")
 class Domain(models.Model):
     """Known server, by its lower-case Punycode domain; the decisions of staff about it are in `moderation`.
 
-    `host` is the host that last served the documents of its accounts. `software` and `version` are from its NodeInfo,
-    requested at `software_asked_at`. They are empty if they are unknown. `reached_at`, the last successful request, is
-    precise to an hour.
+    `host` is the host that last served the documents of its accounts. `software` and `version` are from its NodeInfo, requested
+    at `software_asked_at`; both are empty if they are unknown. `reached_at`, the last successful request, is precise to an
+    hour.
     """
 
     name = models.TextField(unique=True)

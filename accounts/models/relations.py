@@ -183,7 +183,7 @@ class SeveranceType(models.TextChoices):
 
 
 class Severance(models.Model):
-    """Act that ended follows. `cause` identifies it, so that an act of several steps has one row."""
+    """Act that ended follows. `cause` identifies the act, so that an act of several steps has one row."""
 
     type = models.TextField(choices=SeveranceType.choices)
     target_name = models.TextField()

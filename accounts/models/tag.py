@@ -9,7 +9,7 @@ from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import lengths
 
-# Generous, because normalising can make a name many times longer.
+# The limit is generous, because normalising can make a name many times longer.
 TAG_LIMIT = 500
 
 
@@ -59,9 +59,10 @@ class TagUse(models.Model):
 
 
 class TagFollow(models.Model):
-    """Follow of a hashtag by `account`: its home timeline shows public posts whose id is greater than this row's.
+    """Follow of a hashtag by `account`: its home timeline shows public posts whose id is greater than the id of this row.
 
-    Ids are generated like posts' ids. `absent`: the follower has not been active for days, as with `FollowerState.ABSENT`.
+    The ids of posts and of these rows increase with time. `absent`: the follower has not been active for days, as with
+    `FollowerState.ABSENT`.
     """
 
     id = SnowflakeField(primary_key=True)

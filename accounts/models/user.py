@@ -18,7 +18,7 @@ from social.kernel.plans import Plan, Slot
 
 
 class Invite(models.Model):
-    """Invitation for at most `max_uses` people (None: any number) until `expires_at`; an operator's has no inviter."""
+    """Invitation by `inviter` (None: the operator) for at most `max_uses` people (None: any number) until `expires_at`."""
 
     code = models.TextField(unique=True)
     inviter = models.ForeignKey("accounts.User", null=True, on_delete=models.CASCADE, related_name="invites")
@@ -98,7 +98,7 @@ class Role(models.Model):
     collection_limit = models.IntegerField(default=10)
     media_megabytes = models.IntegerField(default=0, db_default=0)
     posts_per_day = models.IntegerField(default=0, db_default=0)
-    # Limits of what one person may import from archives in total: posts, and MiB of files.
+    # Limits on what one person may import from archives in total: posts, and MiB of files.
     imported_posts_limit = models.PositiveIntegerField(default=200_000, db_default=200_000)
     imported_mebibytes_limit = models.PositiveIntegerField(default=20_480, db_default=20_480)
 
@@ -156,7 +156,7 @@ class UserManager(BaseUserManager["User"]):
         return self.for_sessions().get(*args, **conditions)
 
     def for_sessions(self) -> "models.QuerySet[User]":
-        """Return a query of users that loads the same as `get`."""
+        """Return a query of users that loads the same data as `get`."""
         primary = models.FilteredRelation("emailaddress", condition=models.Q(emailaddress__primary=True))
         users = self.select_related("account", "role").alias(primary_email=primary)
         annotated = users.annotate(confirmed=F("primary_email__verified"))  # type: ignore[no-redef]  # fills the attribute
@@ -177,7 +177,7 @@ class User(AbstractBaseUser):
     approved = models.BooleanField(default=True)
     # When the user was first both confirmed and approved.
     activated_at = models.DateTimeField(null=True)
-    # When the address was confirmed while the user waited for approval. It stays after the approval.
+    # When a user who was waiting for approval confirmed the address. The value stays after the approval.
     waiting_since = models.DateTimeField(null=True)
     # The date of birth itself is not stored.
     age_verified_at = models.DateTimeField(null=True)
@@ -222,7 +222,7 @@ class User(AbstractBaseUser):
         ]
         indexes = [
             models.Index(F("active_at").desc(nulls_last=True), name="accounts_user_active"),
-            # For users who have yet to confirm their address or to be approved.
+            # For queries of users who have yet to confirm their address or to be approved.
             models.Index("created_at", name="accounts_user_not_activated", condition=models.Q(activated_at=None)),
             models.Index("created_at", name="accounts_user_sign_up_ip", condition=models.Q(sign_up_ip__isnull=False)),
         ]

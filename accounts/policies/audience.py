@@ -37,7 +37,8 @@ class Limited(Enum):
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Rule for a surface's accounts: those suspended, or blocking the viewer or the viewer's server, are never shown.
+    """Rule for a surface's accounts. Suspended accounts, and accounts that block the viewer or the viewer's server, are never
+    shown.
 
     `hidden` leaves out accounts that the viewer blocks or mutes, `servers` accounts of servers that the viewer blocks;
     `limited` says who sees limited accounts. Viewers always see themselves, unless suspended.
@@ -55,7 +56,7 @@ class People:
             return False
         if account_id == relations.viewer_id:
             return True
-        # `is_blocked_by`, inlined: this runs four times for each post on a page.
+        # The code of `is_blocked_by`, inlined because this runs four times for each post on a page.
         if account_id in relations.blocked_by or account_id in relations.domain_blocked_by:
             return False
         if self.hidden and (account_id in relations.blocking or account_id in relations.muting):

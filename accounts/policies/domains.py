@@ -27,7 +27,7 @@ def domain_and_parents(domain: str) -> list[str]:
 
 
 def is_attributed_from(host: str, domains: Iterable[str]) -> bool:
-    """Tell whether `host` is one of the domains or below one, compared label by label, with its port (security row 37)."""
+    """Tell whether `host`, with its port, is one of the domains or a subdomain of one of them (security row 37)."""
     own_domain = normalise_domain(host)
     if own_domain is None:
         return False

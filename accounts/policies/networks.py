@@ -27,12 +27,12 @@ def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
 
 
 def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
-    """Tell whether a network is larger than that of any provider: prefixes below 8 bits (IPv4) or 16 bits (IPv6)."""
+    """Tell whether a network is larger than any provider's: its prefix has fewer than 8 bits (IPv4) or 16 bits (IPv6)."""
     return network.prefixlen < (8 if network.version == 4 else 16)
 
 
 def is_of_proxies(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
-    """Tell whether a network contains private or loopback addresses, which reverse proxies have (security row 79)."""
+    """Tell whether a network contains private or loopback addresses, which reverse proxies use (security row 79)."""
     return any(own.version == network.version and network.overlaps(own) for own in _PROXY_NETWORKS)
 
 

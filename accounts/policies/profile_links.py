@@ -13,7 +13,7 @@ _TEXTS: Final = frozenset({"textarea", "title", "xmp", "noscript"})
 
 
 def link_to_verify(value: str) -> str | None:
-    """Return the address, in its canonical spelling, that is the whole value of a field; None if there is none."""
+    """Return the canonical URL if the value of a field is a URL in its canonical spelling and nothing else; otherwise None."""
     try:
         canonical = parse_url(value).url
     except Unavailable:

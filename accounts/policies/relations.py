@@ -43,7 +43,7 @@ _UNMUTED: Mapping[int, MuteOptions] = MappingProxyType({})
 class Relations:
     """The viewer's relations to the accounts for which they were loaded; without a viewer, all sets are empty.
 
-    Other accounts must not be looked up: an account that was not loaded would be read as "no".
+    Do not look up other accounts: the sets say "no" about every account that was not loaded.
     """
 
     viewer_id: int | None = None
@@ -130,8 +130,8 @@ class Hidden:
         )
 
 
-# The same rules in SQL. `%(viewer)s` is the id of the viewer's account (0 or NULL for an anonymous viewer).
-# A mute counts until its end, compared with the time of the statement: the transaction may have begun long before.
+# The same rules in SQL. `%(viewer)s` is the id of the viewer's account (0 or NULL for an anonymous viewer). A mute counts until
+# its end, which is compared with the time of the statement, because the transaction may have begun long before.
 BLOCKED_BY_VIEWER: Final = "SELECT target_id FROM accounts_block WHERE account_id = %(viewer)s"
 """Ids of the accounts that the viewer blocks."""
 BLOCKERS_OF_VIEWER: Final = "SELECT account_id FROM accounts_block WHERE target_id = %(viewer)s"
@@ -142,7 +142,7 @@ MUTED_BY_VIEWER: Final = """SELECT target_id FROM accounts_mute
 DOMAINS_BLOCKED_BY_VIEWER: Final = "SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s"
 """Names of the servers that the viewer blocks."""
 
-# A scalar subquery: for EXISTS, the planner may read all follows of the viewer, once for each use of the condition.
+# A scalar subquery, because with EXISTS the planner may read all follows of the viewer, once for each use of the condition.
 FOLLOWED: Final = (
     "(SELECT 1 FROM accounts_follow f WHERE f.account_id = %(viewer)s AND f.target_id = {author}) IS NOT NULL"
 )
@@ -187,7 +187,9 @@ FOLLOW_RATIO = 1.1
 
 
 def may_follow(account: Account, target: Account, relations: Relations) -> bool:
-    """Tell whether `account`, whose `relations` are given, may follow `target`: no block, and neither has moved."""
+    """Tell whether `account`, whose `relations` are given, may follow `target`: no block between them, and neither has
+    moved.
+    """
     return (
         target.id not in relations.blocking
         and target.id not in relations.domain_blocking

@@ -1,4 +1,4 @@
-"""Reads accounts by id or address, and narrow rows with counters, for entities whose bodies may be cached."""
+"""Reads accounts by id or address, or only their counters if the bodies of their entities are cached."""
 
 import sys
 from collections.abc import Collection, Iterable, Mapping
@@ -82,9 +82,9 @@ def split_address(address: str) -> tuple[str, str | None] | None:
 def has_address(username: str, domain: str | None, prefix: str = "") -> Q:
     """Return a condition for the account with this address, ignoring case; `prefix` is the lookup that leads to it.
 
-    It uses the index of addresses; `iexact` would read all accounts, because there is no index by `UPPER`.
+    The condition uses the index of addresses; `iexact` would read all accounts, because there is no index by `UPPER`.
     """
-    # A literal in the template, as in the index: a parameter of a cached plan would not match the index.
+    # The empty string is a literal in the template, because PostgreSQL would not use the index if it were a parameter.
     server = Func(f"{prefix}domain", template="LOWER(COALESCE(%(expressions)s, ''))", output_field=TextField())
     return Q(Exact(Lower(f"{prefix}username"), username.lower()), Exact(server, (domain or "").lower()))
 

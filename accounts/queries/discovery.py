@@ -148,7 +148,8 @@ def _suggestable(viewer_id: int, accounts: QuerySet[Account]) -> QuerySet[Accoun
 
 
 def _not_hidden(accounts: QuerySet[Account], viewer_id: int) -> QuerySet[Account]:
-    # The ids are in arrays: the planner expects each subquery to exclude half of all accounts, and would read them all.
+    # The ids are in arrays, because the planner would expect a subquery to exclude half of all accounts, and would read them
+    # all.
     hidden = load_hidden(viewer_id)
     people = [*hidden.blocking, *hidden.blocked_by, *hidden.muting]
     return accounts.filter(id__none_of=people, domain__none_of=list(hidden.domains))
@@ -172,11 +173,12 @@ def _words_of(text: str) -> str:
 
 
 CANDIDATES_LIMIT: Final = 200
-"""Number of search results across all pages."""
+"""Maximum number of search results across all pages."""
 _LETTERS_OF_A_WORD: Final = 3
 _PRESENT: Final = PRESENT.sql("id", has_viewer=False, joined="accounts_account")
 
-# Without an upper bound: for a narrow range the planner misjudges the number of matches, and collects and sorts them.
+# The range of usernames has no upper bound. For a narrow range, the planner misjudges the number of matches, and then collects
+# and sorts them instead of reading the index in order.
 _NAMED: Final = f"""
 WITH named AS MATERIALIZED (
   SELECT id FROM (SELECT id, username FROM accounts_account

@@ -123,9 +123,9 @@ def load_relations(viewer_id: int | None, account_ids: Iterable[int]) -> Relatio
 
 
 def load_hiding(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
-    """Load the viewer's follows, blocks, mutes, blocked servers and exclusive lists, for pages of posts.
+    """Load the relations that pages of posts need: the viewer's follows, blocks, mutes, blocked servers and exclusive lists.
 
-    `with_followed_by` adds the viewer's followers; otherwise it is like `load_relations`.
+    `with_followed_by` adds which of the accounts follow the viewer. Takes one query, or none as in `load_relations`.
     """
     return _load(_hiding(with_followed_by), viewer_id, account_ids)
 
@@ -136,8 +136,8 @@ def _hiding(with_followed_by: bool) -> str:
 
 
 def load_reading(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
-    """Load the viewer's follows, and the blocks against the viewer, which decide which posts the viewer may read.
-    Otherwise it is like `load_hiding`.
+    """Load the relations that decide which posts the viewer may read: the viewer's follows, and blocks of the viewer by these
+    accounts. `with_followed_by` is the option of `load_hiding`.
     """
     return _load(_READING_AND_FOLLOWERS if with_followed_by else _READING, viewer_id, account_ids)
 
@@ -145,7 +145,7 @@ def load_reading(viewer_id: int | None, account_ids: Iterable[int], *, with_foll
 def register_read_apart(condition: str) -> None:
     """Register, at the start of a process, the SQL condition for accounts that are read only in exclusive lists.
 
-    Pages of posts need no further statement for it. The account is `a`, and `%(viewer)s` is the owner of the lists.
+    `load_hiding` evaluates the condition within its own statement, for the account `a` and the owner `%(viewer)s` of the lists.
     """
     _read_apart[:] = [
         f"""
@@ -157,8 +157,8 @@ SELECT 'read_apart', a.id, NULL, NULL, NULL, NULL FROM unnest((SELECT %(ids)s)::
 
 
 def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) -> set[int]:
-    """Return the ids of the accounts that let only their followers feature them. These are chosen from `accounts` and
-    from the accounts to which those have moved; ids in `approving` are known to be of such accounts.
+    """Return the ids of the accounts that let only their followers feature them. `accounts` and the accounts to which they have
+    moved are checked; the ids in `approving` belong to such accounts and are returned, too.
     """
     ids = set(approving)
     for account in accounts:

@@ -50,7 +50,9 @@ _NAMED: Final = 10
 
 @dataclass
 class FollowsUnder:
-    """Numbers of follows by local accounts (`from_here`) and of local accounts, and examples as (follower, followed)."""
+    """Numbers of follows by (`from_here`) and of (`to_here`) local accounts, and some of the follows as (follower,
+    followed).
+    """
 
     from_here: int = 0
     to_here: int = 0

@@ -74,7 +74,7 @@ def retention_days(name: str) -> int:
 
 
 def find_remote_posts_limit() -> int:
-    """Return the maximum number of remote posts, of which the oldest are deleted; 0 means no limit."""
+    """Return the number of remote posts beyond which the oldest are deleted; 0 means no limit."""
     return int(_find("REMOTE_POSTS_LIMIT"))
 
 

@@ -102,7 +102,7 @@ SELECT t.id, t.name, t.display_name
 
 
 def search_tags(text: str, *, limit: int, offset: int = 0, exclude_unreviewed: bool = False) -> list[Tag]:
-    """Return the hashtags that begin with a text, the exact match first, then the shortest, of the first 500 by name.
+    """Find hashtags that begin with a text among the first 500 by name; the exact match comes first, then the shortest.
 
     Private hashtags, and those that staff exclude from search, are left out; with `exclude_unreviewed` also those that
     staff have not reviewed, except for the exact match (behaviours section 15). One query.

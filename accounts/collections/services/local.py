@@ -22,14 +22,14 @@ from social.kernel.locks import keep_row, lock, lock_row
 from social.kernel.text.languages import known_language
 from social.kernel.text.names import normalise_hashtag
 
-#: Columns about whose changes the accounts in a collection are notified.
+#: The accounts in a collection are notified when one of these columns changes.
 _NOTIFIED: Final = ("name", "description")
 
 
 def create_collection(*, user: User, draft: policies.CollectionDraft, account_ids: Sequence[int] = ()) -> Collection:
     """Create a collection of these accounts. Publishes CollectionListed if it is discoverable, and CollectionItemAdded.
 
-    Raises NotFound for an unknown account, Forbidden for one that may not be featured, then Invalid.
+    Raises NotFound for an unknown account, Forbidden for an account that may not be featured, and Invalid.
     """
     owner = user.account
     if len(account_ids) > ITEMS_LIMIT:
@@ -77,7 +77,7 @@ def update_collection(*, owner: Account, collection: Collection, draft: policies
 
 
 def delete_collection(*, owner: Account, collection: Collection) -> None:
-    """Delete a collection. Raises Forbidden for another account's; NotFound. Publishes CollectionListed if it was listed."""
+    """Delete a collection. Raises Forbidden unless `owner` owns it; NotFound. Publishes CollectionListed if it was listed."""
     _require_owner(owner, collection)
     with transaction.atomic():
         publish(*_listed_event(collection))

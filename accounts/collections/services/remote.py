@@ -106,8 +106,8 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
     """Store that a local account consents to be in a remote collection; return None if it has left the collection
     before, or if the collection is full.
 
-    A repeated request returns the same item. Publishes CollectionItemAdded for a new item. Raises Conflict for a
-    request id of another owner.
+    A repeated request returns the same item. Publishes CollectionItemAdded for a new item. Raises Conflict if the id belongs to
+    a request of another collection owner.
     """
     with transaction.atomic():
         lock(f"object:{collection.uri}")
@@ -115,7 +115,7 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
         used = CollectionItem.objects.filter(request_uri=request_uri).exclude(collection=collection, account=account)
         if used.exclude(collection__account_id=collection.account_id).exists():
             raise Conflict
-        # The id is removed from the other item, because a server that was reset reuses ids.
+        # Another item that has this id loses it, because a server whose data was reset uses the same ids again.
         used.update(request_uri=None)
         items = CollectionItem.objects.filter(collection=collection)
         item = items.filter(account=account).first()

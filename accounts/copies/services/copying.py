@@ -53,7 +53,7 @@ _EXTENSIONS: Final = {
 
 
 def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
-    """Return a file's copy; queue one fetch if it is missing or due for a retry, unless its server does not respond."""
+    """Return a file's copy. If the file is to be fetched and its server has been responding, queue one fetch."""
     with transaction.atomic():
         digest = policies.digest_of(purpose, url)
         RemoteCopy.objects.bulk_create(

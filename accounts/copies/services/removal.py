@@ -48,7 +48,7 @@ def remove_copies(
 ) -> tuple[int, int]:
     """Remove copies that were last served before a moment, of one server or of all; return their number and bytes.
 
-    Each batch is a transaction; `progress` is called with both numbers after each.
+    Each batch is a transaction, after which `progress` is called with the number and bytes removed so far.
     """
     chosen = Q(state=CopyState.READY, served_at__lt=served_before)
     if host is not None:

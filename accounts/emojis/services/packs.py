@@ -1,6 +1,7 @@
-"""Imports local custom emojis from packs of pictures, exports, changes and removes them, and copies remote ones.
+"""Imports, exports, changes and removes local custom emojis, and copies remote emojis.
 
-A pack is a set of pictures named after their shortcodes. Changes take effect immediately, in cached posts within ten minutes.
+A pack is a set of pictures named after their shortcodes. Changes take effect immediately; cached posts show them within ten
+minutes.
 """
 
 import bz2
