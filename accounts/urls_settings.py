@@ -23,7 +23,7 @@ from accounts.pages.settings_forms import PROFILE_MAX_BODY
 from accounts.transfers.urls import urlpatterns as transfers
 from social.pages.views import View, page
 
-# Suspended accounts are left out, because staff may still be examining their posts and actions.
+# States in which people can delete their account. Suspended people cannot, because staff may still be examining what they did.
 DELETABLE = (SignInState.ACTIVE, SignInState.MOVED, SignInState.UNCONFIRMED, SignInState.UNAPPROVED)
 
 

@@ -161,7 +161,7 @@ class Trend(models.Model):
 
 
 class TrendReview(models.Model):
-    """Decision of staff about a trending post, author or link; decisions about hashtags and publishers are in their tables."""
+    """Decision of staff about a trending post, author or link; hashtags and publishers have a column `trendable` instead."""
 
     kind = models.TextField(choices=TrendKind.choices)
     object_id = models.BigIntegerField()

@@ -136,7 +136,7 @@ class CredentialsInput(_SharedInput):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Return the change of a profile; members of `source` (may be empty, SEED-133) are read like other parameters."""
+        """Return the change of a profile. `source` may be empty (SEED-133); its members are read like other parameters."""
         source = values.get("source")
         sent = {name: value for name, value in values.items() if name not in _SOURCE}
         if isinstance(source, dict):

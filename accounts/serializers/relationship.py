@@ -12,7 +12,7 @@ from social.kernel import clock
 
 
 class RelationshipSerializer(EntitySerializer):
-    """Relationship of the viewer to the account with this id. Context: `relations`, which must contain it."""
+    """Relationship of the viewer to the account with this id. Context: `relations`, which must contain this account."""
 
     def to_representation(self, instance: int) -> dict[str, Any]:
         relations: Relations = self.context["relations"]
@@ -52,7 +52,7 @@ class MutedAccountSerializer(EntitySerializer):
     """MutedAccount: the entity of an account, with the time at which its mute ends."""
 
     def to_representation(self, instance: tuple[dict[str, Any], datetime | None]) -> dict[str, Any]:
-        """Return the entity; null for a mute without an end."""
+        """Return the entity; `mute_expires_at` is null for a mute without an end."""
         account, expires_at = instance
         return account | {"mute_expires_at": clock.iso_or_none(expires_at)}
 
@@ -83,7 +83,7 @@ class FamiliarFollowersSerializer(EntitySerializer):
 
 
 class SeveranceSerializer(EntitySerializer):
-    """RelationshipSeveranceEvent: counts of the follows that an account has lost. Needs `severance`."""
+    """RelationshipSeveranceEvent: counts of the follows that an account has lost. Needs `severance` loaded."""
 
     def to_representation(self, instance: SeveredAccount) -> dict[str, Any]:
         severance = instance.severance

@@ -132,7 +132,7 @@ def normalised(draft: SpamRuleDraft) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class PostFacts:
-    """Facts about a post that rules check: `mentions` counts accounts, `age` is how long its author has been known here."""
+    """Facts about a post that rules check: `mentions` counts accounts; `age` is how long this server has known the author."""
 
     text: str
     hosts: Collection[str]
@@ -161,7 +161,7 @@ class SpamRules:
 
     @cached_property
     def _patterns(self) -> tuple[Patterns[set[int]], Patterns[set[int]]]:
-        """Patterns for words that are found as substrings, and for whole words, each with the indexes of the rules."""
+        """Patterns for words that are found as substrings, and for whole words; each word has the indexes of its rules."""
         parts: dict[Sequence[str], set[int]] = {}
         words: dict[Sequence[str], set[int]] = {}
         for place, rule in enumerate(self._rules):

@@ -36,7 +36,7 @@ _COMMANDS_AT_ONCE: Final = 150
 _COMMANDS_A_SECOND: Final = 2.0
 TOO_MANY_STREAMS: Final = "Too many streams on one connection"
 
-# An event for a stream, an error to send, or the end of the connection: True if the client is too slow, False otherwise.
+# An event for a stream, an error to send, or the end of the connection (True if the client is too slow, otherwise False).
 _Item = tuple[streams.Stream, Message] | streams.StreamError | bool
 
 
@@ -98,7 +98,7 @@ class Connection:
         self._registry.listen(channels.token(self.token_id), self._on_token)
         self._registry.listen(channels.user(self.user_id), self._on_user)
         await self._registry.settle(channels.HOMES, channels.token(self.token_id), channels.user(self.user_id))
-        # This query runs after the subscription: it sees an earlier revocation, and a later one arrives as a message.
+        # No revocation is missed: this query finds revocations before the subscription, and later ones arrive as messages.
         return self.token_id in await in_thread(list_valid_tokens, [self.token_id])
 
     async def subscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
@@ -124,8 +124,8 @@ class Connection:
             self._listen(key, stream)
             await self._registry.settle(*stream.channels)
             if has_feed:
-                # Repeated after subscribing, because a process that has dropped the feed meanwhile builds it again only if it
-                # found a subscriber.
+                # The feed is built again after the subscription, because a process that dropped the feed in between has rebuilt
+                # it only if it saw a subscriber.
                 await in_thread(build_open_feed, self.account_id, list_id)
 
     def take_command(self) -> None:
@@ -141,8 +141,8 @@ class Connection:
     async def _watch(self) -> None:
         watched = self._watched = self._registry.viewers.take(self.account_id)
         self._registry.listen(channels.relations(self.account_id), watched.forget)
-        # The viewer is loaded now, because at the first event thousands of connections may have to load viewers at the same
-        # time, and after the subscription, so that no change is missed.
+        # The viewer is loaded after the subscription, so that no change is missed. It is loaded now, because at the first event
+        # thousands of connections might have to load their viewers at the same time.
         await self._registry.settle(channels.relations(self.account_id))
         await watched.get()
 
@@ -195,15 +195,15 @@ class Connection:
             self._registry.unlisten(channel, listener)
 
     def enqueue(self, stream: streams.Stream, message: Message) -> None:
-        """Send the client an event, or queue it. If too many are queued, the connection ends, so that none is lost silently."""
+        """Send the client an event, or queue it. If too many are queued, the connection ends: no event is lost silently."""
         if message.withdrawn is not None and not streams.has_shown(stream, message.withdrawn):
             return
         if not self._write_directly(stream, message):
             self._put((stream, message))
 
     def _write_directly(self, stream: streams.Stream, message: Message) -> bool:
-        # Sends an event or filters it out immediately, if possible, and returns whether it was possible: with thousands of
-        # listeners, this avoids waking a task for each.
+        # Sends an event or filters it out without waking the connection's task, which saves time with thousands of listeners;
+        # returns whether this was possible.
         if self._write is None or not self._waits or self._ended or not self._queue.empty():
             return False
         watched = self._watched
@@ -240,7 +240,7 @@ class Connection:
         while not self._queue.empty():
             self._queue.get_nowait()
         self._queue.put_nowait(too_slow)
-        # Released now, because the connection's task may be waiting for a client that never reads.
+        # The connection is unregistered now, because its task may be waiting for a client that never reads.
         self.leave()
         if self._abort is not None:
             self._abort()

@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Fewer threads than the database pool has connections (by the settings, the threads of the web process plus two).
+# The number is lower than the number of connections in the database pool, which is the number of web threads plus two.
 _THREADS: Final = 4
 _pool: Final = ThreadPoolExecutor(_THREADS, thread_name_prefix="streaming")
 

@@ -27,8 +27,8 @@ EXTENSION: Final = "social.transport"
 #: Seconds that a client has to read queued data before its connection is aborted.
 ABORT_SECONDS = 5.0
 
-# Security row 70: limits on the frames of each socket, higher than the commands that a client may send (`registry`) plus its
-# pongs.
+# Security row 70: limits on the frames of each socket. They leave room for all commands that a client may send (`registry`) and
+# for pongs.
 _FRAMES_AT_ONCE: Final = 600
 _FRAMES_A_SECOND: Final = 12.0
 _PIECE_BYTES: Final = 4096
@@ -87,8 +87,8 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
         """Refuse a request whose lines or number of headers exceed the limits of `websockets`.
 
         Uvicorn passes on the whole request at once, so that a request without a complete handshake would keep its connection
-        open forever without a response. Later data is passed on in pieces: the parser would process it all before the limit
-        on frames ends the connection.
+        open forever without a response. Later data is passed on in pieces, because the parser would process all of it before
+        the limit on frames takes effect.
         """
         if self.handshake_initiated:
             for start in range(0, len(data), _PIECE_BYTES):
@@ -131,7 +131,7 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
         abort_soon(self.loop, self.transport)
 
     def keepalive_timeout(self) -> None:
-        # Uvicorn would wait until the client has read the queued data.
+        # Abort the connection as well, because Uvicorn would wait until the client has read the queued data.
         super().keepalive_timeout()
         self.abort()
 
@@ -203,7 +203,7 @@ class SingleRequest(HttpToolsProtocol):
         super().handle_websocket_upgrade()
 
     def send_400_response(self, msg: str) -> None:
-        # In JSON, in place of Uvicorn's message, unless a response has begun.
+        # Respond in JSON instead of with Uvicorn's message, unless a response has begun.
         if self.cycle is None or not self.cycle.response_started:
             self.transport.write(refusal(self._refusal))
         if self.cycle is not None:

@@ -82,7 +82,7 @@ class Viewers:
             del self._watched[watched.account_id]
 
     async def renew(self) -> None:
-        """Load again the viewers that were loaded long ago, a few at a time, so that no event has to wait for many."""
+        """Reload the viewers that were loaded long ago, a few at a time, so that no event has to wait until many are loaded."""
         due = sorted((w for w in self._watched.values() if w.age >= RENEWAL_SECONDS), key=lambda w: w.age, reverse=True)
         for watched in due[: max(_SMALLEST_BATCH, len(self._watched) // _BATCH_DIVISOR)]:
             await watched.renew()

@@ -59,7 +59,7 @@ def interact(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def intent(request: HttpRequest) -> HttpResponse:
-    """`/intent?uri=`: redirect from an address of `web+mastodon:` to the page for it. Raises NotFound for any other address."""
+    """`/intent?uri=`: redirect from a `web+mastodon:` address to the matching page. Raises NotFound for any other address."""
     try:
         address = urlsplit(request.GET.get("uri", ""))
     except ValueError:

@@ -118,8 +118,8 @@ def _members(request: HttpRequest, found: List, account_id: int) -> dict[str, An
 
 
 def lists_with(user: User, person: Account, relation: Mapping[str, Any] | None) -> list[dict[str, Any]] | None:
-    """Return the user's lists for a profile, each with whether it contains the person; None unless the user follows the person
-    or has requested to (behaviours section 14). `relation` is the entity "Relationship". Two queries.
+    """Return the user's lists for the person's profile; each says whether it contains the person. None unless the user follows
+    the person or has requested to (behaviours section 14). `relation` is the entity "Relationship". Two queries.
     """
     if relation is None or not (relation["following"] or relation["requested"]):
         return None
@@ -131,8 +131,9 @@ def lists_with(user: User, person: Account, relation: Mapping[str, Any] | None) 
 
 @require_POST
 def list_person(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /people/:id/lists`: add a person to the list `add`, or to the one with the title `title`, created if missing, or
-    remove them from the list `remove`. Raises NotFound for an unknown account, and for a list of somebody else.
+    """`POST /people/:id/lists`: add a person to the list with the id `add`, add them to the list with the title `title`, which
+    is created if missing, or remove them from the list with the id `remove`. Raises NotFound for an unknown account, and for a
+    list of somebody else.
     """
     user, person = signed_in(request), find_account(id)
     counted(limits.GENERAL_RULES[0], user)

@@ -107,7 +107,7 @@ _ACTS: Final[dict[str, Callable[[User, Tag], object]]] = {
 
 @require_POST
 def act_on_tag(request: HttpRequest, name: str) -> HttpResponse:
-    """`POST /tags/:name/act`: follow, feature or the reverse (`act`), and redirect (303). Raises NotFound."""
+    """`POST /tags/:name/act`: (un)follow or (un)feature the hashtag (`act`), and redirect (303). Raises NotFound."""
     user, act = signed_in(request), request.POST.get("act", "")
     counted(limits.GENERAL_RULES[0], user)
     hashtag = find_tag(name, user.account_id)

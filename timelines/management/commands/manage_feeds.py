@@ -25,7 +25,7 @@ class Command(OperatorCommand):
         self.stdout.write(f"{count} feeds {would(dry_run)}built.")
 
     def clear(self, *, dry_run: bool) -> None:
-        """Clear the feeds of homes and lists.
+        """Clear the feeds of home timelines and lists.
 
         dry_run: only count the people
         """
