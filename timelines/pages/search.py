@@ -68,7 +68,7 @@ def search_page(request: HttpRequest) -> HttpResponse:
 
 
 def _results(found: Found, user: User, *, few: bool) -> dict[str, Any]:
-    """Return the results as the template expects them; `more` are the kinds of which only a part is shown."""
+    """Return the results as the template expects them; `more` is the set of kinds that have more results than are shown."""
     short = _SHORT_SIZE if few else PAGE_SIZE
     sizes: dict[str, tuple[Sequence[Any], int]] = {
         "accounts": (found.accounts, short),

@@ -65,10 +65,11 @@ def home_verdict(
     """Return why the post is in the home timeline of `relations.viewer_id`, or why it is not.
 
     `relations` must include `involved_ids(post)`. Direct and limited posts reach the followers they mention, except those who
-    have ended a mute of the author since then; private posts reach all followers. A post is hidden if the viewer blocks or
-    mutes the author, the boosted author or a mentioned account. `tagged` are the posts with a hashtag that the viewer followed
-    before they were written. It is consulted last: a public post in it is delivered even if its author is not followed or is
-    in an exclusive list, or if it is a reply. `is_readable` means that the viewer is known to be allowed to read the post.
+    ended a mute of the author after the post was written; private posts reach all followers. A post is hidden if the viewer
+    blocks or mutes the author, the boosted author or a mentioned account. `tagged` contains each post with a hashtag that the
+    viewer followed before the post was written. It is consulted last: a public post in it is delivered even if its author is
+    not followed or is in an exclusive list, or if it is a reply. `is_readable` means that the viewer is known to be allowed to
+    read the post.
     """
     verdict = people_verdict(post, relations, is_readable=is_readable)
     if verdict is FeedReason.DELIVER:
@@ -81,7 +82,7 @@ def home_verdict(
 
 
 def people_verdict(post: Post, relations: Relations, *, is_readable: bool = False) -> FeedReason:
-    """Return the reason as `home_verdict` does, but without hashtags and exclusive lists; lists use it as well."""
+    """Return the reason as `home_verdict` does, but regardless of hashtags and exclusive lists; used for lists as well."""
     viewer_id, original = relations.viewer_id, post.original
     addressed = post.addressed_ids if original is None else original.addressed_ids
     if viewer_id is None or not (is_readable or can_see(post, viewer_id, relations, addressed)):
@@ -115,7 +116,7 @@ def is_followable_by_hashtag(post: Post) -> bool:
 
 
 def is_broken_reply(post: Post) -> bool:
-    """Tell whether the post replies to one that was never known here; a reply to a deleted post still names the account."""
+    """Tell whether the post replies to a post that was never known here; a reply to a deleted post still has its account."""
     return post.is_orphan and post.in_reply_to_id is None and post.in_reply_to_account_id is None
 
 
@@ -126,8 +127,8 @@ def _why_unreadable(post: Post, relations: Relations) -> FeedReason:
 
 _EXCLUSIVE_LISTS: Final = "SELECT l.id FROM timelines_list l WHERE l.account_id = %(viewer)s AND l.exclusive"
 
-# Most users have no exclusive list. The first condition, evaluated once per query, then saves the second, which depends on the
-# account.
+# Most users have no exclusive list. The first condition is evaluated once per query, and then avoids evaluating the second one
+# for each account.
 EXCLUSIVE_LIST_CONDITION: Final = f"""
 EXISTS ({_EXCLUSIVE_LISTS})
   AND EXISTS (SELECT 1 FROM timelines_listmember m WHERE m.account_id = a.id AND m.list_id IN ({_EXCLUSIVE_LISTS}))
@@ -171,12 +172,12 @@ PEOPLE_CONDITION: Final = f"""
              ELSE s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (%(viewer)s, s.account_id)
                   OR {FOLLOWED.format(author="s.in_reply_to_account_id")} END))
 """  # noqa: S608 (constants)
-"""SQL form of `people_verdict`, to be placed after VIEWER_SETS. It refers to the post `s` by `author`, the boosted post `o` by
-`boosted`, and the follow `source`.
+"""SQL form of `people_verdict`, to be placed after VIEWER_SETS. The statement names the post `s` and its author's account
+`author`, the boosted post `o` and the account `boosted` of its author, and the follow of the author `source`.
 """
 
 HOME_CONDITION: Final = f"{PEOPLE_CONDITION} AND (s.account_id = %(viewer)s OR {INCLUSIVE_CONDITION})"
-"""SQL form of `home_verdict` with the same names, without posts included by hashtags."""
+"""SQL form of `home_verdict`, with the names of PEOPLE_CONDITION, but without the posts that a followed hashtag includes."""
 
 
 def list_verdict(
@@ -203,7 +204,7 @@ LIST_SETS: Final = f"""
   {VIEWER_SETS},
   members (id) AS MATERIALIZED (SELECT account_id FROM timelines_listmember WHERE list_id = %(list)s)
 """  # noqa: S608 (constants)
-"""Sets of the owner and of the list, as the beginning of a WITH clause."""
+"""Beginning of a WITH clause: the relations of the list's owner, and the members of the list."""
 
 MEMBER_CONDITION: Final = "s.account_id IN (SELECT id FROM members)"
 """SQL condition, to be placed after LIST_SETS: a post `s` is by a member."""

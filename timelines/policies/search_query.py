@@ -20,7 +20,7 @@ PARTS_LIMIT: Final = 32
 
 
 class Scope(StrEnum):
-    """Posts to search. `LIBRARY`: those that the viewer wrote or marked, or that mention the viewer; `BOTH`: the public ones
+    """Posts to search. `LIBRARY`: posts that the viewer wrote or marked, or that mention the viewer; `BOTH`: the public posts
     among these.
     """
 

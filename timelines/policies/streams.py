@@ -91,8 +91,8 @@ def stream_of_path(path: str, *, only_media: bool = False) -> str:
 
 
 def check_name(name: str, tag: str | None) -> None:
-    """Raise StreamError (400) for a name or hashtag that is too long. Call it before they are normalised, which may expand one
-    character to eighteen, so that no input blocks the process (security row 65).
+    """Raise StreamError (400) for a name or hashtag that is too long. Call it before normalising name and hashtag: normalising
+    may expand one character to eighteen, and a long text would block the process (security row 65).
     """
     if len(name) > NAME_LIMIT:
         raise StreamError(400, UNKNOWN_STREAM)
@@ -183,8 +183,8 @@ def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: 
         domains[facts.quoted_id] = facts.quoted_domain
     relations = viewer.hidden.relations(viewer.account_id, domains, moment)
     if facts.quoted_id is not None:
-        # Also checked for the viewer's own posts, because an event contains the quoted post and is the same for all listeners,
-        # even for a viewer whom the quoted author blocks.
+        # The quoted author is checked for the viewer's own posts as well. The event, which is the same for all listeners,
+        # contains the quoted post, and the quoted author may block the viewer.
         quoted = UNHIDDEN if facts.author_id != viewer.account_id else PRESENT
         if not quoted.shows(facts.quoted_id, relations):
             return True

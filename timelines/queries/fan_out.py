@@ -30,7 +30,7 @@ SELECT u.account_id, u.account_id, NULL, NULL, NULL, NULL
   FROM accounts_user u WHERE u.account_id = ANY(%(authors)s)
 """
 
-# Followers of hashtags are read separately; a hashtag follow applies only to posts whose id is higher than its own.
+# Followers of hashtags are read separately; the follow of a hashtag applies only to posts with a higher id than the follow.
 _HASHTAG_FOLLOWERS: Final = """
 SELECT DISTINCT t.status_id, f.account_id
   FROM statuses_statustag t
@@ -68,7 +68,7 @@ class ReadList:
 class Readers:
     """Accounts that may get some posts: active local followers of authors and hashtags, authors, and owners of lists."""
 
-    # Readers of each author, with the options of their follow; None in place of options for the author.
+    # Readers of each author, with the options of their follow. The author is one of the readers, with None as options.
     by_author: Mapping[int, Mapping[int, FollowOptions | None]]
     stored: Mapping[int, Relations]
     # Followers of the hashtags of each post.

@@ -8,7 +8,7 @@ from social.kernel.cursors import Cursor
 from timelines.policies.feeds import BOOST_WINDOW, repeated_items
 from timelines.stores.feed import FeedItem
 
-# Items read in addition to those that a page without repeats needs; for most pages these are enough.
+# Number of items that are read beyond those of a page; they replace the repeated boosts of most pages.
 _EXTRA_ITEMS: Final = 20
 # Limit on the items read for a page: each further read doubles the number of items.
 _ITEMS_LIMIT: Final = 2500
@@ -20,7 +20,7 @@ class NotHeldError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Consecutive items in the requested direction, with repeated boosts; if `complete`, none follow the last one."""
+    """Consecutive items in the requested direction, repeated boosts included; if `complete`, no items follow the last one."""
 
     items: list[FeedItem]
     complete: bool
@@ -92,7 +92,7 @@ def _find_up(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) -> F
 def _first_shown(
     items: Sequence[FeedItem], repeats: Sequence[FeedItem | None], limit: int
 ) -> tuple[list[FeedItem], list[FeedItem]]:
-    """Return the first `limit` items that are shown, and the items that are repeated by the items left out between them."""
+    """Return the first `limit` items that are shown, and the items that caused boosts between them to be left out."""
     page: list[FeedItem] = []
     repeated: list[FeedItem] = []
     for item, same in zip(items, repeats, strict=False):

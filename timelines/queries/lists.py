@@ -56,7 +56,7 @@ def list_lists_with(account_id: int, member_id: int) -> QuerySet[List]:
 
 
 def list_members(user_list: List) -> QuerySet[ListMember]:
-    """Select the members of a list, except suspended (contract, behaviours section 14) and just unfollowed accounts."""
+    """Select the members of a list, without suspended accounts (contract, behaviours section 14) and unfollowed ones."""
     rows = ListMember.objects.filter(_may_be_member(user_list.account_id), is_present("account"), list_id=user_list.id)
     return rows.annotate(person_id=F("account_id"))
 

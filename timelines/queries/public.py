@@ -200,7 +200,7 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, public_filter: Public
 
 
 def list_linking_ids(viewer_id: int | None, cursor: Cursor, public_filter: PublicFilter, card_id: int) -> list[int]:
-    """Return public posts that show a link, by discoverable authors, newest first; through the index (card, status)."""
+    """Return public posts that show a link, by discoverable authors, newest first. The query uses the index (card, status)."""
     condition = _condition(HASHTAG_TIMELINE, viewer_id, public_filter) + _DISCOVERABLE_AUTHOR
     sql = f"""{"" if viewer_id is None else _LANGUAGE_SETS}
       SELECT k.status_id FROM statuses_statuscard k

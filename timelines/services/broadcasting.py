@@ -28,7 +28,7 @@ _NO_MARKS: Final = Marks()
 _RECIPIENTS_PER_MESSAGE: Final = 500
 
 STREAMED_AGE: Final = timedelta(hours=6)
-"""Maximum age of new posts that are streamed: fetched threads, and posts that waited a long time for a worker, are not."""
+"""Maximum age of new posts that are streamed: fetched threads, and posts that waited a long time for a worker, are older."""
 
 
 def broadcast_posts(
@@ -86,7 +86,7 @@ def broadcast_posts(
 
 
 def broadcast_to_mentioned(posts: Sequence[Post], readers: Mapping[int, Collection[int]], event: Event) -> None:
-    """Publish posts to the `user:notification` streams of `readers`, accounts (by post id) that may read them."""
+    """Publish posts to the `user:notification` streams of `readers`: by post id, ids of accounts that may read the post."""
     names = {account: channels.notifications(account) for found in readers.values() for account in found}
     subscribed = subscribed_channels(names.values())
     listening = {post.id: [one for one in readers.get(post.id, ()) if names[one] in subscribed] for post in posts}
@@ -217,7 +217,7 @@ def listeners(account_ids: Iterable[int]) -> list[int]:
 
 
 def publish_relations_changed(account_ids: Iterable[int]) -> None:
-    """Make streaming processes reload which accounts these accounts block and mute, and which block them."""
+    """Make streaming processes reload the blocks and mutes by these accounts, and the blocks of these accounts by others."""
     for account_id in set(account_ids):
         streams.publish(channels.relations(account_id), Message("relations").encode())
 
@@ -233,8 +233,9 @@ def review_user(user_id: int) -> None:
 
 
 def withdraw_hidden_posts(reader_id: int, status_ids: Collection[int], *, list_id: int | None = None) -> None:
-    """Publish deletions on the reader's home stream, or that of the list `list_id`, for posts just removed from its feed that
-    involve an account which the reader blocks or mutes, or which blocks the reader. Without a subscriber, nothing is read.
+    """Publish the deletion of posts that were just removed from the reader's home feed, or from the feed of the list `list_id`,
+    on the stream of that feed. Posts are left out unless they involve an account which the reader blocks or mutes, or which
+    blocks the reader. Without a subscriber, nothing is read.
     """
     channel = channels.home(reader_id) if list_id is None else channels.of_list(list_id)
     if not status_ids or not subscribed_channels([channel]):

@@ -44,8 +44,8 @@ UPDATE timelines_conversation c
   FROM newest n WHERE c.id = n.conversation_id
 RETURNING c.id, c.account_id
 """
-# Conversations of deleted posts, and those with blocked accounts, are locked before they are changed: a post that is added at
-# the same time then either waits or is seen by the change.
+# Conversations are locked before deleted posts or blocked accounts are removed from them: a post that is added at the same time
+# either waits for the removal, or the removal takes it into account.
 _LOCK_OF_POSTS: Final = """
 SELECT id FROM timelines_conversation
  WHERE id IN (SELECT conversation_id FROM timelines_conversationpost WHERE status_id = ANY(%(posts)s))
@@ -82,8 +82,9 @@ DELETE FROM timelines_conversation WHERE id IN (SELECT id FROM ended)
 
 def add_posts(readers: Collection[tuple[int, int]]) -> None:
     """Add direct posts to conversations: `readers` are pairs of a local account (author or mentioned) and a post's id. A post
-    by another account makes the conversation unread, a post by the owner makes it read; other posts and repeated ones change
-    nothing. Four statements, in the caller's transaction or its own. Publishes ConversationChanged.
+    by another account makes the conversation unread; the owner's own post makes it read if it is the newest. Posts that are not
+    direct, and posts that were added before, are ignored. Runs four statements, in the caller's transaction if there is one.
+    Publishes ConversationChanged.
     """
     statuses = (
         Status.objects.filter(id__one_of={status for _account, status in readers}, deleted_at=None) if readers else ()

@@ -172,7 +172,7 @@ def _is_home_post(post: Post, account: int, readers: fan_out.Readers) -> bool:
 
 
 def find_repeated(posts: Sequence[Post], recipients: Mapping[int, Recipients]) -> dict[int, set[str]]:
-    """Map each boost to the streamed feeds whose newest items contain its post already. Raises RedisError."""
+    """Map each boost to the streamed feeds whose newest items already contain the boosted post. Raises RedisError."""
     boosts = [post for post in posts if post.reblog_of_id is not None]
     streams = {name: channel for post in boosts for name, channel in recipients[post.id].channels.items()}
     subscribed = subscribed_channels(streams.values())

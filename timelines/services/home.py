@@ -43,7 +43,7 @@ pages of twenty posts then need no SQL query, each of which would cost as much a
 
 @dataclass(frozen=True, slots=True)
 class FeedSource:
-    """Source of a timeline: the name of its feed, the query of its posts, and `load_filter`, which decides which are shown."""
+    """Source of a timeline: the name of its feed, the query of its posts, and `load_filter` to decide which posts are shown."""
 
     name: str
     reader_id: int
@@ -60,14 +60,14 @@ class FeedSource:
 
 def load_home_page(viewer_id: int, cursor: Cursor) -> PostPage:
     """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough posts. The
-    caller calls `fill` on it. Takes two queries when read from a feed, three with posts included by hashtag, and one
-    or two more when read from SQL. Works without Redis. Marks the viewer as active, about twice a day.
+    caller calls `fill` on the page. Takes two queries when read from a feed, three with posts included by hashtag, and one or
+    two more when read from SQL. Works without Redis. Marks the viewer as active, about twice a day.
     """
     return _load(home_feed(viewer_id), cursor)
 
 
 def load_list_page(user_list: List, cursor: Cursor) -> PostPage:
-    """Return the posts of a list at the cursor, as `load_home_page` does, with one query more."""
+    """Return the posts of a list at the cursor, as `load_home_page` does, with one more query."""
     return _load(list_feed(user_list), cursor)
 
 
@@ -108,7 +108,7 @@ def load_lost_ids(source: FeedSource, status_ids: Sequence[int]) -> list[int]:
 
 
 def rebuild(source: FeedSource) -> None:
-    """Build a missing feed from the newest posts, which clients may be displaying. Four queries at most, none if it exists."""
+    """Build the feed, unless it exists, from the newest posts, which clients may be displaying. Takes at most four queries."""
     cursor = Cursor(STREAM_POSTS)
     found, feed_slice = _from_feed(source, cursor)
     if found is not None or feed_slice is None:
@@ -137,7 +137,7 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
             page_ids = {*ids}
             page.rows = [row for row in page.rows if row.id in page_ids]
             return page
-        # Such posts are removed from the feed and the page is loaded again, because it would otherwise be short or empty.
+        # Posts that may no longer be shown are removed from the feed, and the page is loaded again, so that it is not short.
         with redis.best_effort("take posts out of a feed"):
             feed.remove({source.name: lost})
         withdraw_hidden_posts(source.reader_id, [item.id for item in lost], list_id=source.list_id)
@@ -177,7 +177,7 @@ def _from_sql(source: FeedSource, cursor: Cursor, feed_slice: Slice | None) -> F
 
 
 def _follows_feed(feed_slice: Slice, cursor: Cursor) -> bool:
-    """Tell whether the feed has room for the posts to be read from SQL, and these come directly after its last post."""
+    """Tell whether the feed has room for the posts to be read from SQL, and whether these directly follow its last post."""
     if cursor.ascending or feed_slice.size >= feed.EXTENDED_ITEMS_LIMIT:
         return False
     if feed_slice.lowest is None:
@@ -198,15 +198,15 @@ def forget_feeds(names: Collection[str], account_ids: Collection[int]) -> None:
     # The open feeds are determined again, because a stream opened meanwhile may have built the feed that has just been dropped.
     for source in _open_feeds(account_ids):
         rebuild(source)
-    # Called last, so that it includes posts hidden by a concurrent mute: the event of that mute is handled later, and no
-    # longer finds these posts in the feed.
+    # Deletions are published last, so that they include posts hidden by a concurrent mute. That mute's event is handled later,
+    # and does not find these posts in the feed any more.
     for source, status_ids in held_ids:
         withdraw_hidden_posts(source.reader_id, load_lost_ids(source, status_ids), list_id=source.list_id)
 
 
 def build_open_feed(account_id: int, list_id: int | None = None) -> None:
-    """Build the home feed, or that of the list `list_id`, if it is missing, for an account that opens its stream: otherwise
-    nothing would record what the stream has shown. One Redis command when the feed exists.
+    """Build the home feed, or the feed of the list `list_id`, unless it exists. Call it when an account opens the stream,
+    because the feed records which posts the stream has shown. Takes one Redis command if the feed exists.
     """
     if list_id is None:
         rebuild(home_feed(account_id))

@@ -21,8 +21,8 @@ OneSided = (
 
 
 def forget_followers_feeds(events: Sequence[account_events.AccountFollowed | account_events.FollowChanged]) -> None:
-    """Drop the feeds of accounts that have followed another account or changed a follow: not only its posts belong to their
-    feeds now, but also replies to it by other followed accounts. Raises RedisError.
+    """Drop the feeds of accounts that have followed another account or changed a follow. Their feeds may now lack posts by the
+    followed account, and replies to these posts by other followed accounts. Raises RedisError.
     """
     _drop_feeds({event.account_id for event in events})
 

@@ -33,7 +33,7 @@ class ListDraft:
 
 
 def create_list(*, account_id: int, draft: ListDraft) -> List:
-    """Create a list. Raises Invalid for a wrong title or policy, and if the account has LISTS_LIMIT lists."""
+    """Create a list. Raises Invalid for a wrong title or policy, and if the account already has LISTS_LIMIT lists."""
     new_list = List(account_id=account_id, title="")
     _write(new_list, draft)
     with transaction.atomic():
@@ -65,8 +65,8 @@ def delete_list(*, found: List) -> None:
 
 
 def add_members(*, found: List, account_ids: Sequence[int]) -> None:
-    """Add all of these accounts to a list, or none. Raises NotFound, and Invalid for one that is not followed or is in the list
-    already.
+    """Add all of these accounts to a list, or none. Raises NotFound, and Invalid for an account that is not followed or is
+    already in the list.
     """
     ids = list(account_ids)
     if not ids:
@@ -87,8 +87,8 @@ def add_members(*, found: List, account_ids: Sequence[int]) -> None:
 
 
 def add_by_title(*, account: Account, title: str, member: Account) -> None:
-    """Add an account to the list with this title, which is created if missing, and follow the account if necessary; it may be
-    in the list already. Raises Invalid (title, number of lists, limit of follows), and like `follow_account`.
+    """Add an account to the list with this title, which is created if missing, and follow the account if necessary; the account
+    may already be in the list. Raises Invalid (title, number of lists), and the errors of `follow_account`.
     """
     with transaction.atomic():
         found = List.objects.filter(account=account, title=title).order_by("id").first()
@@ -101,7 +101,7 @@ def add_by_title(*, account: Account, title: str, member: Account) -> None:
 
 
 def remove_members(*, found: List, account_ids: Sequence[int]) -> None:
-    """Remove accounts from a list; others are ignored."""
+    """Remove accounts from a list; accounts that are not in the list are ignored."""
     with transaction.atomic():
         ended, _rows = ListMember.objects.filter(list_id=found.id, account_id__one_of=list(account_ids)).delete()
         if ended:
@@ -110,7 +110,8 @@ def remove_members(*, found: List, account_ids: Sequence[int]) -> None:
 
 def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
     """Remove unfollowed accounts from the lists of their former followers (behaviours section 11). An account that was followed
-    or requested again stays; an account that has moved is replaced by its new account, if that is followed.
+    or requested again stays; an account that has moved is replaced by its new account if the list's owner follows the new
+    account.
     """
     members = ListMember.objects.filter(
         list__account_id__one_of={event.account_id for event in events},

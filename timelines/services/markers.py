@@ -15,11 +15,11 @@ _LOCK_SECONDS: Final = 1.0
 
 
 def save_markers(*, account_id: int, positions: Mapping[str, int | None]) -> list[Marker]:
-    """Store the id of the last read item of each timeline, even a lower one, increase the markers' versions, and return the
-    markers in the order of `positions`; None keeps the position (0 in a new marker).
+    """Store the id of the last read item of each timeline, increase the versions of changed markers, and return the markers in
+    the order of `positions`. None keeps the position, which is 0 in a new marker.
 
-    A write that had to wait only moves a marker forwards, because the order is unknown. Raises Conflict, and writes nothing,
-    when another write does not end in time.
+    A lower id moves a marker backwards, except when the write had to wait for another write, because then the order of both is
+    unknown. Raises Conflict, and writes nothing, when the other write does not end in time.
     """
     with transaction.atomic():
         name = f"markers:{account_id}"

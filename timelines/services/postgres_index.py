@@ -31,7 +31,7 @@ RESULTS_LIMIT: Final = 10_000
 
 _PUBLIC: Final = ":public"
 _LISTED: Final = ":listed"
-# Number of low bits of an id that a span ignores: spans of 18.6 hours, 12.4 days and 199 days.
+# Numbers of low bits of an id that a span ignores: the spans last 18.6 hours, 12.4 days and 199 days.
 _SPANS: Final = (("a", 42), ("b", 46), ("c", 50))
 _POSITIONS: Final = 255
 
@@ -189,8 +189,8 @@ class _Finding:
         spans: list[str] = []
         number = newest >> _SPANS[0][1]
         for (name, bits), following in zip(_SPANS, [*_SPANS[1:], None], strict=True):
-            # The spans of this size that directly precede the spans already searched: at most three; of the smallest size
-            # these are tomorrow, today and yesterday.
+            # The spans of this size that directly precede the spans already searched: at most three. The spans of the smallest
+            # size are tomorrow, today and yesterday.
             last = max(number - 2, oldest >> bits)
             spans += [f"':{name}{each}'" for each in range(number, last - 1, -1)]
             first = min(last, number + 1) << bits
@@ -303,7 +303,7 @@ def _phrase(text: str) -> str:
 
 
 def _all_match(*queries: str) -> str:
-    # Each query is a separate condition, empty ones are ignored. For a combined query, the index would read the complete
-    # posting lists of each span, because it orders the parts of a query by frequency, ignoring how they are nested;
-    # separately, it only checks the spans for the posts that match the words.
+    # Each query that is not empty is a separate condition. For separate conditions, the index checks the spans only for the
+    # posts that match the words. For one combined query, it would read the complete posting lists of the spans, because it
+    # orders the parts of a query by frequency and ignores how they are nested.
     return " AND ".join(_text("d.words @@ {query}::tsquery", query=query) for query in queries if query) or "TRUE"

@@ -31,7 +31,7 @@ _ACTIVE_TABLES: Final = (
     ("timelines_list", "NOT absent"),
 )
 
-# The queries step from one reader to the next through the indexes of active rows, however many rows each reader has.
+# The queries find one reader after the other in the indexes of active rows, and skip the other rows of each reader.
 _READERS: Final = ", ".join(
     f"""readers_{table} (id) AS (
   SELECT min(account_id) FROM {table} WHERE {condition}

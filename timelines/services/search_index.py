@@ -1,4 +1,4 @@
-"""Updates the documents of a search engine: PostgreSQL (`timelines.services.postgres_index`), or another that is plugged in."""
+"""Updates the documents of a search engine: PostgreSQL (`timelines.services.postgres_index`), or a plugged-in engine."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence

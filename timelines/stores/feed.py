@@ -38,7 +38,7 @@ EXTENDED_ITEMS_LIMIT: Final = 4000
 RETENTION: Final = timedelta(days=7)
 """Time for which a feed is kept after it was last read."""
 
-# Presence is recorded every twelve hours and a feed is kept for RETENTION after its last read: a day covers the difference.
+# Time that is added to RETENTION before a user counts as absent, because presence is recorded only every twelve hours.
 _RETENTION_MARGIN: Final = timedelta(days=1)
 _BUILD_SECONDS: Final = 60
 _PRESENCE_SECONDS: Final = 12 * 3600

@@ -27,7 +27,7 @@ def stream_conversations(events: Sequence[ConversationChanged]) -> None:
 
 
 def stream_encrypted_messages(events: Sequence[EncryptedMessageStored]) -> None:
-    """Send each message on the `user` stream of its device's token (SEED-170); devices without one read it later by REST."""
+    """Send each message on the `user` stream of its device's token (SEED-170); other devices fetch messages later."""
     messages = load_messages(event.message_id for event in events)
     names = {message.id: channels.device(message.device.access_token_id) for message in messages}
     subscribed = subscribed_channels(list(names.values()))

@@ -66,7 +66,7 @@ class TimelinesViewSet(ApiViewSet):
         return self._respond_public(public_filter, list_public_ids)
 
     def tag(self, request: Request, hashtag: str) -> HttpResponse:
-        """Return public posts with a hashtag, and of further hashtags any (`any[]`), all (`all[]`) or none (`none[]`)."""
+        """Return public posts with the hashtag or one of `any[]`, with all hashtags in `all[]`, and with none in `none[]`."""
         form = TagInput.read(request)
         public_filter = self._public_filter(form, HASHTAG)
         tags = TagFilter(normalise_hashtag(hashtag), _names(form.any), _names(form.all), _names(form.none))
