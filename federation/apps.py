@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class FederationConfig(AppConfig):
-    """Federation with other servers. No other app imports it, so that it can be left out."""
+    """Federation with other servers. No other app imports this app, so a server can run without it."""
 
     name = "federation"
     verbose_name = _("Other servers")

@@ -11,8 +11,8 @@ class ActivityReceived(Event, key="actor:{actor_id}"):
 
 
 class FollowAnswerDue(Event, key="pair:{follower_id}:{account_id}"):
-    """The account `account_id` must answer a Follow that changed nothing here, with an Accept if it was repeated, or else with
-    a Reject.
+    """The account `account_id` must answer a Follow that changed nothing here: with an Accept if the Follow was repeated, or
+    else with a Reject.
     """
 
     account_id: int
@@ -23,7 +23,7 @@ class FollowAnswerDue(Event, key="pair:{follower_id}:{account_id}"):
 
 class QuoteAnswerDue(Event, key="quote:{quote_id}"):
     """The account `account_id` must answer the QuoteRequest `uri` of `actor_id`; `quote_id` is 0 for a refused request. The
-    answer depends on the state of the quote when it is sent.
+    state of the quote at the time of sending determines the answer.
     """
 
     account_id: int
@@ -35,8 +35,8 @@ class QuoteAnswerDue(Event, key="quote:{quote_id}"):
 
 
 class InteractionRefused(Event, key="pair:{actor_id}:{account_id}"):
-    """The account `account_id` must send `actor_id` a Reject of the interaction `uri` of this `kind` with the post `status_id`;
-    `request_uri` is the id of the request, if there was one.
+    """The account `account_id` must send `actor_id` a Reject of the interaction `uri` with the post `status_id`; `request_uri`
+    is the id of the request, if there was one.
     """
 
     account_id: int
@@ -48,7 +48,9 @@ class InteractionRefused(Event, key="pair:{actor_id}:{account_id}"):
 
 
 class FeatureAnswerDue(Event, key="pair:{actor_id}:{account_id}"):
-    """The account `account_id` must accept the FeatureRequest `uri` of `actor_id` for `item_id`, or reject it if that is 0."""
+    """The account `account_id` must accept the FeatureRequest `uri` of `actor_id` for `item_id`, or reject it if `item_id` is
+    0.
+    """
 
     account_id: int
     actor_id: int
@@ -87,8 +89,8 @@ class LookupsDue(Event):
 
 
 class ServerPurgeDue(Event, key="server:{domain}"):
-    """The next step of the removal of a server's data is due. `account_id` and `name` are those of the staff member who began
-    it; `account_id` is 0 for the operator.
+    """The next step of the removal of a server's data is due. `account_id` and `name` belong to the staff member who started
+    the removal; `account_id` is 0 for the operator.
     """
 
     domain: str

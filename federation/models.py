@@ -27,9 +27,9 @@ from statuses.models import Status
 class InboundActivity(models.Model):
     """A signed activity that was received.
 
-    `body` is the JSON as it was sent, of `size` bytes; it is emptied after processing. `host` is the actor's host.
-    `fingerprint` is a hash of the key's id and the signature: its unique constraint refuses a replay (security row 11).
-    `outcome` is shown to staff. `recipient` is None for the shared inbox.
+    `body` is the JSON as it was sent (`size` bytes), and is emptied after processing. `host` is the actor's host. `fingerprint`
+    is a hash of the key's id and the signature: its unique constraint refuses a replay (security row 11). `outcome` is shown to
+    staff. `recipient` is None for the shared inbox.
     """
 
     fingerprint = models.TextField(unique=True)
@@ -97,12 +97,12 @@ class FetchKind(StrEnum):
 
 
 class Fetch(WantedRow):
-    """A document to be fetched from `host`: one row, however many posts or activities need it.
+    """A document to be fetched from `host`. Several posts or activities that need the document share one row.
 
-    The meaning of `uri` depends on `kind`: the id of a post (for QUOTE the quoting post), of a collection or of an item; the id
-    of an actor (also for the parts of its profile); the number of an activity. For FOLLOWERS it is the address of the
-    collection with the digest as fragment, for SOFTWARE the address of the NodeInfo with the server's domain as fragment.
-    `remaining` is the number of parent posts that may still be fetched.
+    The meaning of `uri` depends on `kind`. `uri` is the id of a post (for QUOTE, of the quoting post), a collection or an item;
+    the id of an actor, even if a part of the profile is fetched; or the number of an activity. For FOLLOWERS, `uri` is the
+    address of the collection with the digest as fragment; for SOFTWARE, the address of the NodeInfo with the server's domain as
+    fragment. `remaining` is the number of parent posts that may still be fetched.
     """
 
     queue = "fetches"
@@ -201,8 +201,8 @@ class Lookup(WantedRow):
 
 
 class OutboundActivity(models.Model):
-    """An activity with the body that is sent, signed by `account`; removed with its last delivery. With `synchronizes`, it is
-    sent with a header by which each server compares its followers of the account (FEP-8fcf).
+    """An activity that `account` sends and signs. The row is removed with its last delivery. With `synchronizes`, a header lets
+    each server compare its own list of the account's followers on that server (FEP-8fcf).
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")

@@ -66,7 +66,7 @@ on(events.ForwardingDue, forwarding.send_forwarded, **_DATABASE)
 on(events.UnknownFollowFound, synchronizing.send_unknown_follows_ended, **_DATABASE)
 on(events.FollowAnswerDue, distributing.send_answer, **_DATABASE)
 on(ReportFiled, send_reports, **_DATABASE, when=lambda event: event.forwarded)
-# Rows that earlier releases have written to the outbox contain this name.
+# Outbox rows that earlier releases have written contain this name.
 _PROCESSING: Final = "federation.tasks.processing.process_received"
 on(events.ActivityReceived, process_received, queue="ingress", batch=5, seconds=120, name=_PROCESSING)
 DELIVERIES.subscribe()

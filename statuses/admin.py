@@ -118,7 +118,9 @@ def _earlier(status: Status) -> Any:
 
 
 def earlier_lines(versions: Sequence[tuple[datetime, str]]) -> Any:
-    """Return the HTML of a post's earlier versions, each with the time from which it applied; None when there are none."""
+    """Return the HTML of a post's earlier versions, each with the time from which it applied; None when there are no earlier
+    versions.
+    """
     rows = [(date_format(localtime(moment), "DATETIME_FORMAT"), words) for moment, words in versions]
     return format_html_join("", '<p dir="auto"><small>{}</small> {}</p>', rows) or None
 

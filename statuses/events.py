@@ -4,8 +4,8 @@ from social.kernel.events import Event
 
 
 class StatusPublished(Event, key="status:{status_id}"):
-    """A post was created: written here, received, or a boost (`reblog`). The flags tell which reactions are needed: whether it
-    addresses anyone (`mentions`), has a link, and is `awaited` by accounts that are notified of its author's posts.
+    """A post was created: written here, received, or a boost (`reblog`). The flags tell which reactions are needed: whether the
+    post addresses anyone (`mentions`), has a `link`, and is `awaited` by accounts that are notified of the author's posts.
     """
 
     status_id: int
@@ -33,7 +33,7 @@ class StatusImported(Event, key="status:{status_id}"):
 
 class StatusEdited(Event, key="status:{status_id}"):
     """The author edited a post, whose previous version is stored; the flags are those of StatusPublished. `first_mention_id` is
-    the lowest id of the mentions that the edit added, None without any.
+    the lowest id of the mentions that the edit added, None if the edit added no mentions.
     """
 
     status_id: int
@@ -57,7 +57,7 @@ class QuotePolicyChanged(Event, key="status:{status_id}"):
 
 
 class StatusJoinedThread(Event, key="status:{status_id}"):
-    """A reply that was stored before its parent is now linked to it, because the parent has arrived."""
+    """A reply that was stored before its parent is now linked to the parent, which has arrived."""
 
     status_id: int
     account_id: int
@@ -126,7 +126,7 @@ class InteractionSettled(Event, key="account:{account_id}"):
 
 
 class StatusFavourited(Event, key="status:{status_id}"):
-    """Favourite of `status_id` by `account_id`. `local` tells whether the post is local; reactions depend on it."""
+    """Favourite of `status_id` by `account_id`. `local` tells whether the post is local."""
 
     status_id: int
     account_id: int
@@ -135,7 +135,7 @@ class StatusFavourited(Event, key="status:{status_id}"):
 
 
 class StatusUnfavourited(Event, key="status:{status_id}"):
-    """Removal of a favourite of `status_id` by `account_id`; its row is deleted. `local` as in StatusFavourited."""
+    """`account_id` has undone a favourite of `status_id`; its row is deleted. `local` tells whether the post is local."""
 
     status_id: int
     account_id: int
@@ -171,7 +171,7 @@ class PollVoted(Event, key="status:{status_id}"):
 
 
 class PollVotesDue(Event, key="status:{status_id}"):
-    """Votes in a local poll are due to be sent to other servers: some minutes after the first one, once for all of them."""
+    """The votes in a local poll are due to be sent to other servers, all at the same time some minutes after the first vote."""
 
     poll_id: int
     status_id: int
@@ -202,7 +202,9 @@ class ScheduledStatusDue(Event, key="account:{account_id}"):
 
 
 class ScheduledStatusFailed(Event, key="account:{account_id}"):
-    """A scheduled post could not be published; `reason` is in its author's language, or empty if an object is missing."""
+    """A scheduled post could not be published; `reason` is in the author's language, or empty if an object that the post refers
+    to does not exist.
+    """
 
     scheduled_id: int
     account_id: int

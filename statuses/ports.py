@@ -13,7 +13,9 @@ class RemoteThreads(Protocol):
     """Fetches the parts of threads that are on other servers, in the background."""
 
     def refresh(self, status_id: int, *, account_id: int) -> AsyncRefresh | None:
-        """Start fetching a post's ancestors, replies and counts, unless done recently; return the progress if a fetch runs."""
+        """Start fetching a post's ancestors, replies and counts, unless done recently; return the progress if a fetch is
+        running.
+        """
         ...
 
     def find(self, status_id: int) -> AsyncRefresh | None:

@@ -143,13 +143,13 @@ class DeliveryAdmin(FederationAdmin):
     )
 
     def find_rows(self, rows: QuerySet[Delivery], term: str) -> QuerySet[Delivery]:
-        """Find deliveries by a part of their server's name, and recent ones by a part of their key or activity id."""
+        """Find deliveries by part of the server's name, and recent deliveries by part of the key or activity id as well."""
         about = newest(Delivery.objects.filter(Q(key__contains=term) | Q(activity__uri__contains=term)))
         return rows.filter(Q(host__contains=term.lower()) | Q(id__in=about.values("id")))
 
     @admin.action(description=_("Retry the selected rows"), permissions=["manage"])
     def retry_now(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
-        """Restart the deliveries now, with the full number of attempts, and end the back-off of their hosts."""
+        """Retry the deliveries now, with the full number of attempts, and end the back-off of their hosts."""
         count = retry(by=acting(request), ids=list(queryset.values_list("id", flat=True)))
         text = ngettext("%(count)d row will be retried.", "%(count)d rows will be retried.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)

@@ -44,7 +44,7 @@ RETRY = shown("retry_at", _("Next attempt"), order="retry_at")
 
 class _CountedAdmin(FederationAdmin):
     def add_values(self, rows: list[Any]) -> None:
-        raise NotImplementedError  # each subclass has its own
+        raise NotImplementedError  # implemented by each subclass
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         changes = super().get_changelist_instance(request)
@@ -230,7 +230,7 @@ class ServerAdmin(_CountedAdmin):
         return super().changelist_view(request, {**(extra_context or {}), "title": gettext("Known servers")})
 
     def add_values(self, rows: list[Any]) -> None:
-        """Add to each server its figures, its moderation rule, and the numbers of its refused activities, in three queries."""
+        """Set the figures, the moderation rule, and the counts of refused activities on each server. Three queries."""
         names = [server.name for server in rows]
         figures = {each["domain"]: each for each in load_servers(names, limit=len(names))} if names else {}
         rules = load_rules(names)

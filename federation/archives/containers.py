@@ -45,7 +45,7 @@ _DAMAGED: Final = (
 
 
 class Container(Protocol):
-    """Files of an archive, by their names in it."""
+    """The files of an archive, by name."""
 
     def names(self) -> Iterator[str]:
         """Yield the names of all files."""
@@ -60,7 +60,7 @@ class Container(Protocol):
 @contextmanager
 def opened(path: Path, folder: Path, *, limit: int = UNPACKED_LIMIT) -> Iterator[Container]:
     """Open an archive; a tar file is first unpacked into `folder`, unless this was done before. At most `limit` bytes are
-    unpacked, and FREE_SPACE is left on the disk. Raises UnreadableArchive, also inside of the `with` block.
+    unpacked, and FREE_SPACE is left on the disk. UnreadableArchive may also be raised inside the `with` block.
     """
     try:
         alone = _name_of_document(path)
@@ -100,7 +100,7 @@ class _SingleFile:
 
 class _ZipStream(io.BufferedReader):
     """A zip file that raises UnreadableArchive if its central directory is too large. The check runs while zipfile reads the
-    directory, because a separate check might find a different directory, and the stated number of entries may be wrong.
+    directory: a separate check might find another directory, and the number of entries that the archive states may be wrong.
     """
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -113,8 +113,8 @@ class _ZipStream(io.BufferedReader):
 
 
 class _SizeLimited(io.RawIOBase):
-    """A stream that limits the bytes that are read: in total, and to `piece` between two calls of `renew`. Streams that share
-    the list `count` share the total.
+    """A stream that limits how many bytes are read: UNPACKED_LIMIT in total, and `piece` between two calls of `renew`. The
+    total includes all streams with the same list `count`.
     """
 
     def __init__(self, file: IO[bytes], count: list[int], piece: int = UNPACKED_LIMIT) -> None:
@@ -146,7 +146,7 @@ class _SizeLimited(io.RawIOBase):
         return True
 
     def seek(self, place: int, whence: int = io.SEEK_SET, /) -> int:
-        """Seek forward, by reading, which does not count towards `piece`."""
+        """Seek forward by reading. The skipped bytes count towards the total but not towards `piece`."""
         ahead = place - self._file.tell()
         if whence != io.SEEK_SET or ahead < 0:
             raise ValueError("only forward")
@@ -171,7 +171,7 @@ class _Zip:
             if entry.flag_bits & 1:
                 raise UnreadableArchive(Reason.LOCKED)
             name = _safe_name(entry.filename)
-            # The upper half of the attributes is the mode of a file that was packed on Unix: links are skipped.
+            # On Unix, zip programs store the file's mode in the upper half of the attributes. Links are skipped.
             kind = entry.external_attr >> 28
             if name is not None and not entry.is_dir() and kind in (0, 8):
                 self._files.setdefault(name, entry)
@@ -257,7 +257,7 @@ class _Unpacked:
                     target = self._path(name)
                     target.parent.mkdir(parents=True, exist_ok=True)
                     source = tar.extractfile(member)
-                    assert source is not None  # it is a regular file
+                    assert source is not None  # `name` is None unless `member` is a regular file
                     with target.open("wb") as file:
                         while data := source.read(_CHUNK):
                             stream.renew()

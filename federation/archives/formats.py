@@ -75,7 +75,7 @@ def _numbered(items: Iterator[Any], read: Callable[[int, Any], Entry]) -> Iterat
         yield read(line, item)
 
 
-#: Other lists in archives of this kind, with the reason why their entries are not imported as posts.
+#: Other lists beside `outbox.json`, with the reason why their entries are not imported as posts.
 _LISTS: Final = {
     "likes.json": Reason.LIKE,
     "bookmarks.json": Reason.BOOKMARK,
@@ -183,7 +183,7 @@ def _converted(software: str, author: str, names: Sequence[str], container: Cont
 
 
 def names_of(address: str, root: str) -> list[str]:
-    """Return the possible names of a file in an archive, the most likely first; `address` is its name or ends with it."""
+    """Return the names that the file at `address` may have in an archive, the most likely name first."""
     path = urlsplit(address).path.lstrip("/") if "//" in address else address.lstrip("/")
     paths = [path, path.removeprefix("system/")]
     at = path.find("media_attachments/")

@@ -46,7 +46,7 @@ class _Stopped(Exception):
 
 
 def import_some(batch: PastImport, folder: Path, *, seconds: float) -> bool:
-    """Import posts for `seconds`; return whether any may be left. The caller has loaded the account and user of `batch`."""
+    """Import posts for `seconds`; return whether posts may be left. The caller has loaded the account and user of `batch`."""
     end = time.monotonic() + seconds
     author = batch.account
     if author.suspended or not author.user.is_active:

@@ -89,7 +89,7 @@ class _Reader:
         skipped = 0
         while True:
             match = _SPACE.match(self._text, self._at)
-            assert match is not None  # the pattern also matches an empty string
+            assert match is not None  # the pattern matches even without any white space
             skipped += match.end() - self._at
             self._at = match.end()
             if self._at < len(self._text):
@@ -98,7 +98,7 @@ class _Reader:
                 raise UnreadableArchive(Reason.NO_JSON)
 
     def _value(self) -> Any:
-        """Parse and return the next value. A value at the end of the window may be incomplete: a number may go on."""
+        """Parse and return the next value. A value at the window's end may be incomplete, for example a part of a number."""
         self._peek()
         read_size = _CHUNK
         while True:

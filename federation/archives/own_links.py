@@ -9,7 +9,7 @@ from accounts.models import Account
 from social.kernel import links
 from statuses.models import ImportedPost
 
-# The content is sanitised, so that all attributes have double quotes.
+# Sanitised content has double quotes around all attribute values.
 _LINK: Final = re.compile(r'(<a\b[^>]*?\bhref=")([^"]+)(")')
 _LINKS_LIMIT: Final = 100
 _HOSTS_OF_X: Final = frozenset({"twitter.com", "www.twitter.com", "mobile.twitter.com", "x.com", "www.x.com"})
@@ -39,7 +39,7 @@ def with_own_links(content: str, *, uri: str, author: Account) -> str:
 
 
 def _possible_uris(address: str, uri: str) -> list[str]:
-    """Return the ids that the post at `address` may have, if it is on the server of the post `uri`."""
+    """Return the ids that the post at `address` may have. Empty if `address` is on another server than the post `uri`."""
     try:
         place, own = urlsplit(address), urlsplit(uri)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Reads an archive before the import, and reports what the import would do. It writes two files: `posts` has a line of JSON for
-each post; `order` has the positions of these lines, oldest post first. The import can continue at any position, and stores a
-post before its replies.
+"""Reads an archive before the import, and reports what the import would do. `scan` writes two files: `posts` has a line of JSON
+for each post; `order` has the positions of these lines, oldest post first. Therefore the import can continue at any position,
+and stores a post before its replies.
 """
 
 import errno
@@ -27,7 +27,7 @@ POSTS: Final = "posts"
 ORDER: Final = "order"
 PLACE_BYTES: Final = 8
 _BATCH: Final = 200
-# A place is one sortable number: the date, and in the lowest bits the position in the file of posts.
+# A place in `order` is one sortable number: the date of the post, with the position of its line in the lowest bits.
 _PLACE_BITS: Final = 44
 
 
@@ -107,7 +107,7 @@ class _Scan:
         try:
             data = orjson.dumps({"line": entry.line, "followers": self._source.followers, "note": document})
         except (TypeError, RecursionError):
-            # Caused by a number beyond 64 bits or an unpaired surrogate.
+            # orjson refuses numbers of more than 64 bits and unpaired surrogates.
             raise NotImported(Reason.UNREADABLE) from None
         self._waiting.append((entry, past, data, parts))
 
@@ -143,7 +143,7 @@ class _Scan:
             self._lines.append(PastLine(batch=self._batch, line=entry.line, uri=uri.replace("\0", ""), reason=reason))
 
     def _list(self) -> None:
-        # A post with two missing files yields the same row twice: the second is ignored.
+        # A post with two missing files yields the same row twice: the second row is ignored.
         PastLine.objects.bulk_create(self._lines, ignore_conflicts=True, batch_size=500)
         self._lines.clear()
 

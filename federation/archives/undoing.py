@@ -15,10 +15,10 @@ _BATCH: Final = 100
 
 
 def undo_some(batch: PastImport, *, seconds: float) -> bool:
-    """Remove imported posts for `seconds`; return whether any may be left.
+    """Remove imported posts for `seconds`; return whether posts may be left.
 
-    A post that somebody has interacted with, that its author has edited or pinned, or that staff review is deleted like any
-    other post, so that other servers are notified. The rows of all other posts are simply removed.
+    A post is deleted as usual, and other servers are notified, if somebody has interacted with the post, the author has edited
+    or pinned the post, or staff must be able to review the post. The rows of all other posts are simply removed.
     """
     end = time.monotonic() + seconds
     while True:
@@ -56,7 +56,7 @@ def _used_by_others(author_id: int, ids: list[int]) -> set[int]:
     boosts = Status.objects.filter(reblog_of_id__one_of=ids, deleted_at=None)
     used_ids |= set(replies.values_list("in_reply_to_id", flat=True))
     used_ids |= set(boosts.values_list("reblog_of_id", flat=True))
-    # Edits and pins count, because they were sent to the followers' servers.
+    # Edited and pinned posts are included, because edits and pins were sent to the followers' servers.
     for model in (Favourite, Bookmark, Pin, StatusEdit):
         used_ids |= set(model.objects.filter(status_id__one_of=ids).values_list("status_id", flat=True))
     used_ids |= set(Quote.objects.filter(quoted_status_id__one_of=ids).values_list("quoted_status_id", flat=True))

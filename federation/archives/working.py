@@ -24,8 +24,8 @@ def work_off_past_imports(events: Sequence[PastImportDue]) -> None:
     """Handle PastImportDue: process each import for TURN_SECONDS, and publish PastImportDue again if it is not finished."""
     for import_id in dict.fromkeys(event.import_id for event in events):
         if process_import(import_id):
-            # The queue has its own thread, so that sleeping delays no other work. An event that is due in the future would be
-            # found only by a sweep, up to seven seconds late.
+            # Sleeping delays no other work, because this queue has its own thread. Without sleeping, the event would have to be
+            # due in the future, and would be found by a sweep up to seven seconds late.
             time.sleep(PAUSE_SECONDS)
             with transaction.atomic():
                 publish(PastImportDue(import_id=import_id))
@@ -40,7 +40,7 @@ def process_import(import_id: int, *, seconds: float = TURN_SECONDS) -> bool:
         remove_files(import_id)
         return False
     with locked(folder_of(import_id)) as folder:
-        # The row is read under the lock, because another process may have changed it before.
+        # The row is read under the lock, because another process may have changed the row before the lock was taken.
         batch = rows.first()
         if batch is not None and batch.state == PastState.READING:
             scan(batch, folder)

@@ -231,8 +231,8 @@ def move(account: Account, number: int, target_uri: str) -> dict[str, Any]:
 
 
 def featuring(account: Account, target: str | dict[str, Any], *, is_added: bool) -> dict[str, Any]:
-    """Return the Add or Remove of `target` on the account's profile: the id of a pinned post, or a Hashtag. The activity has no
-    id (contract, federation section 7).
+    """Return the Add or Remove of a pinned post (`target` is its id) or of a featured Hashtag on the account's profile. The
+    activity has no id (contract, federation section 7).
     """
     activity = {
         "type": "Add" if is_added else "Remove",

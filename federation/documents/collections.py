@@ -16,7 +16,7 @@ section 16)."""
 def collection(
     uri: str, total: int, *, first: str | None = None, last: str | None = None, ordered: bool = True
 ) -> dict[str, Any]:
-    """Return a collection with its total, and the addresses of its pages if they may be read."""
+    """Return a collection with its total, and the addresses of its first and last page if these may be read."""
     document: dict[str, Any] = {
         "@context": ACTIVITY_STREAMS,
         "id": uri,
@@ -60,7 +60,7 @@ def page(
 
 
 def _within_limit(items: Sequence[Any]) -> list[Any]:
-    """Return the items; those that exceed ITEMS_BYTES are replaced by their ids."""
+    """Return the items; once ITEMS_BYTES are used up, the remaining items are replaced by their ids."""
     room, embedded = ITEMS_BYTES, []
     for item in items:
         room -= len(orjson.dumps(item))

@@ -25,7 +25,7 @@ _PREFIXES: Final = {
 
 
 def _defined(base: str, *names: str, ids: bool = False) -> dict[str, dict[str, Any]]:
-    """Return the terms of a vocabulary with their definitions; with `ids`, their values are ids."""
+    """Return the definition of each of these terms of a vocabulary; with `ids`, the values of the terms are ids."""
     prefix = base.removesuffix(":")
     used = {prefix: _PREFIXES[prefix]} if prefix in _PREFIXES else {}
     return {name: {**used, name: {"@id": f"{base}{name}", **_ID} if ids else f"{base}{name}"} for name in names}
@@ -79,10 +79,10 @@ TERMS: Final[dict[str, dict[str, Any]]] = {
         "attributionDomains": {"@id": "toot:attributionDomains", "@container": "@set"},
     },
 }
-"""Terms beyond the vocabularies, each with its complete definition."""
+"""Terms that are not in the common vocabularies, each with its complete definition."""
 
 AUTHOR_MEMBERS: Final = {"spoiler_text": "summary"}
-"""Members of a post's document, keyed by the column (`AuthorColumns`) that each of them holds; their values are texts."""
+"""The member of a post's document that holds the text of each column of `AuthorColumns`, by column."""
 
 
 def all_terms() -> list[str]:
@@ -104,7 +104,7 @@ def with_context(document: dict[str, Any], terms: Iterable[str] = (), *vocabular
 def build_activity(
     kind: str, uri: str, actor_uri: str, target: object, terms: Iterable[str] = (), /, **members: object
 ) -> dict[str, Any]:
-    """Return an activity about `target`, with its @context (`terms` are as in `with_context`) and these further members."""
+    """Return an activity about `target`, with its @context (`terms` as in `with_context`) and the further `members`."""
     return with_context({"id": uri, "type": kind, "actor": actor_uri, **members, "object": target}, terms)
 
 

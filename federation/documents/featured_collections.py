@@ -72,7 +72,9 @@ def authorization(account: Account, collection: Collection, item_id: int) -> dic
 
 
 def feature_request(uri: str, collection: Collection, account_uri: str) -> dict[str, Any]:
-    """Return the request to put a remote account into a collection. It names no actor: its signer counts as the actor."""
+    """Return the request to put a remote account into a collection. A FeatureRequest has no `actor`: receivers treat its signer
+    as the actor.
+    """
     instrument = collection.object_uri
     activity = {"id": uri, "type": "FeatureRequest", "instrument": instrument, "object": account_uri}
     return with_context(activity, ["FeatureRequest"])

@@ -157,7 +157,7 @@ def _may_quote(post: Post) -> list[str]:
 
 
 def _quote(post: Post, body: PostBody) -> dict[str, Any]:
-    """Return the members that name the quoted post: the one of FEP-044f, and older ones."""
+    """Return the members that name the quoted post: `quote` (FEP-044f) and two older members with the same id."""
     if body.quote is None:
         return {}
     quoted = post.quoted
@@ -170,7 +170,7 @@ def _quote(post: Post, body: PostBody) -> dict[str, Any]:
 
 
 def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
-    """Return the id of the authorization of an accepted quote, which the server of the quoted author has issued."""
+    """Return the id of the authorization that the quoted author's server has issued for an accepted quote, or None."""
     if post.quote_state != QuoteState.ACCEPTED:
         return None
     quoted, approval_uri = post.quoted, quote["approval_uri"]
@@ -185,7 +185,7 @@ def _approval(body: PostBody) -> dict[str, Any]:
         return {}
     own = authorization_uri(body.approval["author_uri"], Interaction.REPLY, body.approval["id"])
     uri = body.approval["approval_uri"] or own
-    # GoToSocial up to 0.20 reads the second member.
+    # GoToSocial up to 0.20 reads `approvedBy`.
     return {"replyAuthorization": uri, "approvedBy": uri}
 
 

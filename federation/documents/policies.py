@@ -24,8 +24,8 @@ def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:
     ids of the mentioned accounts, which may always reply.
 
     If any rule is limited, all are written: GoToSocial up to 0.19 treats a missing rule as a refusal. Each rule is written
-    under its newer and its older member names. There is no collection of mutual followers: the rules say that followers need
-    approval, and mutual followers get it immediately.
+    under its newer and its older member names. There is no collection of mutual followers that a rule could name: the rules say
+    that followers need approval, and mutual followers get the approval immediately.
     """
     rules: dict[str, Any] = {}
     if not post.interaction_policy & ~PENDING:

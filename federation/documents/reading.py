@@ -204,7 +204,9 @@ def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
 
 
 def time_of(value: Any) -> datetime | None:
-    """Return a time in the format of RFC 3339 (in any case, also with "UTC") or RFC 2822; None if it cannot be read."""
+    """Return a time in the format of RFC 3339 (in upper or lower case, even with "UTC" at the end) or RFC 2822; None if it
+    cannot be read.
+    """
     if not isinstance(value, str) or len(value) > 64:
         return None
     try:

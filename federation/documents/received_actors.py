@@ -29,8 +29,9 @@ KEYS_LIMIT: Final = 10
 
 @dataclass(frozen=True)
 class ReceivedActor:
-    """An actor document, typed and with limited lengths. `profile` has no domain: only WebFinger can confirm the address, which
-    `acct` may claim. `key_reference` is the id of a key that is not embedded, `moved_to` the id of another actor.
+    """An actor document, typed and with limited lengths. `profile` has no domain: `acct` is the address that the document
+    claims, which only WebFinger can confirm. `key_reference` is the id of a key that is not embedded, `moved_to` the id of
+    another actor.
     """
 
     profile: RemoteProfile
@@ -132,8 +133,9 @@ def _feature_policy(value: Any, followers: str | None) -> str | None:
 
 
 def _collection_address(value: Any) -> str:
-    """Return the address of an inbox or a collection; empty for the public collection and for an address of this server. A post
-    that mentions a group is also addressed to the group's followers collection, so that must be neither of these.
+    """Return the address of an inbox or a collection; empty for the public collection and for an address of this server.
+    Otherwise a group could name the public collection as its followers collection, and posts that mention the group would
+    become public.
     """
     address = reading.web_uri(value)
     if address is None or address in PUBLIC_NAMES or reading.same_origin(address, links.web_url()):

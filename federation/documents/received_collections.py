@@ -30,7 +30,9 @@ def is_featured_collection(document: Any) -> bool:
 
 
 def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollection:
-    """Read a collection of accounts. Raises Rejected for another owner's collection, and for one without an id or a name."""
+    """Read a collection of accounts. Raises Rejected for another owner's collection, and for a collection without an id or a
+    name.
+    """
     uri = reading.web_uri(document.get("id"))
     if uri is None or not is_featured_collection(document):
         raise Rejected(Reason.NO_COLLECTION_OF_PEOPLE)

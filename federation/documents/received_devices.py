@@ -12,7 +12,7 @@ from federation.documents.received_collections import items_of
 from federation.reasons import Reason, Rejected
 
 DEVICES_LIMIT: Final = 100
-"""Maximum number of devices that are read of one account; further devices are ignored."""
+"""Maximum number of devices that are read for one account; further devices are ignored."""
 FRANKING_LIMIT: Final = 8192
 _INT32: Final = 2**31
 
@@ -60,7 +60,7 @@ def is_encrypted_message(document: Mapping[str, Any]) -> bool:
 
 
 def read_message(document: Mapping[str, Any]) -> ReceivedMessage:
-    """Return an encrypted message. Raises Rejected when one of its parts is missing, of another type or too long."""
+    """Return an encrypted message. Raises Rejected when a part of the message is missing, too long, or of the wrong type."""
     device_ids = [_part(document, name).get("deviceId") for name in ("attributedTo", "to")]
     sender, target = (_text(name, DEVICE_TEXT_LIMIT) for name in device_ids)
     digest, kind = _part(document, "digest"), document.get("messageType")

@@ -29,8 +29,8 @@ _NO_TYPE: Final = frozenset(
 
 @dataclass(frozen=True)
 class OfferedFile:
-    """A representation of a file in a document: `item` is the attachment, `link` the Link to this representation. Both contain
-    only the address if the document gives only an address.
+    """A representation of an attached file: `item` is the attachment, and `link` is the Link to this representation. If the
+    document gives only an address, both contain nothing else.
     """
 
     url: str
@@ -41,12 +41,12 @@ class OfferedFile:
 
 
 def offered_file(value: Any) -> OfferedFile | None:
-    """Return the file in an attachment, which may be an object with several addresses or an address alone: the first file of a
-    known type, or else the first file.
+    """Return the first file of a known type in an attachment, or else its first file. The attachment may be an object with
+    several addresses, or a single address.
 
-    Its media type is that of the Link, or else of the object, or else of the file extension. Without these, the object's type
-    (such as Image) determines the kind of file, or else the kind is unknown until the file is copied. A Link without any of
-    these leads to a page (`linked_page`).
+    The media type is stated by the Link, or else by the object, or else derived from the file extension. Without a media type,
+    the object's type (such as Image) determines the kind of file, or else the kind is unknown until the file is copied. An
+    attachment of the type Link without a media type leads to a page (`linked_page`).
     """
     offered = [file for file in _offered_files(value) if file.content_type or "Link" not in reading.kinds_of(file.item)]
     return next((file for file in offered if file.type != MediaType.UNKNOWN), offered[0] if offered else None)
@@ -54,7 +54,7 @@ def offered_file(value: Any) -> OfferedFile | None:
 
 def linked_page(value: Any) -> str | None:
     """Return the address of the page that an attachment links to (FEP-8967); None for any other attachment. Mastodon from 4.7
-    on names the link of the preview in this way, Lemmy and PieFed the page that a post is about.
+    on attaches the previewed link in this way; Lemmy and PieFed attach the page that a post is about.
     """
     if not isinstance(value, Mapping) or "Link" not in reading.kinds_of(value) or offered_file(value) is not None:
         return None
@@ -92,7 +92,7 @@ def read_file(value: Any) -> RemoteFile | None:
         return None
     item = file.item
     preview = picture_of(item.get("icon"))
-    # A blurhash is 6 to 166 characters for up to 9 by 9 components.
+    # A blurhash has up to 9 by 9 components, and therefore 6 to 166 characters.
     blurhash = item.get("blurhash")
     plausible = (
         isinstance(blurhash, str) and 6 <= len(blurhash) <= 166 and blurhash.isascii() and blurhash.isprintable()

@@ -37,7 +37,7 @@ TAGS_LIMIT: Final = 100
 OPTION_LENGTH: Final = 400
 # In order of precedence (contract, federation section 5).
 _QUOTES: Final = ("quote", "_misskey_quote", "quoteUrl", "quoteUri")
-# Full names of the terms above: a Link in the tags with one of these relations is a quote.
+# Full names of the terms above. A Link in `tag` is a quote if its `rel` is one of these names.
 _QUOTE_RELATIONS: Final = frozenset(
     {
         "https://w3id.org/fep/044f#quote",
@@ -79,7 +79,7 @@ class ReceivedNote(AuthorColumns):
     quote_authorization: str | None = None
     automatic_approval: list[str] = field(default_factory=list)
     manual_approval: list[str] = field(default_factory=list)
-    # Who may favourite, reply to and boost the post; read when its author is known.
+    # Who may favourite, reply to and boost the post: the `interactionPolicy` as received (`policies.read_policy` reads it).
     interaction_policy: Any = None
     poll: RemotePoll | None = None
     # The ids of the first replies that the post lists, if they are on the post's own server.
@@ -100,7 +100,7 @@ class ReceivedNote(AuthorColumns):
 
 
 def is_note(document: Any) -> bool:
-    """Tell whether a document has a type that is stored as a post, and is not a vote in a poll, whose type is Note too."""
+    """Tell whether a document is stored as a post. A vote in a poll is not stored as a post, although its type is Note."""
     return isinstance(document, Mapping) and reading.kind_of(document, TYPES) is not None and not is_vote(document)
 
 

@@ -19,7 +19,7 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def digest_of(uris: Iterable[str]) -> str:
-    """Return the digest of a set of followers: the exclusive or of the SHA-256 of each id, in hexadecimal."""
+    """Return the digest of a set of followers: the XOR of the SHA-256 hashes of their ids, in hexadecimal."""
     total = 0
     for uri in uris:
         total ^= int.from_bytes(hashlib.sha256(uri.encode()).digest())

@@ -76,8 +76,10 @@ def remove(incoming: Incoming, target: str) -> None:
 
 
 def end(incoming: Incoming) -> bool:
-    """Delete a collection of the actor, or withdraw its consent to be in one; return False if the activity is about neither."""
-    # Nearly all Deletes are about posts: no queries are made for their Tombstones.
+    """Delete a collection of the actor, or withdraw the actor's consent to be in a collection; return False if the activity is
+    about neither.
+    """
+    # Nearly all Deletes are about posts, and embed a Tombstone: these need no queries here.
     if "Tombstone" in kinds_of(incoming.object):
         return False
     return revoke(incoming) or delete(incoming)
@@ -90,7 +92,7 @@ def delete(incoming: Incoming) -> bool:
 
 def handle_request(incoming: Incoming) -> None:
     """Answer a request to put a local account into a collection, according to the account's policy. An account that has left
-    the collection before is not put into it again.
+    the collection is not added again.
     """
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     collection_uri = web_uri(incoming.document.get("instrument"))

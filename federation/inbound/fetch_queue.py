@@ -21,7 +21,7 @@ R = TypeVar("R", bound=WaitingRow)
 
 
 def _fetch(job: Job[R], act: Callable[[R], None]) -> Steps:
-    """Run the work of a row until it needs a document; fetch the document, and run the work again with it."""
+    """Run the work of a row until a document is missing; fetch the document, and run the work again with it."""
     gathered = Gathered()
     while True:
         try:

@@ -28,7 +28,7 @@ _REASONS: Final = ("content", "summary")
 # URL of a local profile with the domain in its path, as clients build it for remote profiles.
 _PERSON_WITH_DOMAIN: Final = re.compile(r"(/@[A-Za-z0-9_.-]+)@[^/]+")
 OBJECTS_LIMIT: Final = 100
-"""Maximum number of accounts and posts that are read from one report; further ones are ignored."""
+"""Maximum number of accounts and posts that are read from one report; the rest are ignored."""
 
 
 def handle(incoming: Incoming) -> None:
@@ -87,7 +87,9 @@ def _reported_uris(value: Any) -> Iterator[str]:
 
 
 def _own_address(uri: str) -> str:
-    """Return the address of an object of this server in the form that this server gives it; any other address unchanged."""
+    """Return the address of an object of this server in its usual form (such as `/@ada` for `acct:ada@here`); any other address
+    unchanged.
+    """
     username, _at, domain = uri.removeprefix("acct:").removeprefix("@").partition("@")
     if "/" not in uri and is_own_domain(domain):
         return profile_url(username)

@@ -19,8 +19,8 @@ _PROOF: Final = (404, 410)
 
 
 def handle(incoming: Incoming) -> None:
-    """Handle an activity that was signed by an actor other than its own: fetch its object from the object's origin, and store,
-    update or delete the object. Raises Rejected for activities that are not accepted when forwarded.
+    """Handle an activity whose signer is not its actor: fetch its object from the object's origin, and store, update or delete
+    the object. Raises Rejected for activities that are not accepted when forwarded.
     """
     uri = incoming.needed_object_uri()
     post = references.find_post_by_uri(uri)

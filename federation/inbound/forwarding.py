@@ -27,7 +27,7 @@ def forward(incoming: Incoming, status: Status) -> None:
     author's server or of a local account is exceeded, only a Delete is forwarded.
     """
     body = orjson.dumps(incoming.document)
-    # An activity without @context was part of a collection: it cannot be read alone.
+    # An activity without @context was part of a collection, and cannot be read outside of that collection.
     if incoming.uri is None or "@context" not in incoming.document or len(body) > BODY_LIMIT:
         return
     people = sharers_of(status)
@@ -38,7 +38,7 @@ def forward(incoming: Incoming, status: Status) -> None:
     if any(exceeded):
         return
     activity = OutboundActivity.objects.create(
-        # The instance actor signs the request, never a user: another server may read the document differently than this one,
+        # The instance actor signs the request, never a user: another server may read the document differently than this server,
         # and hold the signer responsible (security row 9). A user's signature would also reveal who has boosted the post.
         account=instance_actor(),
         type=incoming.kind,

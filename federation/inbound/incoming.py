@@ -34,7 +34,7 @@ class Incoming:
 
     @property
     def uri(self) -> str | None:
-        """The id of the activity, if it has one on its actor's server."""
+        """The id of the activity; None if the activity has no id on its actor's server."""
         uri = uri_of(self.document.get("id"))
         return uri if uri is not None and same_origin(uri, self.actor.uri) else None
 
@@ -44,19 +44,19 @@ class Incoming:
 
     @property
     def object(self) -> Mapping[str, Any]:
-        """The embedded object of the activity; an empty mapping when it is given by its id alone."""
+        """The embedded object of the activity; an empty mapping when the activity contains only the object's id."""
         value = first(self.document.get("object"))
         return value if isinstance(value, Mapping) else {}
 
     def needed_uri(self) -> str:
-        """Return the id of the activity. Raises Rejected when the activity has none on its actor's server."""
+        """Return the id of the activity. Raises Rejected when the activity has no id on its actor's server."""
         if self.uri is None:
             raise Rejected(Reason.NO_ACTIVITY_ID)
         return self.uri
 
     @property
     def undone_uri(self) -> str | None:
-        """The id of the activity that this Undo is about, or the id that was made for it."""
+        """The id of the activity that this Undo is about: its own id, or else the id that `made_id` gave it."""
         return self.object_uri or made_id(self.actor, self.object)
 
     def needed_or_made_uri(self) -> str:
@@ -78,12 +78,11 @@ class Incoming:
 
 
 def made_id(actor: Account, activity: Mapping[str, Any]) -> str | None:
-    """Return an id on the actor's server (security row 8) for an activity without an id: Mastodon accepts such activities as
-    well.
+    """Return an id on the actor's server (security row 8) for an activity without an id. Mastodon accepts such activities too.
 
-    Each Follow, Like or Block of the same object gets the same id, and so does each equal Flag. A boost gets a new id,
-    because the row of a deleted boost keeps its id and would make a repeated boost look like the deleted one. None for an
-    activity with an id or without an object, and for types whose answer must name the id.
+    Repeated Follows, Likes or Blocks of the same object get the same id, and so do equal Flags. A boost gets a new id, because
+    the row of a deleted boost keeps its id and would make a repeated boost look like the deleted one. None for an activity with
+    an id or without an object, and for types whose answer must name the id.
     """
     kind, target = kind_of(activity, _TYPES_WITHOUT_ID), uri_of(activity.get("object"))
     if kind == "Flag":

@@ -159,7 +159,7 @@ def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
 
 
 def _is_to_be_announced(note: received_notes.ReceivedNote, incoming: Incoming) -> bool:
-    """Tell whether an edit is handled like a new post, as for a relevant post that is at most UNKNOWN_POST_AGE old."""
+    """Tell whether an edit is handled like a new post: the post must be relevant here, and at most UNKNOWN_POST_AGE old."""
     is_young = clock.now() - note.published <= UNKNOWN_POST_AGE
     return is_young and posts.is_related(note, incoming.actor, incoming.recipient)
 
@@ -169,7 +169,7 @@ UNKNOWN_RETENTION: Final = timedelta(days=3)
 
 
 def handle_delete(incoming: Incoming) -> None:
-    """Delete the actor, one of its posts or collections, or its consent to an interaction or to be in a collection."""
+    """Delete the actor, one of its posts or collections, or its consent to an interaction or to membership in a collection."""
     if quotes.revoke(incoming) or requests.revoke(incoming) or collections.end(incoming):
         return
     if incoming.object_uri == incoming.actor.uri:
@@ -194,8 +194,8 @@ def _delete_post(incoming: Incoming) -> None:
 
 
 def delete_remote_post(uri: str, actor_uri: str) -> None:
-    """Delete the post with this id, if it is this actor's, and refuse it if it arrives again; an unknown post is refused for
-    UNKNOWN_RETENTION, because it may still be on its way.
+    """Delete the actor's post with this id, and refuse the post from then on. An unknown post is refused for UNKNOWN_RETENTION,
+    because it may still be on its way.
     """
     with transaction.atomic():
         locks.lock(f"object:{uri}")

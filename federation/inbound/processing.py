@@ -41,8 +41,8 @@ TOMBSTONE_LIFETIME: Final = timedelta(days=365)
 _BATCH_SIZE: Final = 1000
 _OUTCOME_LENGTH: Final = 500
 _COLLECTIONS: Final = {"Collection": "items", "OrderedCollection": "orderedItems"}
-# Activities that may be about several objects: GoToSocial sends a vote for several options as one Create. Of several objects
-# of a Like or a Follow only the first counts, because the id of the activity belongs to one object.
+# Types of activities that may have several objects: GoToSocial sends a vote for several options as one Create. A Like or a
+# Follow counts only for its first object, because the id of the activity belongs to one object.
 _REPEATED_KINDS: Final = frozenset({"Create", "Update", "Delete", "Undo", "Add", "Remove"})
 
 _UNPROCESSED: Final = Plan(
@@ -77,7 +77,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 
 
 def is_acted_upon(kind: str) -> bool:
-    """Tell whether activities of this type are stored and processed. Others get the same response, but are ignored."""
+    """Tell whether activities of this type are processed. Other activities get the same response, but are not even stored."""
     return kind in HANDLERS or kind in _COLLECTIONS
 
 

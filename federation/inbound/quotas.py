@@ -1,5 +1,5 @@
-"""Limits on the data stored for one actor and for one server, whatever they send (security row 61): far above what a busy
-server sends, and far below what would fill a disk.
+"""Limits on the data that is stored for one actor and for one server (security row 61): far above what a busy server sends, and
+far below what would fill a disk.
 """
 
 import threading
@@ -15,8 +15,7 @@ from social.kernel import clock
 from social.kernel.errors import RateLimited
 from social.kernel.statements import Value, rows_of
 
-#: Maximum number of unprocessed activities, and of their bytes in total: for one actor, and for all actors of one
-#: server.
+#: Maximum number and total bytes of unprocessed activities, for one actor and for all actors of one server.
 WAITING_OF_ACTOR: Final = 500
 BYTES_OF_ACTOR: Final = 8 << 20
 WAITING_OF_HOST: Final = 5_000
@@ -26,8 +25,8 @@ DAILY_OF_ACTOR: Final = 20_000
 #: Maximum number of tombstones of one actor for objects that were deleted or undone before they arrived.
 UNKNOWN_OF_ACTOR: Final = 1_000
 
-#: A process may use an eighth of the remaining room before it counts again, because counting reads all unprocessed rows. After
-#: _COUNT_PERIOD seconds it counts again in any case. Up to eight processes together stay within the limits.
+#: Counting reads all unprocessed rows. Therefore a process counts again only when it has used an eighth of the remaining room,
+#: or after _COUNT_PERIOD seconds. Up to eight processes together stay within the limits.
 _PART_OF_ROOM: Final = 8
 _COUNT_PERIOD: Final = 5.0
 _KNOWN_SENDERS: Final = 4096
@@ -59,7 +58,7 @@ class _Room:
 
 
 _lock: Final = threading.Lock()
-# Keyed by the id of an actor, or by host.
+# Keyed by the id of an actor (int) or by host (str).
 _rooms: Final[OrderedDict[int | str, _Room]] = OrderedDict()
 
 

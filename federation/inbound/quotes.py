@@ -63,8 +63,8 @@ def handle_request(incoming: Incoming) -> None:
 
 
 def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:
-    """Return the quote in the quoting post, which is stored first if it is unknown here. Raises Rejected if it is not by the
-    actor, or quotes another post.
+    """Return the quote in the quoting post; an unknown quoting post is stored first. Raises Rejected if the quoting post is not
+    by the actor, or quotes another post.
     """
     instrument = incoming.document.get("instrument")
     if find_post_by_uri(quoting_uri) is None:
@@ -83,7 +83,7 @@ def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:
 
 
 def find_answered(incoming: Incoming) -> Quote | None:
-    """Return the quote whose QuoteRequest the activity answers, or None. Raises Rejected unless the quoted author answers."""
+    """Return the quote whose QuoteRequest the activity answers, or None. Raises Rejected if another author was quoted."""
     quotes = Quote.objects.select_related("quoted_status").filter(status__local=True)
     quote = quotes.filter(request_uri=incoming.object_uri or "").first()
     if quote is None:

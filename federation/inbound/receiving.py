@@ -33,9 +33,9 @@ def receive(message: Message, recipient: Account | None = None) -> None:
     """Store a signed activity and publish ActivityReceived, unless it needs no processing or is a replay. Never call this
     function inside a transaction.
 
-    `recipient` is the account in whose inbox it arrived. Raises Rejected for an unreadable body, BadSignature, Unavailable when
-    the signer's server could not be reached, RateLimited when too many activities of the signer are unprocessed, and Forbidden
-    for a blocked server. The content of a readable document is never a reason to refuse it.
+    `recipient` is the account in whose inbox the activity arrived. Raises Rejected for an unreadable body, BadSignature,
+    Unavailable when the signer's server could not be reached, RateLimited when too many activities of the signer are
+    unprocessed, and Forbidden for a blocked server. A readable document is never refused because of its content.
     """
     parsed = reading.parse_json(message.body)
     document = parsed if isinstance(parsed, dict) else {}
@@ -45,14 +45,15 @@ def receive(message: Message, recipient: Account | None = None) -> None:
         return
     if not signers.has_signature(message):
         raise BadSignature(Reason.NOT_SIGNED)
-    # The claimed server is checked before the key is fetched: nothing is fetched from a blocked server.
+    # The server that the activity names is checked before the key is fetched: nothing is fetched from a blocked server.
     claimed = reading.origin_of(reading.uri_of(document.get("actor")) or "") or ""
     _refuse_closed({claimed})
     try:
         signed = signers.verify(message)
     except Rejected as reason:
         raise BadSignature(reason.reason, f"the signer cannot be confirmed: {reason}") from None
-    # Both are checked, because the domain of the account may differ from the host of its documents (security row 13).
+    # Host and domain are both checked, because the domain of the account may differ from the host of its documents (security
+    # row 13).
     host = quotas.host_of(signed.account.uri)
     _refuse_closed({host, signed.account.domain or ""} - {claimed})
     if kind is None or (signed.account.suspended and kind not in _TYPES_OF_SUSPENDED):
@@ -69,7 +70,7 @@ def _refuse_closed(domains: set[str]) -> None:
 
 def _is_by_unknown_actor(document: Mapping[str, Any], kind: str) -> bool:
     """Tell whether an activity is a Delete by an unknown actor, or an unknown actor's Update of itself. Thousands of these
-    arrive, and none can concern a stored post, because the authors of all stored posts are stored.
+    arrive, and cannot concern a stored post, because the authors of all stored posts are known.
     """
     actor_uri = reading.uri_of(document.get("actor"))
     if actor_uri is None or not (

@@ -22,11 +22,11 @@ from statuses.services.requests import settle_request
 
 
 def find_follower(incoming: Incoming) -> Account:
-    """Return the local account whose Follow is answered: found by the id of the Follow or, if that id is not from this server,
-    by the embedded Follow.
+    """Return the local account whose Follow is answered. The account is found by the id of the Follow or, if that id is not
+    from this server, through the embedded Follow.
 
-    Raises Rejected when no local account has sent the Follow, when it followed another account than the actor (security row
-    16), or when it was undone.
+    Raises Rejected when no local account has sent the Follow, when the Follow was of another account than the actor (security
+    row 16), or when the Follow was undone.
     """
     uri = incoming.object_uri
     for model in (FollowRequest, Follow):
@@ -103,7 +103,7 @@ def handle_reject(incoming: Incoming) -> None:
 
 def _settle_request(incoming: Incoming, *, accepted: bool) -> bool:
     """Store the answer to a local account's request, other than a Follow; return False if the activity is no such answer. An
-    acceptance must name an authorization, except that of a relay.
+    Accept must name an authorization, unless a relay sends it.
     """
     if _settle_relay(incoming, accepted=accepted):
         return True

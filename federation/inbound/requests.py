@@ -87,7 +87,9 @@ def _interact(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> 
 
 
 def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
-    """Store the reply that a ReplyRequest is about: as accepted if the policy requires no approval, or else as waiting."""
+    """Store the reply that a ReplyRequest is about: as accepted if the policy requires no approval, or else as waiting for
+    approval.
+    """
     reply = find_post_by_uri(reply_uri)
     if reply is None:
         instrument = incoming.document.get("instrument")

@@ -35,9 +35,9 @@ def _follows_of(actor: Account) -> QuerySet[Follow]:
 def synchronize_followers(actor: Account, url: str, digest: str) -> None:
     """Change the local followers of an actor to those that its server lists.
 
-    If a listed account has a pending follow request, it is accepted. A listed follow that is unknown here is ended on the
-    actor's server; a follow that is not listed is ended here. Raises Rejected when the list does not match the digest, and
-    Missing or Unavailable when it cannot be fetched; nothing is changed then.
+    A pending follow request of a listed account is accepted. A listed follow that is unknown here is ended on the actor's
+    server; a follow that is not listed is ended here. Raises Rejected when the list does not match the digest, and Missing or
+    Unavailable when it cannot be fetched; nothing is changed then.
     """
     listed = _load_listed(url)
     if synchronization.digest_of(listed) != digest:

@@ -48,7 +48,7 @@ def _undo_follow(incoming: Incoming) -> bool:
     target = row.target if row is not None else None
     if target is None:
         if is_undone(uri, incoming.actor):
-            return False  # Nothing is ended, because a newer Follow has replaced the Follow that is undone.
+            return False  # The follow remains, because a newer Follow has replaced the Follow that is undone.
         target = find_account_by_uri(uri_of(incoming.object.get("object")) or "")
     if target is None or not target.local:
         return False
@@ -77,7 +77,7 @@ def _undo_like(incoming: Incoming) -> bool:
 
 
 def _undo_announce(incoming: Incoming) -> bool:
-    """Remove a boost or the request for it; return False if none has this id, because its Announce may still arrive."""
+    """Remove a boost or the request for it; return False if no boost or request has this id: the Announce may still arrive."""
     uri = incoming.undone_uri
     boost = Status.objects.filter(account=incoming.actor, uri=uri, reblog_of__isnull=False).first()
     if boost is not None:

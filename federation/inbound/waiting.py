@@ -8,7 +8,8 @@ from collections import Counter
 from typing import Final
 
 WAIT_SECONDS: Final = 5.0
-"""Time-out of one wait: with the first and the last attempt, a request takes about as long as servers wait for a response."""
+"""Time-out of one wait. Together with the attempts before and after the wait, a request takes about as long as servers wait for
+a response."""
 PLACES_LIMIT: Final = 32
 PLACES_PER_ADDRESS: Final = 16
 

@@ -1,4 +1,4 @@
-"""Selection of remote accounts for a command, and the report about what was found for each."""
+"""Selection of remote accounts for a command, and the report about what was found for each account."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ class Selection:
 
     @classmethod
     def of(cls, named: Sequence[Account], *, domain: str, all: bool, days: int, limit: int) -> "Selection":
-        """Select the named accounts, or the `limit` accounts of one or all servers that were fetched longest ago, and not for
-        `days` days. Raises CommandError unless exactly one of `named`, `domain` and `all` is given.
+        """Select the named accounts, or the `limit` accounts of one server or of all servers whose last fetch was longest ago
+        and at least `days` days ago. Raises CommandError unless exactly one of `named`, `domain` and `all` is given.
         """
         if sum(map(bool, (named, domain, all))) != 1:
             raise CommandError(_("Name the accounts, or use --domain or --all."))
@@ -35,7 +35,9 @@ class Selection:
         return cls(list(list_known(name, unseen_for=timedelta(days=days))[:limit]), name or "*")
 
     def report(self, command: BaseCommand, outcomes: Iterable[tuple[Account, Finding]], *, brief: bool) -> None:
-        """Print a line for each account (with `brief`, for each hundredth and for deleted accounts), then the counts."""
+        """Print a line for each account, then the counts. With `brief`, print a line only for deleted accounts and every
+        hundredth account.
+        """
         counts = dict.fromkeys(Finding, 0)
         for number, (account, finding) in enumerate(outcomes, start=1):
             counts[finding] += 1

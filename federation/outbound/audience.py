@@ -33,7 +33,7 @@ SELECT m.account_id FROM statuses_mention m WHERE m.status_id IN (
    ORDER BY s.id DESC LIMIT 200)
 """  # noqa: S608 (constants)
 RECENT_PERIOD: Final = timedelta(days=2)
-# Contract, federation section 6: the mentioned accounts that follow a limited author, or have asked to.
+# Contract, federation section 6: the mentioned accounts that follow a limited author, or have asked to follow the author.
 _MENTIONED_FOLLOWERS: Final = """
 SELECT m.account_id FROM statuses_mention m WHERE m.status_id = %(status)s AND EXISTS (
   SELECT 1 FROM accounts_follow f WHERE f.account_id = m.account_id AND f.target_id = %(author)s UNION ALL
@@ -102,7 +102,7 @@ def post_inboxes(post: Post) -> set[str]:
 
 def edited_inboxes(post: Post) -> set[str]:
     """Return the inboxes to which an edit is sent: those of `post_inboxes` and, for public and unlisted posts, those of
-    accounts that have boosted, favourited or replied to the post, or voted in it.
+    accounts that have boosted, favourited or replied to the post, or voted in its poll.
     """
     if post.author.is_limited:
         return _post_inboxes(post, _MENTIONED_FOLLOWERS, *_inboxes_of_interactions(post), answered_id=None)

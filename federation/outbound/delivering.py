@@ -1,4 +1,4 @@
-"""Sends due deliveries to many hosts at once (contract, federation section 12; DESIGN "Deliveries are fair")."""
+"""Sends due deliveries to many hosts concurrently (contract, federation section 12; DESIGN "Deliveries are fair")."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence

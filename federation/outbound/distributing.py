@@ -216,7 +216,7 @@ def send_followed(events: Sequence[account_events.AccountFollowed]) -> None:
 
 
 def send_answer(events: Sequence[FollowAnswerDue]) -> None:
-    """Send an Accept or Reject of each Follow that changed nothing here; no Accept if it was undone or replaced meanwhile."""
+    """Send an Accept or Reject of each Follow that changed nothing here; no Accept if the Follow was undone or replaced."""
     for event, account, follower in load_pairs(events, "account_id", "follower_id"):
         follow = Follow.objects.filter(account=follower, target=account).first()
         if account.local and not (event.accepted and (follow is None or follow.uri != event.uri)):

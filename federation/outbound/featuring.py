@@ -110,7 +110,7 @@ def send_feature_requests(events: Sequence[account_events.CollectionItemAdded]) 
 
 
 def send_feature_answers(events: Sequence[FeatureAnswerDue]) -> None:
-    """Send an Accept or Reject of each FeatureRequest; a Reject also if the consent was withdrawn in the meantime."""
+    """Send an Accept of each FeatureRequest whose item is accepted now, and a Reject of each other FeatureRequest."""
     agreed = CollectionItem.objects.filter(id__one_of=[event.item_id for event in events], state=ItemState.ACCEPTED)
     accepted = set(agreed.values_list("id", flat=True))
     for event, account, actor in load_pairs(events, "account_id", "actor_id"):

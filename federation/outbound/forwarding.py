@@ -15,7 +15,8 @@ def send_forwarded(events: Sequence[ForwardingDue]) -> None:
     """Send each activity unchanged to the servers of the followers of the accounts that `sharers_of` finds, except to the
     server of the post's author.
 
-    An Update replaces waiting Updates of the post; after the deletion of the post, all its waiting activities are replaced.
+    An Update replaces waiting Updates of the post. Once the post is deleted, the activity replaces all waiting activities about
+    the post.
     """
     activities = OutboundActivity.objects.filter(id__one_of=[event.activity_id for event in events]).in_bulk()
     statuses = Status.objects.select_related("account").filter(id__one_of=[event.status_id for event in events])

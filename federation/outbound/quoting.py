@@ -51,8 +51,8 @@ def send_quote_answers(events: Sequence[QuoteAnswerDue]) -> None:
 
 def send_revoked(events: Sequence[QuoteSettled]) -> None:
     """Send a Delete of the authorization of each quote that the author of a local post has revoked, to every server where the
-    quoting post may have arrived. If everybody may read the quoting post, which the Delete names, also send it to the servers
-    where the quoted post may have arrived.
+    quoting post may have arrived. If everybody may read the quoting post, also send the Delete, which names that post, to the
+    servers where the quoted post may have arrived.
     """
     revoked = _quotes(
         id__one_of=[event.quote_id for event in events], state=QuoteState.REVOKED, quoted_status__local=True

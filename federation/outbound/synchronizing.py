@@ -1,4 +1,6 @@
-"""Sends each server the digest of its followers of a local account, and ends follows that only it knows (FEP-8fcf)."""
+"""Sends each server the digest of a local account's followers on that server, and ends follows that only the other server knows
+(FEP-8fcf).
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

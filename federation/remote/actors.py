@@ -56,15 +56,15 @@ def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
     """Fetch a remote account again. Raises the errors of `fetch_actor`."""
     fetched = fetch_actor(account.uri, deadline=deadline)
     if fetched.id != account.id:
-        # The old id now leads to another actor. The account counts as fetched all the same, so that the fetch is not repeated
+        # The old id now leads to another actor. The old account still counts as fetched, so that the fetch is not repeated
         # immediately.
         record_fetch(account.id)
     return fetched
 
 
 def refresh_if_stale(uri: str) -> None:
-    """Fetch a remote account that was not fetched for a day. After a failure it is not fetched until the next day; an account
-    that was deleted on its server is ended here (`end_actor`). Raises Unavailable when its server could not be reached.
+    """Fetch a remote account that was not fetched for a day. After a failure the account is not fetched until the next day. An
+    account that was deleted on its server is ended here (`end_actor`). Raises Unavailable when the server could not be reached.
     """
     account = Account.objects.filter(uri=uri).exclude(domain=None).first()
     if account is None or not remote_accounts.is_stale(account):
@@ -128,11 +128,11 @@ def _store_fetched(received: ReceivedActor, deadline: float, *, follow_move: boo
 
 
 def find_successor(uri: str, target_uri: str, *, deadline: float = DEADLINE, may_fetch: bool = True) -> Account:
-    """Return the account that the actor `uri` has moved to, which must list the actor in its `alsoKnownAs` (contract,
-    federation section 15). With `may_fetch`, it is fetched if it is unknown here or did not list the actor before.
+    """Return the account that the actor `uri` has moved to. The new account must list the actor in its `alsoKnownAs` (contract,
+    federation section 15). With `may_fetch`, the new account is fetched if it is unknown here or did not list the actor before.
 
-    Raises Rejected when it does not list the actor, the errors of `fetch_actor`, and Unavailable when it was fetched a moment
-    ago.
+    Raises Rejected when the new account does not list the actor, Unavailable when the new account was fetched a moment ago, and
+    the errors of `fetch_actor`.
     """
     if target_uri == uri:
         raise Rejected(Reason.MOVE_TO_ITSELF)

@@ -17,8 +17,8 @@ from social.kernel import clock, links, locks
 from social.kernel.errors import Conflict
 
 PAGES: Final = 5
-"""Maximum number of pages that are read of an account's list of collections: enough for all collections that are stored, at
-five per page.
+"""Maximum number of pages that are read from an account's list of collections. At five collections per page, this is enough for
+all collections that are stored of one account.
 """
 COLLECTIONS_PER_PAGE: Final = 20
 _SHOWN_STATES: Final = (ItemState.PENDING, ItemState.ACCEPTED)
@@ -81,8 +81,8 @@ def read_collections(actor_uri: str) -> None:
     """Store the collections that an account's server lists, and delete its other collections. Raises the errors of
     `fetch_collection`.
 
-    Two kinds of unlisted collections are kept: new ones, which a cached list may lack, and those that contain local accounts,
-    whose consent is still valid.
+    Two kinds of unlisted collections remain: new collections, which a cached list may lack, and collections that contain local
+    accounts, whose consent is still valid.
     """
     owner = Account.objects.filter(is_present(), uri=actor_uri, domain__isnull=False).first()
     if owner is None or not owner.featured_collections_url:

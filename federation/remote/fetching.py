@@ -1,8 +1,8 @@
 """Fetches documents from their origin, and decides which of them to trust.
 
-Code that works on remote documents is written as if they were available. In background work, the first missing document raises
-Awaited; the queue fetches it on the network loop, without a waiting thread, and runs the work again with the response. The work
-is idempotent, because it repeats its writes. In a web request, a fetch blocks instead.
+Code that works on remote documents is written as if the documents were available. In background work, the first missing
+document raises Awaited; the queue fetches it on the network loop, without a waiting thread, and runs the work again with the
+response. The work must be idempotent, because its writes are repeated. In a web request, a fetch blocks instead.
 """
 
 from collections.abc import Iterator, Sequence
@@ -116,9 +116,10 @@ class Missing(Rejected):
 def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | None = None) -> dict[str, Any]:
     """Return the document with this id from its own server; the request is signed by `signer`, or else by this server.
 
-    A document with another id than `uri` is fetched once more by that id, which the response must have. After redirects, the
-    server that answered must be the server of the id. A collection needs no id, because it is read only at the address that its
-    owner names. Raises Missing, Rejected, and Unavailable when the server could not be reached or failed.
+    If the document has another id than `uri`, the document is fetched again at that id, and the second response must have the
+    same id. After redirects, the server that answered must be the server of the id. A collection needs no id, because it is
+    read only at the address that its owner names. Raises Missing, Rejected, and Unavailable when the server could not be
+    reached or failed.
     """
     document, url = _get(uri, deadline, signer)
     name = uri_of(document)

@@ -71,7 +71,7 @@ class RemoteAddresses:
 
 
 def find_remote(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> Account | None:
-    """Return the account with this address, as its server states it; None if there is none or the server does not answer."""
+    """Return the account with this address; None if its server knows no such account or does not answer."""
     try:
         return look_up_account(username, domain, deadline=deadline)
     except (Rejected, KernelError) as error:
@@ -88,7 +88,7 @@ def look_up_account(username: str, domain: str, *, deadline: float = LOOKUP_SECO
     except webfinger.OwnAddress as own:
         return by_address([(own.username, None)]).get((own.username.lower(), None))
     account = find_or_fetch(address.actor_uri, deadline=deadline)
-    # An account that is known by another address may have been given this one since it was fetched.
+    # The address of a known account may have changed since the account was fetched.
     if is_stale(account) or (not _has_address(account, address) and may_refresh(account)):
         account = refresh(account, deadline=deadline)
     return account if _has_address(account, address) else None
@@ -165,7 +165,7 @@ def _seconds_left(end: float) -> float:
 
 
 def _document_of(response: Response) -> str | None:
-    """Return the address of the ActivityPub document that a page links to, in its `Link` header or in itself."""
+    """Return the address of the ActivityPub document that a page links to, in its `Link` header or in its HTML."""
     header = ", ".join(response.headers.getall("Link", []))
     html = response.body[:_HEAD].decode("utf-8", "replace")
     links = [{"href": address} | _attributes(rest) for address, rest in _HEADER_LINK.findall(header)]

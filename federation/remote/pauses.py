@@ -15,8 +15,8 @@ PAUSE_SECONDS: Final = 300
 WRONG_KEY_SECONDS: Final = 60
 _REFUSED: Final = b"refused"
 _UNREACHABLE: Final = b"unreachable"
-# An unreachable server costs the most, and a single attempt uses up the allowance. An answer "no such key" costs little, and
-# some requests of a large server come from deleted accounts, so that a single such answer must not block the server.
+# Waiting for an unreachable server costs the most: one such fetch uses up the allowance. The answer "no such key" uses up a
+# third of the allowance: this answer costs little, and large servers send some requests of deleted accounts.
 _ALLOWANCE: Final = 3
 
 

@@ -261,9 +261,9 @@ def compose_received(
 def _mentioned_ids(note: ReceivedNote, author: Account, accounts_by_uri: Mapping[str, Account]) -> list[str]:
     """Return the ids of the accounts that the tags of a post mention, each once.
 
-    Some servers use the pages of accounts in the tags and their ids in the addressing. A page stands for the known account with
-    this page, or else for the addressed unknown account of the same server, if there is exactly one. An address for which
-    neither is found is returned unchanged.
+    Some servers name accounts by their pages in the tags, and by their ids in `to` and `cc`. A page is replaced by the id of
+    the known account with this page, or else of the only addressed unknown account on the same server. Without such an account,
+    the page is returned unchanged.
     """
     by_page = {account.url: uri for uri, account in accounts_by_uri.items()}
     others = [uri for uri in note.addressed if uri not in accounts_by_uri and uri != author.followers_url]

@@ -111,7 +111,7 @@ def _links_back(link: str, account: Account) -> bool:
     try:
         page = get(link, accept=PAGE_TYPES, deadline=DEADLINE)
     except Awaited as awaited:
-        # The fetch of the page would be next: it is counted, because any number of profiles may link to one server (security
+        # The page is fetched next. These fetches are counted, because any number of profiles may link to one server (security
         # row 71).
         if not may_look_up(awaited.host):
             return False

@@ -1,4 +1,4 @@
-"""Resolves the ids in documents to local objects and to known remote ones, and checks which ids are taken."""
+"""Resolves the ids in documents to local objects and known remote objects, and checks which ids are taken."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -50,7 +50,9 @@ def _posts() -> QuerySet[Status]:
 
 
 def find_post_by_uri(uri: str) -> Status | None:
-    """Return the post (or boost) with this id, even if deleted; a local post also by the id of its activity and by its page."""
+    """Return the post (or boost) with this id, even if deleted. A local post is also found by the id of its activity and by its
+    page.
+    """
     if not links.is_own(uri):
         return _posts().filter(uri=uri).first()
     match = _LOCAL_POST.match(urlsplit(uri).path)
@@ -116,8 +118,8 @@ def find_owner_of_collection(uri: str) -> Account | None:
 
 
 def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:
-    """Return the accounts with these ids and the local ones with these pages, by address. One query, or two if any address is a
-    page.
+    """Return the known accounts, by address; an address is an id, or the page of a local account. One query, or two if any
+    address is a page.
     """
     unique_uris = list(uris)
     accounts_by_uri = {account.uri: account for account in _ACCOUNTS.run(uris=unique_uris)}

@@ -1,7 +1,7 @@
-"""Checks many remote accounts on their servers: refreshes them, or finds those that no longer exist.
+"""Checks many remote accounts on their servers: refreshes the accounts, or deletes accounts that no longer exist.
 
-Both yield the outcome of each account, so that a caller can show it, and can stop. A server that does not answer is asked only
-once in a run.
+Both functions yield the outcome for each account, so that a caller can show the outcomes and can stop. A server that does not
+answer is asked only once in a run.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -39,7 +39,9 @@ def request_posts(uris: Iterable[str], *, named_by: str, remaining: int) -> None
 
 
 def request_people(uris: Sequence[str], *, named_by: str) -> None:
-    """Request the first PEOPLE_OF_POST unknown accounts that the post `named_by` mentions, within its server's limit."""
+    """Request the first PEOPLE_OF_POST unknown accounts that the post `named_by` mentions, within the limit (MENTIONED) of that
+    post's server.
+    """
     server, fetches = origin_of(named_by) or "", []
     for uri in dict.fromkeys(uris[:PEOPLE_OF_POST]):
         fetch = _fetch(FetchKind.PERSON, uri, named_by=named_by)
@@ -171,7 +173,7 @@ def may_look_up(host: str) -> bool:
 
 
 def _fetch(kind: FetchKind, uri: str, *, place: str = "", named_by: str = "", **values: Any) -> Fetch:
-    """Return the row for a fetch of `uri`, which the document `named_by` names, from the server of `place` (or of `uri`)."""
+    """Return the row for a fetch of `uri` from the server of `place` (or of `uri`); the document `named_by` refers to `uri`."""
     host = origin_of(place or uri) or ""
     return Fetch(kind=kind, uri=uri, host=host, wanted_by=_other_server(named_by, host), **values)
 

@@ -111,7 +111,9 @@ def begin_purge(*, by: Staff, domain: str) -> None:
 
 
 def go_on_purging(events: Sequence[ServerPurgeDue]) -> None:
-    """React to ServerPurgeDue, whose permission was checked: purge the next accounts, and publish it again if any remain."""
+    """React to ServerPurgeDue: purge the next accounts, and publish the event again if accounts may remain. `begin_purge` has
+    checked the permission.
+    """
     for event in events:
         by = replace(OPERATOR, account_id=event.account_id or None, name=event.name)
         for number, _account in enumerate(purge_server(by=by, domain=event.domain), start=1):

@@ -1,4 +1,4 @@
-"""Finds out who passes posts on: local accounts that have shared a remote post, and relays."""
+"""Finds the accounts that pass posts on: local accounts that have shared a remote post, and relays."""
 
 from accounts.models import Account
 from federation.documents.reading import same_origin

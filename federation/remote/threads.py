@@ -45,7 +45,7 @@ class RemoteThreads:
         walk = ThreadWalk.objects.filter(status_id=status_id).first()
         if walk is None:
             return None
-        # Servers that have failed are asked once more, perhaps much later, so that a client does not wait for them.
+        # A client need not wait for servers that have failed: their next attempt may be much later.
         failing = Host.objects.filter(queue=ThreadStep.queue, name=OuterRef("host"), failures__gt=0, retry_at__gt=Now())
         running = walk.steps.filter(~Exists(failing), dead_at=None, attempts=0).exists()
         if not running and clock.now() - walk.begun_at > CRAWL_INTERVAL:
@@ -55,8 +55,8 @@ class RemoteThreads:
 
 @transaction.atomic
 def _begin(status_id: int, account_id: int) -> bool:
-    """Start to crawl a thread for a local account. Return False for a private post, for one younger than YOUNG_POST_AGE, within
-    CRAWL_INTERVAL after the last crawl, and if the account has started too many crawls.
+    """Start to crawl a thread for a local account. Return False for a private post, for a post younger than YOUNG_POST_AGE,
+    within CRAWL_INTERVAL after the last crawl, and if the account has started too many crawls.
 
     Asks the servers of the post and of its known replies, because each server knows the replies to its own posts best.
     """

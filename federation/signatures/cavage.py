@@ -87,8 +87,8 @@ def parse(header: str) -> CavageSignature:
 def verify(signature: CavageSignature, message: Message, public_key_pem: str, now: datetime) -> None:
     """Raise BadSignature unless the signature covers all required parts, has not expired, and matches the key and the request.
 
-    The target is accepted in each of the encodings that `message` yields, with and without its query: some servers sign it
-    without.
+    The target is accepted in each of the encodings that `message` yields, with and without its query: some servers sign the
+    target without the query.
     """
     _check_cover(signature, message)
     # An unsigned `expires` may have been added on the way: it can shorten the lifetime of the signature (section 2.1.5
@@ -117,7 +117,7 @@ def _check_cover(signature: CavageSignature, message: Message) -> None:
     if not covered & {"digest", "(request-target)"}:
         raise BadSignature(Reason.NOTHING_SIGNED)
     if message.method != "POST" and not covered >= {"host", "(request-target)"}:
-        # The digest of an empty body does not identify the document; HEAD requests must sign the same parts as GET requests.
+        # GET and HEAD requests must sign the target, because the digest of an empty body does not identify the document.
         raise BadSignature(Reason.TARGET_UNSIGNED)
     if message.method == "POST":
         if "digest" not in covered:
@@ -150,7 +150,7 @@ def _unix(value: str | None) -> datetime | None:
     if value is None:
         return None
     try:
-        # The draft allows whole numbers only (section 2.1.4); some senders write decimals, which are cut off.
+        # The draft allows whole numbers only (section 2.1.4); some senders add decimals, which are cut off.
         return datetime.fromtimestamp(int(_DECIMALS.sub("", value)), UTC)
     except (ValueError, OverflowError, OSError):
         raise BadSignature(Reason.TIME_UNREADABLE) from None

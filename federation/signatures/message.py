@@ -34,7 +34,7 @@ class WrongKey(BadSignature):
 
 
 class MalformedDigest(BadSignature):
-    """A malformed `Content-Digest`: 400."""
+    """Refusal (400) of a malformed `Content-Digest`."""
 
 
 @dataclass(frozen=True)

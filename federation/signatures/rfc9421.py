@@ -1,4 +1,4 @@
-"""HTTP signatures by RFC 9421, limited to the parts that other servers use (contract, federation section 10)."""
+"""HTTP signatures according to RFC 9421, limited to the parts that other servers use (contract, federation section 10)."""
 
 import base64
 import contextlib
@@ -34,7 +34,9 @@ _REQUIRED_COMPONENTS: Final = frozenset({"@method", "@target-uri"})
 
 @dataclass(frozen=True)
 class MessageSignature:
-    """The only signature of a message: its key, its time, and the components that it covers."""
+    """The signature of a message: its key, its time, and the components that it covers. A message with several signatures is
+    refused.
+    """
 
     key_id: str
     signature: str

@@ -159,7 +159,7 @@ def _outbox_page(request: HttpRequest, uri: str, posts: QuerySet[Status]) -> dic
 
 @negotiation.reads
 def featured(request: HttpRequest, username: str) -> HttpResponse:
-    """`/users/:username/collections/featured`: pinned posts (followers-only ones as ids); none for a blocked signer."""
+    """`/users/:username/collections/featured`: pinned posts (followers-only posts as ids); none for a blocked signer."""
     account, reader_id = find_local_account(username), reader_id_of(request)
     pins = Pin.objects.filter(account=account).order_by("-id")
     if reader_id is not None and relations.load_relations(reader_id, [account.id]).is_blocked_by(account.id):

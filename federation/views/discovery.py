@@ -62,7 +62,7 @@ def _find(resource: str) -> tuple[Account | None, bool]:
         resource = f"{scheme.lower()}://{host.lower()}{slash}{path}"
         try:
             parts = urlsplit(resource)
-        except ValueError:  # e.g. a bracket that no IPv6 address closes
+        except ValueError:  # for example, an IPv6 address without its closing bracket
             return None, False
         if resource == instance_actor_uri() or (links.is_own(resource) and parts.path in ("", "/", "/about/more")):
             return instance_actor(), True

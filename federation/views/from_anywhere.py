@@ -1,8 +1,8 @@
 """Pages on which visitors enter the address of their account on another server, to follow an account or act on a post from that
 server.
 
-The visitor's server names the page to continue on (WebFinger, the relation `SUBSCRIBE`). It is shown as a link with its host:
-there is no redirect to another server (security row 30).
+The visitor's server names the page to continue on (WebFinger, the relation `SUBSCRIBE`). The visitor is shown a link to that
+page, with its host: there is no redirect to another server (security row 30).
 """
 
 import logging

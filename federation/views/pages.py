@@ -139,8 +139,8 @@ def remote_post(request: HttpRequest, acct: str, id: str) -> HttpResponseBase:
 
 
 def _add_documents(response: HttpResponseBase, account: Account, uri: str = "") -> None:
-    """Add a `Link` header with the addresses of the account's WebFinger document and of the ActivityPub document, `uri` or else
-    the account's (contract, federation section 1).
+    """Add a `Link` header with the address of the account's WebFinger document and the id of the ActivityPub document: `uri`,
+    or else the account's id (contract, federation section 1).
     """
     resource = quote(f"acct:{account.username}@{settings.LOCAL_DOMAIN}", safe="")
     response.headers["Link"] = (

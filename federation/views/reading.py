@@ -90,8 +90,8 @@ def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tupl
     the reader's server may read no more than anonymous readers (behaviours section 7).
     """
     number = require_found(parse_id(status_id))
-    # The signer is determined before the post: if the key were fetched for a private post but not for a missing one, that would
-    # reveal which of the two it is (security row 60).
+    # The signer is determined before the post is looked up. If the signer's key were fetched only when the post exists, the
+    # delay would reveal that a private post exists (security row 60).
     viewer_id = reader_id_of(request)
     try:
         post = find_post(number, viewer_id)

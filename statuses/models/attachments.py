@@ -120,7 +120,7 @@ OPTIONS_LIMIT = 500
 class Poll(models.Model):
     """The poll of `status`. `tallies` are the votes for each of the `options`, `voters_count` the number of voters, None if a
     remote poll does not report it. A remote poll may have no `expires_at`. At `announce_at`, new votes in a local poll are sent
-    to other servers; it is None if there are no new votes.
+    to other servers; `announce_at` is None if there are no new votes.
     """
 
     id = SnowflakeField(primary_key=True)

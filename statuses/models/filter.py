@@ -14,7 +14,7 @@ KEYWORD_LIMIT = 512
 
 
 class FilterAction(models.TextChoices):
-    """Action of a client on a post that matches."""
+    """Ways in which a client treats a matching post."""
 
     WARN = "warn"
     HIDE = "hide"
@@ -61,7 +61,7 @@ class FilterKeyword(models.Model):
 
 
 class FilterStatus(models.Model):
-    """A post that a filter matches whatever its text; boosts of that post match as well."""
+    """A post that a filter matches regardless of the post's text; boosts of that post match as well."""
 
     id = SnowflakeField(primary_key=True)
     filter = models.ForeignKey(Filter, on_delete=models.CASCADE, related_name="statuses", db_index=False)

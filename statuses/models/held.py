@@ -48,7 +48,7 @@ class HeldPost(models.Model):
     created_at = models.DateTimeField(default=clock.now)
     approved_at = models.DateTimeField(null=True)
     version: str = ""
-    """Digest of the post and its files as they were read with this object; `statuses.services.moderating` sets it."""
+    """Digest of the post and its files at the time when this object was read; `statuses.services.moderating` computes it."""
 
     class Meta:
         verbose_name = _("held post")

@@ -10,7 +10,9 @@ from statuses.models.status import Status
 
 
 class Favourite(models.Model):
-    """Favourite of `status` (never a boost) by `account`, at most one. `uri` is the id of a remote Like, else NULL."""
+    """Favourite of `status` (never a boost) by `account`, who can favourite a post only once. `uri` is the id of a remote Like,
+    else NULL.
+    """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="favourites", db_index=False)
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="favourites", db_index=False)
@@ -32,7 +34,7 @@ class Favourite(models.Model):
 
 
 class Bookmark(models.Model):
-    """Bookmark of `status` (never a boost) by `account`, at most one. Only `account` sees it."""
+    """Bookmark of `status` (never a boost) by `account`, who can bookmark a post only once. Visible only to `account`."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="bookmarks", db_index=False)
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="bookmarks")

@@ -30,9 +30,9 @@ class RequestState(models.TextChoices):
 
 class InteractionRequest(models.Model):
     """Request of `account` to favourite, reply to or boost `status`, with the decision of the post's author. `answer` is the
-    reply, which only the two authors can read until it is approved. It then gets `visibility`, as does a boost, and addresses
-    the accounts in `mentioned_ids`, of which its text does not mention those in `silent_ids`. `uri` is the id of a remote
-    interaction, `request_uri` the id of the activity that requests it, and `approval_uri` that of another server's
+    reply, which only the two authors can read until it is approved. An approved reply or boost gets `visibility`. An approved
+    reply addresses the accounts in `mentioned_ids`; its text does not mention the accounts in `silent_ids`. `uri` is the id of
+    a remote interaction, `request_uri` the id of the activity that requests it, and `approval_uri` the id of another server's
     authorization.
     """
 

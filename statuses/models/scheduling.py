@@ -58,8 +58,9 @@ class IdempotencyKey(models.Model):
 
 
 class RetentionPolicy(models.Model):
-    """Automatic deletion of `account`'s posts and boosts older than `min_age` days, with exceptions, such as posts with at
-    least `min_favourites` or `min_reblogs` unless these are None. At `due_at` posts are checked again, from `after_id` on.
+    """Automatic deletion of `account`'s posts and boosts older than `min_age` days. There are exceptions, such as posts with at
+    least `min_favourites` favourites or `min_reblogs` boosts (None: no such exception). The next check is due at `due_at`, and
+    begins after the post `after_id`.
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="retention")

@@ -18,7 +18,9 @@ COLLECTIONS_LIMIT = 10
 
 
 class Written(models.Model):
-    """Columns that posts and their versions share. `text` is the source, `content` the HTML, rendered from it or sanitised."""
+    """Columns that posts and their versions share. `text` is the source. `content` is the HTML: rendered from the source or,
+    for a remote post, sanitised.
+    """
 
     text = models.TextField(default="")
     content = models.TextField(default="")
@@ -202,7 +204,8 @@ class Status(Written):
 
 class StatusStat(models.Model):
     """Counters of a post, in a separate table so that counting never rewrites the post's row; without a row they are all 0. The
-    `remote` columns are the counts that a remote post's server reported, plus later local ones; the greater count is shown.
+    `remote` columns are the counts that a remote post's server reported, plus later local interactions; the greater of the two
+    counts is shown.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")
@@ -216,7 +219,7 @@ class StatusStat(models.Model):
 
 
 class Mention(models.Model):
-    """An account that a post addresses; `silent` if the text does not mention it."""
+    """An account that a post addresses; `silent` if the text does not mention the account."""
 
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="mentions", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="mentions", db_index=False)
@@ -242,7 +245,7 @@ class UnknownMention(models.Model):
 
 
 class StatusTag(models.Model):
-    """A hashtag in a post, in the order of the text."""
+    """A hashtag in a post. The row ids follow the order of the hashtags in the text."""
 
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="status_tags", db_index=False)
     tag = models.ForeignKey(Tag, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -253,7 +256,9 @@ class StatusTag(models.Model):
 
 
 class LinkedCollection(models.Model):
-    """A collection that a post links to, in the order of the text; by `uri` if it was unknown when the post was written."""
+    """A collection that a post links to; only its `uri` is stored if the collection was unknown when the post was stored. The
+    row ids follow the order of the links in the text.
+    """
 
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="linked_collections", db_index=False)
     collection = models.ForeignKey(Collection, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)

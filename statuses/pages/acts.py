@@ -102,8 +102,8 @@ def act(request: HttpRequest, id: int) -> HttpResponse:
     """`POST /statuses/:id/act`: perform `act` on a post, and redirect (303) to the card `at` on the page `next`. Raises
     NotFound.
 
-    With `Prefer: return=minimal` (RFC 7240) there is no body: 204, 202 if the post's author is asked first, 422 if it is
-    refused.
+    With `Prefer: return=minimal` (RFC 7240) there is no body: 204, 202 if the post's author is asked first, 422 if the action
+    is refused.
     """
     user, name = signed_in(request), request.POST.get("act", "")
     minimal = request.headers.get("Prefer") == "return=minimal"

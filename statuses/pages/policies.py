@@ -1,4 +1,4 @@
-"""Form fields for who may interact with a post, and settings pages: policies of new posts, deletion of old ones."""
+"""Form fields for who may interact with a post, and settings pages: policies of new posts, and deletion of old posts."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ _NUMBER: Final = re.compile(r"[0-9]{1,10}\Z")
 
 
 class PolicyField(OpenChoiceField):
-    """Field for a kind of interaction. The value of a rule that an application has set, and that is none of the choices, is its
-    number.
+    """Field for a kind of interaction. If an application has set a rule that is not among the choices, the value of the field
+    is the rule's number.
     """
 
     def __init__(self, label: str | _StrPromise, kind: Interaction, *, blank: bool = True) -> None:
@@ -95,7 +95,7 @@ def _value_of(policy: int, kind: Interaction) -> str:
 
 
 def chosen_rules(rules: Mapping[str, int] | None) -> dict[str, str | None]:
-    """Return the values of a draft by field; None for a kind of interaction about which it says nothing."""
+    """Return the values of a draft by field; None for a kind of interaction that the draft does not mention."""
     return {
         name: _value_of(rules[kind], kind) if rules is not None and kind in rules else None
         for name, kind in POLICY_KINDS.items()

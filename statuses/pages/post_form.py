@@ -115,7 +115,7 @@ class PostForm(ServiceForm):
     )
     multiple = check_field(_("Allow several choices"))
     expires_in = _DurationField(label=_("Duration of the poll"), required=False, choices=_DURATIONS, initial="86400")
-    # Set when a local-only post that is not public is redrafted; a public one has a visibility of its own (LOCAL).
+    # Set when a local-only post that is not public is redrafted. For a public local-only post, the visibility is LOCAL instead.
     local_only = forms.BooleanField(required=False, widget=_HIDDEN)
     hide_totals = forms.BooleanField(required=False, widget=_HIDDEN)
     # Ids of the accounts that an application allows the post to mention.
@@ -128,7 +128,8 @@ class PostForm(ServiceForm):
         self.media_files = list(files)
         self.changes: dict[int, MediaChange] = {}
         self._missing: list[str] = []
-        # Options beyond the maximum are shown too: the typed text is kept, and the service reports that they are too many.
+        # Options beyond the maximum are shown too, so that no typed text is lost: the service reports that there are too many
+        # options.
         given = {**self.initial, **self.data}
         more = sorted(name for name in given if _OPTION.match(name) and given[name] and name not in _OPTIONS)
         self._options = [*_OPTIONS, *more]
@@ -221,8 +222,9 @@ class PostForm(ServiceForm):
         return range(max(0, MEDIA_LIMIT - len(self.media_files)))
 
     def details(self) -> dict[str, dict[str, Any]]:
-        """Return the state of each part of the page that can be closed: the titles of the values that are `chosen` in it, shown
-        beside its name, and whether it is `open`: if it has errors, the poll also if it has options, the files also on request.
+        """Return the state of each part of the page that can be closed. `chosen` has the titles of the values that are chosen
+        in the part, which are shown beside its name. `open` is True for a part with errors, for a poll with options, and for
+        the files on request.
         """
         wrong, sections = self.errors, self.sections()
         answers = sum(bool(self[name].value()) for name in self._options)
@@ -329,7 +331,9 @@ def _place_of(media: MediaAttachment) -> str:
 
 
 def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[str, Any]:
-    """Return the initial values of a form. A reply is by default no more public than its parent, with this `visibility`."""
+    """Return the initial values of a form. By default, a reply is no more public than its parent, whose visibility is
+    `visibility`.
+    """
     own = default_visibility(user.default_privacy, locked=user.account.locked)
     widest = [name for name, _title in AUDIENCES]
     return {
@@ -362,7 +366,7 @@ def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
         "sensitive": draft.sensitive,
         "language": draft.language,
         "quote_policy": draft.quote_approval_policy,
-        # No account has the id 0; without it, an empty list would mean that there is no limit.
+        # No account has the id 0. The id is added because an empty list would mean that there is no limit.
         "allowed_mentions": None if allowed is None else ",".join(map(str, [0, *allowed])),
         **chosen_rules(draft.interaction_policy),
     }

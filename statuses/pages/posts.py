@@ -203,7 +203,7 @@ def _page_of(entity: dict[str, Any], reader: Reader | None) -> str:
 
 
 def _covers(entity: dict[str, Any], reader: Reader | None) -> tuple[str, str]:
-    """Return why the files are covered, and the title of the filter that covers the whole post; empty without a cover."""
+    """Return why the files are covered, and the title of the filter that covers the whole post; both may be empty."""
     hidden, filter_title = "", ""
     media = reader.media if reader is not None else "default"
     if media == "hide_all":
@@ -293,7 +293,7 @@ def _poll(poll: dict[str, Any]) -> dict[str, Any]:
 
 
 def summary_of(post: dict[str, Any]) -> str:
-    """Return the text of a post in one line: its content warning if it has one; never the address of the quoted post."""
+    """Return a post's text in one line: its content warning, or else its content without the address of the quoted post."""
     content = QUOTE_FALLBACK.sub("", post["content"])
     return " ".join(visible_text(post["warning"] or plain(content)).split())
 

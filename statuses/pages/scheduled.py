@@ -114,7 +114,7 @@ def change_scheduled(request: HttpRequest, id: int) -> HttpResponse:
         refuse(request, _("Enter a date and a time."))
         return back(request, f"scheduled-{found.id}")
     try:
-        # The field shows no seconds: they stay if the time was not changed.
+        # The field shows no seconds. If the shown time was not changed, the stored time keeps its seconds.
         shown, typed = found.scheduled_at.replace(second=0, microsecond=0), form.cleaned_data["scheduled_at"]
         reschedule_status(scheduled=found, scheduled_at=found.scheduled_at if typed == shown else typed)
     except Invalid as refusal:

@@ -31,8 +31,8 @@ from statuses.policies.visibility import (
 
 
 def can_see(post: Post, viewer_id: int | None, relations: Relations, mentioned_ids: Collection[int]) -> bool:
-    """Tell whether the viewer (None for an anonymous one) may read the post. `relations` include the author and boosted author.
-    `mentioned_ids` are the accounts that the post, or the boosted post, addresses, silently or not.
+    """Tell whether the viewer (None for an anonymous viewer) may read the post. `relations` include the author and boosted
+    author. `mentioned_ids` are the accounts that the post, or the boosted post, addresses, silently or not.
     """
     original = post.original
     if original is not None:
@@ -72,7 +72,9 @@ def may_favourite(post: Post | Status, relations: Relations) -> bool:
 
 
 def may_reblog(account: Account, post: Post | Status, relations: Relations) -> bool:
-    """Tell whether the viewer may boost the post: a private post as its author, others unless the viewer blocks the author."""
+    """Tell whether the viewer may boost the post. Only the author may boost a private post; a viewer who blocks the author may
+    boost none of the author's posts.
+    """
     if is_for_followers_only(post.visibility):
         return post.account_id == account.id
     return post.visibility in OPEN_VISIBILITIES and post.account_id not in relations.blocking
@@ -121,7 +123,7 @@ class Audience:
     """Conditions under which a surface shows a post that its viewer may read.
 
     - `authors`: the accounts whose posts it shows;
-    - `boosted`: the accounts whose posts it shows as boosts, if that differs from `authors`;
+    - `boosted`: the accounts whose posts it shows as boosts, if these are not the `authors`;
     - `listed`: it shows public posts only, and no boosts;
     - `live`: it leaves out posts that their authors have imported from an archive;
     - `replies`: it shows replies to other accounts too;

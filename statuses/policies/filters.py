@@ -111,7 +111,7 @@ class Filters:
         return results
 
     def hides(self, text: str, status_id: int, context: str) -> bool:
-        """Tell whether a filter hides a post with this text in a context, for content to which no client applies filters."""
+        """Tell whether a filter hides a post with this text in a context. Used where no client applies filters."""
         results = self.results(self.search(Text(text)), (status_id,)) if self._filters else []
         filter_entities = [found["filter"] for found in results]
         return any(one["filter_action"] == FilterAction.HIDE and context in one["context"] for one in filter_entities)

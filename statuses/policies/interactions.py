@@ -97,7 +97,7 @@ def rule_of(policy: int, kind: Interaction) -> int:
 
 
 def is_rule(number: int, kind: Interaction) -> bool:
-    """Tell whether a number is a valid part of a policy about this kind of interaction, and only has groups with a name."""
+    """Tell whether a number is a valid part of a policy about this kind of interaction, without unknown groups."""
     groups = groups_of(number, kind)
     words = ~Group.OTHERS
     return number == (UNLIMITED if groups is None else encode_rule(kind, groups[0], groups[1] & words))

@@ -38,11 +38,11 @@ class Author:
 
 @dataclass(slots=True)
 class Post:
-    """A post without its body: the values that decide who sees it, and those that change too often to be cached.
+    """A post without its body: the values that decide who sees the post, and the values that change too often to be cached.
 
-    `original` is the boosted post, `quoted` the quoted post whatever the state of the quote (`quote_state`, None without a
-    quote). `addressed_ids` are the accounts that the post mentions, silently or not; a boost addresses nobody.
-    `collection_ids` are the collections that the post links to, in the order of its text.
+    `original` is the boosted post. `quoted` is the quoted post in any state of the quote (`quote_state`, None without a quote).
+    `addressed_ids` are the accounts that the post mentions, silently or not; a boost addresses nobody. `collection_ids` are the
+    collections that the post links to, in the order of its text.
     """
 
     id: int
@@ -203,7 +203,9 @@ class PostBody(AuthorColumns):
         return [account for account in self.addressed if not account["silent"]]
 
     def texts(self, *, local: bool) -> tuple[str, ...]:
-        """Return the texts that may contain emojis: the source of a local or the HTML of a remote post, and the options."""
+        """Return the texts that may contain emojis: the source of a local post or the HTML of a remote post, the texts of
+        READ_COLUMNS, and the options of the poll.
+        """
         return (self.text if local else self.content, *self.read_texts, *self.poll_options)
 
 

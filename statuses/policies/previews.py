@@ -16,7 +16,7 @@ from statuses.models.card import DESCRIPTION_LIMIT, NAME_LIMIT, TITLE_LIMIT
 from statuses.policies import preview_values
 
 PAGE_BYTES: Final = 1 << 20
-"""Maximum number of bytes that are read of a page: metadata is at the beginning."""
+"""Maximum number of bytes that are read from a page: metadata is at the beginning."""
 PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
 EMBED_LINKS: Final = ("application/json+oembed", "text/json+oembed", "text/xml+oembed", "application/xml+oembed")
 """Types of a page's links to its oEmbed document (oEmbed, section 4), the preferred one first."""
@@ -27,14 +27,15 @@ PICTURES_TRIED: Final = 3
 
 _TAGS: Final = 20_000
 _PICTURES_READ: Final = 10
-# Wrappers around JSON for old HTML and XML parsers, up to the `<!--//--><![CDATA[//><!--` of Drupal; JSON strings may not
-# contain control characters.
+# Some pages wrap JSON in comments for old HTML and XML parsers. The longest known wrapping is Drupal's
+# `<!--//--><![CDATA[//><!--`.
 _WRAPPINGS: Final = (("<!--", "-->"), ("-->", "<!"), ("<![CDATA[", "]]>"), (">", ""))
 _WRAPPED_AT_MOST: Final = 3
 _COMMENT_SIGNS: Final = " \t\r\n\xa0\ufeff/*;"
 _CONTROLS: Final = re.compile(r"[\x00-\x1f]+")
 _ARTICLES: Final = ("NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "VideoObject", "WebPage")
-# Endings of the names of further schema.org types that are subtypes of these, such as `TechArticle` and `LiveBlogPosting`.
+# Other schema.org types whose names have these endings are subtypes of these types, such as `TechArticle` and
+# `LiveBlogPosting`.
 _KINDS_OF_ARTICLES: Final = ("Article", "Posting")
 _SCRIPT_BYTES: Final = 200_000
 

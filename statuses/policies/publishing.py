@@ -46,7 +46,7 @@ def is_draft(scheduled_at: datetime) -> bool:
 
 
 def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:
-    """Raise Invalid for an empty post, or for one with more than TEXT_LIMIT counted characters."""
+    """Raise Invalid for an empty post, or for a post with more than TEXT_LIMIT counted characters."""
     if not text.strip() and not has_more:
         raise Invalid.of([FieldError("text", "ERR_BLANK", _("can't be blank"), _("Text"))])
     if len(text) + len(spoiler_text) > RAW_LIMIT or counted_length(text, spoiler_text) > TEXT_LIMIT:
@@ -86,7 +86,9 @@ def check_media_count(media_ids: Sequence[object]) -> None:
 
 
 def missing_media(media_ids: Sequence[int | str]) -> Invalid:
-    """Return the error for files of another account, unknown files and attached files; it does not say which of these."""
+    """Return the error for files that cannot be attached. The error does not say whether a file belongs to another account, is
+    unknown, or is already attached.
+    """
     ids = ", ".join(map(str, media_ids))
     return Invalid(_("Media %(ids)s not found or already attached to another post") % {"ids": ids})
 

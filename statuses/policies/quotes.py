@@ -117,8 +117,9 @@ def shown_state(post: Post, viewer_id: int | None, relations: Relations) -> str:
 
 
 def shows_quoted(post: Post, viewer_id: int | None, relations: Relations, *, whatever_state: bool = False) -> bool:
-    """Tell whether the viewer gets the quoted post (or its id) with the state, or null. With `whatever_state`, used for authors
-    who read the source of their post, the quote need not be accepted; the viewer must be allowed to read the quoted post.
+    """Tell whether the viewer gets the quoted post (or its id) in the quote; otherwise the viewer gets null. With
+    `whatever_state`, the quote need not be accepted if the viewer may read the quoted post: this is used for authors who read
+    the source of their post.
     """
     if post.quoted is None:
         return False
@@ -133,14 +134,14 @@ def missing_quoted() -> NotFound:
 
 
 def check_addressing(visibility: str, quoted_author_id: int | None, addressed: Collection[int]) -> None:
-    """Raise Invalid if a post only for `addressed` accounts (the mentioned ones and the author) quotes another account."""
+    """Raise Invalid if a post that only the `addressed` accounts (including the author) may read quotes any other account."""
     if visibility in ADDRESSED_VISIBILITIES and quoted_author_id not in addressed:
         raise Invalid.sentence(_("Cannot quote a non-mentioned user in a Private Mention post."))
 
 
 def permission(post: Post, viewer_id: int | None, relations: Relations) -> Permission:
     """Return the expected outcome if the viewer quotes this post, which they may read. `relations` are the viewer's relations
-    to the author, needed only if `depends_on_relations`. Authors may quote their own posts except direct ones.
+    to the author, needed only if `depends_on_relations`. Authors may quote their own posts, except direct posts.
     """
     if viewer_id is None or is_reserved_for_posts(post.visibility):
         return Permission.DENIED

@@ -1,4 +1,6 @@
-"""Prepares texts for a translation service, and reads its answers: only words are taken from them, never links or HTML."""
+"""Prepares texts for a translation service, and reads the service's answers. Only words are taken from an answer, never links
+or HTML.
+"""
 
 import html as entities
 import re

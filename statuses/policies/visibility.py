@@ -69,7 +69,7 @@ def is_for_followers_only(visibility: str) -> bool:
 
 
 def shown_visibility(visibility: str) -> str:
-    """Return the visibility that clients are shown: they know only four, so that limited becomes private."""
+    """Return the visibility that clients are shown. Clients know only four visibilities: limited is shown as private."""
     return Visibility.PRIVATE.value if visibility == Visibility.LIMITED else visibility
 
 

@@ -25,7 +25,7 @@ class ShownCard:
 
 @dataclass(slots=True)
 class ShownCards:
-    """Previews, by post id or, where no post shows them, by their own id; and the accounts that are their authors."""
+    """Previews by post id (`load_status_cards`) or by their own id (`load_shown_cards`), and their authors' accounts."""
 
     by_id: dict[int, ShownCard] = field(default_factory=dict)
     authors: CountedAccounts = field(default_factory=CountedAccounts)

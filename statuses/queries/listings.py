@@ -38,7 +38,7 @@ class AccountStatusesFilter:
 _CANDIDATES: Final = "SELECT s.id FROM statuses_status s WHERE s.account_id = %(author)s AND COALESCE({}, FALSE)"
 _READABLE: Final = readable_by_viewer("%(author)s")
 _CONDITIONS: Final = {
-    # A scalar subquery instead of EXISTS, for which the planner may read the attachments of all posts at once.
+    # A scalar subquery instead of EXISTS: with EXISTS, the planner may decide to read the attachments of all posts.
     "only_media": " AND (SELECT TRUE FROM statuses_mediaattachment f WHERE f.status_id = s.id LIMIT 1)",
     "exclude_replies": " AND ((s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL)"
     " OR s.in_reply_to_account_id = s.account_id)",
@@ -134,7 +134,9 @@ def list_quotes_of(status_id: int, viewer_id: int | None) -> QuerySet[Quote]:
 
 
 def _shown_to(viewer_id: int | None) -> Q:
-    """Return the condition for accounts in lists: not suspended, and without a block or mute between them and the viewer."""
+    """Return the condition for accounts in lists: the account is not suspended, and is not hidden from the viewer by a block or
+    mute.
+    """
     condition = is_present("account")
     return condition if viewer_id is None else condition & ~hidden_from(viewer_id, "account_id")
 

@@ -12,8 +12,8 @@ from statuses.policies.audience import visible_to
 
 
 def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock: bool = False) -> MediaAttachment:
-    """Return the account's own file, locked with `lock`. Raises NotFound for any other file and, with `unattached`, for an
-    attached file.
+    """Return the account's own file; with `lock`, its row is locked. Raises NotFound for any other file and, with `unattached`,
+    for an attached file.
     """
     found = MediaAttachment.objects.filter(account_id=account_id)
     if unattached:
@@ -25,7 +25,8 @@ def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock:
 
 def attachable(account_id: int, *, of_status_id: int | None = None) -> QuerySet[MediaAttachment]:
     """Select the account's files that can be attached to a post: files of no other post, scheduled post or held edit. With
-    `of_status_id`, the post being edited, also files that this post shows or has shown, or that a held edit of it has.
+    `of_status_id`, the post being edited, the result includes files that the post shows or has shown, and files of a held edit
+    of the post.
     """
     free = Q(status=None, former_status=None, scheduled=None, held=None)
     if of_status_id is not None:

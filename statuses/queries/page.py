@@ -38,8 +38,9 @@ class PostPage:
 
     Created only by `select` and `of_rows`, and presented only after `fill`. `bodies` and `author_bodies` are the bodies found
     in the cache, by id of post and account; `sources` and `accounts` are the values from which the other bodies are made. A
-    post that is missing in `cards` or `polls` is presented without card or poll. `collections` are complete, by id. With
-    `with_source`, an author is shown the post with its source, and the quoted post whatever the state of the quote.
+    post that is missing in `cards` or `polls` is presented without card or poll. `collections` are the linked collections with
+    all their items, by id. With `with_source`, an author is shown the post with its source, and the quoted post even if the
+    quote is not accepted.
     """
 
     viewer_id: int | None
@@ -114,7 +115,9 @@ class PostPage:
         self.relations = self.relations.joined(other.relations)
 
     def seen_by(self, viewer_id: int, post: Post, marks: Marks, relations: Relations | None = None) -> "PostPage":
-        """Return a post of this filled page as another viewer sees it, whose `relations` to its `related_ids` are given."""
+        """Return a post of this filled page as another viewer sees it. `relations` are that viewer's relations to the
+        `related_ids` of the post.
+        """
         relations = relations or Relations(viewer_id=viewer_id)
         return replace(self, viewer_id=viewer_id, rows=[post], marks=marks, relations=relations)
 
@@ -195,7 +198,7 @@ def fill(page: PostPage) -> PostPage:
     page.sources = load_bodies(number for number in posts if number not in page.bodies)
     page.accounts = load_accounts(number for number in authors if number not in page.author_bodies)
     if page.relations.viewer_id != page.viewer_id:
-        # The relations to the authors of posts that the caller loaded are not loaded yet.
+        # For posts that the caller loaded (`of_rows`), no relations have been loaded yet.
         page.relations = load_hiding(
             page.viewer_id,
             {

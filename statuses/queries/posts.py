@@ -1,8 +1,8 @@
 """Reads posts: the only module that loads a `Post`, its `PostBody` and its poll, always for many ids at once.
 
-One statement reads, for a whole page, the values that decide who sees a post, and those that change too often to be cached.
-Times are read as milliseconds, because parsing forty dates takes longer than reading the posts. Another statement reads the
-contents, only for posts without a cached body. The marks of viewers are in `statuses.queries.marks`.
+One statement reads, for a whole page, the values that decide who sees a post, and the values that change too often to be
+cached. Times are read as milliseconds, because parsing forty dates takes longer than reading the posts. Another statement reads
+the contents, only for posts without a cached body. The marks of viewers are in `statuses.queries.marks`.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ Values = tuple[Any, ...]
 
 
 class _Part(NamedTuple):
-    """Columns of one table that the statement reads, by type; each is a name or `expression AS name`."""
+    """Columns of one table that the statement reads, by type; each column is a name or `expression AS name`."""
 
     source: str
     bigint: tuple[str, ...]

@@ -41,7 +41,7 @@ def list_conversation(root_id: int, viewer_id: int | None, after: int, limit: in
 
 def find_post(status_id: Any, viewer_id: int | None) -> Post:
     """Return the post with this id if the viewer may read it; two queries, one for an anonymous viewer. Raises the same
-    NotFound for a post that does not exist and for one that may not be read (security row 19).
+    NotFound for a post that does not exist and for a post that the viewer may not read (security row 19).
     """
     return find_post_and_relations(status_id, viewer_id)[0]
 
@@ -114,7 +114,7 @@ class Excerpt(NamedTuple):
 
 
 def list_excerpts(status_ids: Sequence[int], account_id: int) -> list[Excerpt]:
-    """Return summaries of the account's own posts among `status_ids`, oldest first, including deleted ones. Three queries."""
+    """Return summaries of the account's own posts among `status_ids`, oldest first, including deleted posts. Three queries."""
     posts = [post for post in load_posts(sorted(status_ids)) if post.account_id == account_id]
     bodies, earlier = load_bodies(post.id for post in posts), load_earlier_words([post.id for post in posts])
     return [
@@ -132,7 +132,7 @@ def list_excerpts(status_ids: Sequence[int], account_id: int) -> list[Excerpt]:
 
 def find_poll(poll_id: Any, viewer_id: int | None) -> tuple[Poll, Post, Relations]:
     """Return the poll with this id, its post, and the viewer's relations to the accounts of the post. Raises the same NotFound
-    for a poll that does not exist and for one that may not be read (SEED-074 and 075, security row 19).
+    for a poll that does not exist and for a poll that the viewer may not see (SEED-074 and 075, security row 19).
     """
     poll = Poll.objects.filter(id=parse_id(poll_id) or 0).first()
     post, relations = find_post_and_relations(poll.status_id if poll is not None else 0, viewer_id)
@@ -146,7 +146,7 @@ _PATH: Final = re.compile(r"/(?:@|users/)(?P<username>[A-Za-z0-9_.-]+)/(?:status
 
 def find_embeddable(username: str, status_id: Any) -> Post:
     """Return a post (not a boost) of the local account with this username. Raises the same NotFound for a post that does not
-    exist and for one that is neither public nor unlisted.
+    exist and for a post that is neither public nor unlisted.
     """
     post = find_post(status_id, None)
     if not post.local or post.reblog_of_id is not None or post.username.lower() != username.lower():
@@ -179,7 +179,7 @@ def load_earlier_words(status_ids: Collection[int]) -> dict[int, list[tuple[date
 
 def load_history(post: Post) -> list[tuple[Post, PostBody]]:
     """Return a post, never a boost, in each of its versions, oldest first, with the file descriptions of that time and the time
-    from which it applied (`edited_at`, None for the first). One query if it was never edited, else three.
+    from which it applied (`edited_at`, None for the first). One query for a post that was never edited, otherwise three.
     """
     body = require_found(load_bodies([post.id]).get(post.id))
     if body.edited_at is None:

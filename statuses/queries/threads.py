@@ -67,10 +67,10 @@ def incomplete_from(post: Post, context: Context) -> int | None:
 def load_context(post: Post, viewer_id: int | None, *, after: int | None = None) -> Context:
     """Return the thread around a post for a viewer, in at most seven queries.
 
-    Posts that the viewer may not read, posts of accounts that the viewer blocks or mutes, and of limited accounts that the
-    viewer does not follow are left out, but replies to them are shown. Replies are in the order of their ids, those of the
-    post's author first. If there are too many descendants, the oldest are shown; with `after`, the oldest of those with a
-    greater id.
+    Some posts are left out, but replies to these posts are shown: posts that the viewer may not read, and posts of accounts
+    that the viewer blocks or mutes, or of limited accounts that the viewer does not follow. Replies are in the order of their
+    ids, those of the post's author first. If there are too many descendants, the oldest are shown; with `after`, the oldest
+    descendants with a greater id.
     """
     reach = ANONYMOUS_REACH if viewer_id is None else USER_REACH
     above, parents = _load_thread(post.id, reach, after or 0)

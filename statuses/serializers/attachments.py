@@ -13,7 +13,7 @@ from statuses.models import MediaAttachment, MediaType, Poll, Processing
 from statuses.policies.media import proxied_path
 from statuses.policies.polls import has_ended
 
-#: Types of which a preview can be generated if their server has none.
+#: Types of files for which this server can generate a preview, if the file's own server has no preview.
 _PICTURED_TYPES: Final = (MediaType.IMAGE, MediaType.GIFV, MediaType.VIDEO)
 
 

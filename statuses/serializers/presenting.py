@@ -144,7 +144,7 @@ class PageSerializer(EntitySerializer):
         }
 
     def _viewer_members(self, post: Post, proper: Post) -> dict[str, Any]:
-        # A boost has the members of the boosted post, except that filters apply to either.
+        # A boost has the members of the boosted post. Only `filtered` may differ, because a filter may match the boost itself.
         viewer_id, marks = self.page.viewer_id, self.page.marks
         shared = self.viewer_members.get(proper.id)
         if shared is None:

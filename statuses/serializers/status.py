@@ -88,7 +88,8 @@ def searched_text_of(entity: dict[str, Any]) -> str:
 
 class QuoteSerializer(EntitySerializer):
     """Quote: the quoted post and the state of the quote. The context has `viewer_id`, the viewer's `relations`, `with_source`
-    (the quoted post is shown whatever the state), and `quoted`, its entity, None if it no longer exists.
+    (the quoted post is shown even if the quote is not accepted), and `quoted`, the quoted post's entity or None if the post no
+    longer exists.
     """
 
     def to_representation(self, instance: Post) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from statuses.services.changing import lock_status
 from statuses.services.storing import Composed, NewRequest
 
 REQUESTS_LIMIT: Final = 50
-"""Maximum number of pending requests of one account to the same author; further ones are refused."""
+"""Maximum number of pending requests of one account to the same author; further requests are refused."""
 _REFUSALS: Final = {
     Interaction.FAVOURITE: gettext_noop("The author of this post does not allow you to favourite it."),
     Interaction.REPLY: gettext_noop("The author of this post does not allow you to reply to it."),
@@ -34,7 +34,7 @@ _REFUSALS: Final = {
 
 
 class NotPermitted(Forbidden):
-    """Error for an interaction that the policy of the post forbids, and for one with a reply that awaits approval."""
+    """Error for an interaction that the post's policy forbids, and for any interaction with a reply that awaits approval."""
 
     def __init__(self, kind: Interaction, post: Post | Status) -> None:
         waits = is_pending(post.interaction_policy)
@@ -53,9 +53,10 @@ def ask(
 ) -> bool:
     """Return True if the account may favourite or boost the post freely; otherwise store its request, once, and return False.
 
-    `relations` are those to the author, `visibility` is that of the boost, `uri` and `request_uri` are ids of a remote
-    interaction and request. Raises NotPermitted if the policy forbids the interaction or the author has rejected it before;
-    Invalid for more than REQUESTS_LIMIT requests; NotFound for a post deleted meanwhile. Publishes InteractionRequested.
+    `relations` are the account's relations to the author, `visibility` is the visibility of the boost, and `uri` and
+    `request_uri` are the ids of a remote interaction and its request. Raises NotPermitted if the policy forbids the interaction
+    or the author has rejected it before; Invalid for more than REQUESTS_LIMIT requests; NotFound for a post deleted meanwhile.
+    Publishes InteractionRequested.
     """
     allowed = permission(post, kind, account_id, relations)
     if allowed is Permission.AUTOMATIC and not rule_of(post.interaction_policy, kind):

@@ -1,7 +1,7 @@
 """Changes rows of existing posts. Every change goes through here, so that no cached body is older than the change.
 
-Here posts are also locked while a row that refers to them is written, and counters are updated: last in the caller's
-transaction, in id order.
+This module also locks a post while a row that refers to the post is written, and updates counters. Counters are updated last in
+the caller's transaction, in id order.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -42,9 +42,9 @@ _STATUS_LOCK: Final = "SELECT 1 FROM statuses_status WHERE id = %s AND deleted_a
 def lock_status(status_id: int) -> bool:
     """Keep a post from being deleted until the caller's transaction ends; return False if it is already deleted.
 
-    Code that stores a reference to a post calls this **before** it changes anything: it waits for a running deletion while it
-    holds no other locks, and a later deletion sees the added row. The check of the foreign key, at the end of the transaction,
-    would come too late: the deletion may then wait for counters of this transaction.
+    Code that stores a reference to a post calls this function **before** it changes anything. Then the code waits for a running
+    deletion while it holds no other locks, and a later deletion sees the added row. The check of the foreign key, at the end of
+    the transaction, would come too late: the deletion may then wait for counters of this transaction.
     """
     with connection.cursor() as cursor:
         cursor.execute(_STATUS_LOCK, [status_id])

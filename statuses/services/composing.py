@@ -73,7 +73,7 @@ def compose(*, author: Account, draft: Draft, application_id: int | None = None)
     """Check a draft and return the content that `store_status` writes. `author` is local, with its `user` loaded.
 
     A reply to a local-only post, or a quote of one, is local-only as well; a reply that needs approval is returned by `gated`.
-    Raises NotFound for a parent that the author may not read, NotPermitted for one to which the author may not reply,
+    Raises NotFound for a parent that the author may not read, NotPermitted for a parent to which the author may not reply,
     UnexpectedMentions, and Invalid for every other broken rule.
     """
     user: User = author.user

@@ -37,8 +37,8 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
 
     The row stays, but is never shown. Files can be posted again for a day, unless `delete_media` removes them (contract,
     behaviours section 7 "Deleting"). Replies are detached from the thread, and refer only to the account that they reply to;
-    replies that await approval are deleted. After the first BATCH_SIZE, boosts and replies follow in steps (BoostsOutlived and
-    AnswersOutlived).
+    replies that await approval are deleted. The call handles at most BATCH_SIZE boosts and replies; the rest are handled in
+    further steps (BoostsOutlived, AnswersOutlived).
     """
     delete_statuses(status_ids=[status_id], delete_media=delete_media)
 

@@ -122,7 +122,9 @@ def remove_from_filter(*, found: FilterKeyword | FilterStatus) -> None:
 
 
 def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
-    """Add a post to a filter. Raises Invalid for an unreadable post or one in the filter, NotFound for a deleted filter."""
+    """Add a post to a filter. Raises Invalid for a post that is unreadable or already in the filter, NotFound for a deleted
+    filter.
+    """
     row = load_existing(status_id)
     if row is None:
         raise Invalid.sentence(_("Status must exist"))
@@ -138,7 +140,7 @@ def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
 
 
 def create_with_keyword(*, account_id: int, draft: FilterDraft, keyword: KeywordDraft) -> FilterKeyword:
-    """Create a filter through the older API: with one keyword, which is also its title. Raises Invalid about the title."""
+    """Create a filter through the older API: with one keyword, which is also its title. Errors name only the title."""
     keywords = [keyword] if len(keyword.keyword or "") <= TITLE_LIMIT else []
     new_filter = create_filter(account_id=account_id, draft=replace(draft, keywords=keywords))
     return FilterKeyword.objects.select_related("filter").get(filter=new_filter)
@@ -146,7 +148,7 @@ def create_with_keyword(*, account_id: int, draft: FilterDraft, keyword: Keyword
 
 def update_with_keyword(*, found: FilterKeyword, draft: FilterDraft, keyword: KeywordDraft) -> None:
     """Change a filter through the older API, by one of its keywords; a changed phrase becomes the title as well. Raises Invalid
-    if the filter has other keywords and another value than `whole_word` would change, and NotFound.
+    if the filter has other keywords and more than `whole_word` would change, and NotFound.
     """
     parent = found.filter
     with _changing(parent.account_id, parent, found):

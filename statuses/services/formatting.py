@@ -51,8 +51,9 @@ class _PlainText:
 def format_text(
     text: str, author: Account, quote_url: str | None = None, *, content_type: str = PLAIN_TEXT
 ) -> Formatted:
-    """Return the text in its stored form and as HTML, which for a quote begins with a link to `quote_url` unless the text
-    contains it. Mentions of blocked, suspended and unknown accounts stay plain text, as does Markdown that would show nothing.
+    """Return the text in its stored form and as HTML. The HTML of a quote begins with a link to `quote_url`, unless the text
+    contains that link. Mentions of blocked, suspended and unknown accounts stay plain text. Markdown that would show nothing is
+    treated as plain text.
     """
     document = _read(text, content_type)
     mentioned = _find_mentioned(document.tokens, author)

@@ -27,7 +27,7 @@ from statuses.services.storing import Composed, lock_media
 HELD_LIMIT: Final = 50
 """Maximum number of held posts of one author; further posts are refused."""
 HOSTS_LIMIT: Final = 100
-"""Number of linked hosts that staff see of a held post."""
+"""Maximum number of a held post's linked hosts that staff see."""
 
 
 class HeldForReview(Invalid):
@@ -88,8 +88,9 @@ def hold_received(
     recipient: Account | None,
     request_uri: str | None = None,
 ) -> bool:
-    """Hold the document of a remote post that matches a rule, or replace the held one; return whether it is held. The caller's
-    transaction holds `lock("object:<uri>")`. `request_uri` is the id of the activity that asks to reply. Raises Invalid.
+    """Hold the document of a remote post that matches a rule, in place of an earlier held document; return whether the post is
+    held. The caller's transaction holds `lock("object:<uri>")`. `request_uri` is the id of the activity that asks to reply.
+    Raises Invalid.
     """
     if screening.held_by is None and not load_rules(RuleSubject.POSTS):
         return False
@@ -129,9 +130,9 @@ def hold_edit(
     document: Mapping[str, Any] | None = None,
     recipient: Account | None = None,
 ) -> None:
-    """Hold an edit that matches a rule, in the caller's transaction, which has locked the post; it replaces an earlier held
-    edit. A local edit has a `draft`, files (`media`) and new `previews` for some of them; a remote edit has the `document` that
-    its server sent. Raises Invalid if the author has HELD_LIMIT held posts already.
+    """Hold an edit that matches a rule, in place of an earlier held edit. The caller's transaction has locked the post. A local
+    edit has a `draft`, files (`media`) and new `previews` for some of them; a remote edit has the `document` that its server
+    sent. Raises Invalid if the author has HELD_LIMIT held posts already.
     """
     source = {
         "draft": None if draft is None else encode_edit(draft),
@@ -186,7 +187,7 @@ def _check_room(author: Account) -> None:
 
 def _hold(new: Composed, screening: Screening, limited_by: Sequence[SpamRule], **source: Any) -> None:
     rule = screening.held_by
-    assert rule is not None  # the caller has checked
+    assert rule is not None  # the caller has checked that a rule holds the post
     stored_rule = rule if keep_rows(SpamRule, [rule.id]) else None
     HeldPost.objects.create(
         account_id=new.author.id, rule=stored_rule, rule_name=rule.name, **_review_columns(new, screening) | source

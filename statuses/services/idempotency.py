@@ -13,8 +13,8 @@ from statuses.models import IdempotencyKey, ScheduledStatus, Status
 KEY_LIFETIME: Final = timedelta(hours=1)
 _KEY_LENGTH: Final = 64
 
-# Waits for another transaction that has claimed the same key. A key older than KEY_LIFETIME is reused; if two requests reuse it
-# at the same time, the second finds it renewed and gets no row.
+# Waits for another transaction that has claimed the same key. A key older than KEY_LIFETIME is reused; if two requests reuse a
+# key at the same time, the second request finds the key renewed and gets no row.
 _CLAIM_SQL: Final = """
 INSERT INTO statuses_idempotencykey (account_id, key, status_id, created_at)
 VALUES (%(account)s, %(key)s, NULL, %(now)s)
@@ -47,7 +47,9 @@ def _recent_keys(account_id: int, key: str) -> QuerySet[IdempotencyKey]:
 
 
 def claim(account_id: int, key: str) -> int | None:
-    """Claim a key, waiting for concurrent claims, and return the id of its row; None if another transaction committed it."""
+    """Claim a key, waiting for concurrent claims, and return the id of its row; None if another transaction has claimed the
+    key.
+    """
     now = clock.now()
     with connection.cursor() as cursor:
         cursor.execute(

@@ -11,7 +11,7 @@ from social.kernel.ids import first_at, snowflake_at
 from statuses.models import Status
 
 PATH_LIMIT: Final = 4096
-"""Maximum number of ids in a thread path, and so of generations that a thread shows (behaviours section 7)."""
+"""Maximum number of ids in a thread path, which limits how many generations a thread shows (behaviours section 7)."""
 
 LATE: Final = timedelta(days=1)
 """Age from which a remote post counts as old when it is stored: `arrived_at` then records the time of storing."""
@@ -21,8 +21,8 @@ _ATTEMPTS: Final = 5
 
 def insert_status(status: Status, parent: Status | None = None, *, answered_by: int | None = None) -> Status:
     """Insert the row of a post or boost, with the thread keys that follow from `parent`. A remote or imported post gets an id
-    that corresponds to its own time, above that of its parent or boosted post and below `answered_by`; if it is taken, another
-    one is tried. Raises IntegrityError for a `uri` that already exists.
+    that corresponds to the post's own time, above the id of its parent or boosted post and below `answered_by`. If the id is
+    taken, another id is tried. Raises IntegrityError for a `uri` that already exists.
     """
     if status.local and not status.from_archive:
         if parent is not None:

@@ -252,7 +252,7 @@ def _one_id(sql: str, parameters: Any) -> int | None:
 
 
 def mute_conversation(*, account_id: int, status: Post) -> None:
-    """Mute the conversation of a post that the account may read; for a boost, that of the boosted post. Idempotent."""
+    """Mute the conversation of a post (for a boost, of the boosted post) that the account may read. Idempotent."""
     mute = ConversationMute(account_id=account_id, thread_id=_thread_of(status))
     ConversationMute.objects.bulk_create([mute], batch_size=1, ignore_conflicts=True)
 

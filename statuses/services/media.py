@@ -249,7 +249,7 @@ def update_media(*, account_id: int, media_id: Any, change: MediaChange) -> Medi
 
 
 def delete_media(*, account_id: int, media_id: Any) -> None:
-    """Remove an unattached file. Raises NotFound for another account's file, Invalid for a file of any post."""
+    """Remove an unattached file. Raises NotFound for another account's file, Invalid for a file that is attached to a post."""
     with transaction.atomic():
         media = find_media(media_id, account_id, unattached=False, lock=True)
         if not attachable(account_id).filter(id=media.id).exists():

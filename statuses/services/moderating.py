@@ -39,8 +39,8 @@ def remove_status(*, by: Staff, status: Status) -> None:
 
 
 def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
-    """Delete posts with their files, with an audit row for each, and return the ids of those that existed. Raises Forbidden,
-    and deletes nothing, if `by` lacks MANAGE_REPORTS or does not rank higher than every local author.
+    """Delete posts with their files, with an audit row for each, and return the ids of the posts that existed. Raises
+    Forbidden, and deletes nothing, if `by` lacks MANAGE_REPORTS or does not rank higher than every local author.
     """
     with transaction.atomic():
         found = _lock_posts(by, status_ids)
@@ -51,8 +51,8 @@ def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
 
 
 def mark_statuses_sensitive(*, by: Staff, status_ids: Collection[int]) -> list[int]:
-    """Mark posts with files or a preview as sensitive, with an audit row for each, and return the ids of those not marked
-    before. Local posts get a new version, and StatusEdited is published. Raises Forbidden like `remove_statuses`.
+    """Mark posts with files or a preview as sensitive, with an audit row for each, and return the ids of the posts that were
+    not marked before. Local posts get a new version, and StatusEdited is published. Raises Forbidden like `remove_statuses`.
     """
     return _set_sensitive(by, status_ids, "sensitize", sensitive=True)
 
@@ -97,10 +97,10 @@ def _record_posts(by: Staff, action: str, statuses: Sequence[Status]) -> None:
 
 
 def approve_held(*, by: Staff, held: HeldPost) -> None:
-    """Publish a held post or edit with the time at which it was written: a local one immediately, a remote one when
-    HeldPostApproved is handled. Spam rules are not checked again. Raises Forbidden without MANAGE_REPORTS; NotFound if it is no
-    longer held; Conflict if its author may no longer post, or has changed it; and the errors of `compose`, in which case it
-    stays held.
+    """Publish a held post or edit with the time at which it was written. A local post is published immediately, a remote post
+    when HeldPostApproved is handled. Spam rules are not checked again. Raises Forbidden without MANAGE_REPORTS; NotFound if the
+    post is no longer held; Conflict if its author may no longer post, or has changed the post; and the errors of `compose`, in
+    which case the post stays held.
     """
     require(by, Permission.MANAGE_REPORTS)
     # Computed first, because composing may take seconds while other servers are asked for mentioned accounts.
@@ -132,7 +132,7 @@ def _approve_edit(by: Staff, held: HeldPost) -> None:
         HeldPost.objects.filter(id=locked.id).delete()
         _record_held(by, "approve", locked)
 
-    assert held.status_id is not None  # a draft without a post would be a scheduled one
+    assert held.status_id is not None  # a held draft that is no edit would be in `scheduled`
     draft = read_draft(held.draft or {})
     previews = {
         held_media.preview_of_id: held_media.media
@@ -159,7 +159,7 @@ def open_held(*, by: Staff, held: HeldPost) -> None:
 
 
 def discard_held(*, by: Staff, held: HeldPost) -> None:
-    """Delete a held post; files of a local one may be attached to another post. Raises the errors of `approve_held`."""
+    """Delete a held post; the files of a local post may be attached to another post. Raises the errors of `approve_held`."""
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
         locked = _lock_held(held)
@@ -194,7 +194,7 @@ def _remove_held(rows: Sequence[HeldPost]) -> None:
 
 
 def _lock_held(held: HeldPost) -> HeldPost:
-    """Lock and return a held post with its files. Raises Conflict if its author has changed it since it was read."""
+    """Lock and return a held post with its files. Raises Conflict if the author has changed the post since `held` was read."""
     read_version = version_of(held)
     rows = HeldPost.objects.select_for_update(of=("self",)).select_related("account", "scheduled")
     locked = require_found(rows.filter(id=held.id, approved_at=None).first())

@@ -25,9 +25,9 @@ PINS_LIMIT: Final = 5
 
 
 def pin_status(*, account_id: int, status: Post) -> None:
-    """Pin a post that the account may read; the newest pin comes first. Publishes StatusPinChanged. Raises Invalid with every
-    reason: it is another account's, a boost, only for addressed accounts, pinned already, or PINS_LIMIT is reached (contract,
-    parameters section 3 "Other status calls"); NotFound if the post was deleted meanwhile.
+    """Pin a post that the account may read; the newest pin comes first. Publishes StatusPinChanged. Raises Invalid with all
+    reasons that apply: the post is another account's, is a boost, is only for addressed accounts, or is pinned already, or
+    PINS_LIMIT is reached (contract, parameters section 3 "Other status calls"); NotFound if the post was deleted meanwhile.
     """
     with transaction.atomic():
         lock(f"pins:{account_id}")

@@ -24,8 +24,8 @@ ANNOUNCEMENT_DELAY: Final = timedelta(minutes=3)
 def vote(*, account_id: int, poll: Poll, post: Post, relations: Relations, choices: Sequence[int]) -> Poll:
     """Vote for the options at these indexes in the poll of `post`, all or none, and return the poll with the votes counted.
     Raises Forbidden when the account or the author blocks the other, Invalid for the account's own poll, an ended poll, unknown
-    options and too many votes, NotFound for a deleted poll. Publishes PollVoted, and PollEnded due at its end, for a remote
-    poll.
+    options and too many votes, NotFound for a deleted poll. For a remote poll, publishes PollVoted, and PollEnded, which is due
+    when the poll ends.
     """
     if relations.blocked_either_way(post.account_id):
         raise Forbidden

@@ -1,4 +1,6 @@
-"""Exports and imports bookmarks as a table: each line is the ActivityPub id of a known post, or the page of a local one."""
+"""Exports and imports bookmarks as a table: each line is the ActivityPub id of a known post, or the address of a local post's
+page.
+"""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -16,9 +16,10 @@ def publish_status(
 ) -> Status:
     """Store the post of a local author, whose `user` is loaded, and publish StatusPublished.
 
-    A repeated `idempotency_key` returns the post of the first request in the last hour, also of a concurrent one (behaviours
-    section 9, clients.md trap 37). Raises the errors of `compose`, `check_posts` and `store_status`; NotFound when that first
-    post was deleted or was scheduled; HeldForReview when a spam rule holds the post, whose draft is then stored.
+    With a repeated `idempotency_key`, returns the post of the first request in the last hour, even if the requests are
+    concurrent (behaviours section 9, clients.md trap 37). Raises the errors of `compose`, `check_posts` and `store_status`;
+    NotFound when that first post was deleted or was scheduled; HeldForReview when a spam rule holds the post, whose draft is
+    then stored.
     """
     if idempotency_key:
         first = idempotency.find_first(author.id, idempotency_key)

@@ -57,7 +57,7 @@ def check_room(account_id: int, size: int, *, locked: bool = False) -> None:
 
 
 def check_posts(author: Account) -> None:
-    """Raise Invalid if the author has published as many posts in 24 hours as the role allows, deleted ones included."""
+    """Raise Invalid if the author has published as many posts in 24 hours as the role allows, including deleted posts."""
     limit = author.user.role.posts_per_day
     if not limit:
         return

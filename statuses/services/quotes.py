@@ -66,7 +66,7 @@ def revoke_quote(*, account_id: int, status: Post, quoting_id: int) -> int:
 
 def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = None) -> bool:
     """Store the decision of the quoted author: a pending quote becomes accepted, with another server's authorization
-    (`approval_uri`), or rejected; an accepted one is revoked, or gets a different authorization (without an event). Return
+    (`approval_uri`), or rejected; an accepted quote is revoked, or gets a different authorization (without an event). Return
     whether the state changed. Publishes QuoteSettled, and StatusQuoted for an accepted quote.
     """
     with transaction.atomic():

@@ -37,8 +37,8 @@ _ORPHAN: Final = Plan(
 
 def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -> Status | None:
     """Store a remote post, once, and publish StatusPublished; None if its `uri` is already stored. Actions of the spam rules in
-    `screening` are applied; none of them may hold the post. Replies that arrived earlier are linked to it (docs/adr/0005), and
-    StatusJoinedThread is published for them.
+    `screening` are applied; none of them may hold the post. Replies that arrived earlier are linked to the post
+    (docs/adr/0005), and StatusJoinedThread is published for these replies.
     """
     if new.uri is None:
         raise ValueError("a remote post has an id of its own")
@@ -54,8 +54,8 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
         limited_by = limit_author(new, screening)
         orphan = _ORPHAN.first(uri=new.uri)
         status = store_status(replace(new, answered_by=orphan))
-        # Replies to a reply that awaits approval join the thread only when it is approved; otherwise others could read them
-        # there earlier.
+        # Replies to a reply that awaits approval join the thread only when it is approved; otherwise others could read these
+        # replies there before the approval.
         if orphan is not None and new.asks is None:
             adopt_orphans(status)
         note_stored(status, screening, limited_by)
@@ -66,7 +66,8 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
 
 def announce_fetched(*, status_id: int, new: Composed) -> bool:
     """Publish StatusPublished, once, in the caller's transaction, for a fetched post that its author now sends (as `new`),
-    unless it awaits approval; return whether it did. Accounts that only `new` addresses get a silent mention.
+    unless the post awaits approval; return whether the event was published. Accounts that only `new` addresses get a silent
+    mention.
     """
     status = Status.objects.select_for_update().filter(id=status_id, fetched=True, deleted_at=None).first()
     # A reply that awaits approval is announced when it is approved.
@@ -107,7 +108,7 @@ def revise_remote_status(
     `from_author` tells whether the author sent this version; a fetched version may come from a cache. If the version is not an
     edit, or not newer (`_is_newer`), only its votes and counts are stored and, unless it is older, its policies
     (QuotePolicyChanged). Visibility and parent do not change; quoted post and mentions do, except in a reply that awaits
-    approval. With the `document` of the edit, spam rules are checked and may hold it.
+    approval. With the `document` of the edit, spam rules are checked and may hold the edit.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)

@@ -1,4 +1,4 @@
-"""Recalculates the stored counters of posts, accounts, polls and featured hashtags, and corrects wrong ones."""
+"""Recalculates the stored counters of posts, accounts, polls and featured hashtags, and corrects wrong counters."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -101,9 +101,9 @@ class Progress:
 
 
 def recount_statuses(*, dry_run: bool = False) -> Iterator[Progress]:
-    """Recount all counters about posts, oldest first, and correct wrong ones, unless it is a `dry_run`: of posts that are not
-    deleted, of each account with its last post, of local polls, and of featured hashtags. Can be interrupted. Concurrent
-    changes are counted correctly, because they wait for the lock of the corrected row.
+    """Recount the counters of posts that are not deleted, of accounts (with the time of the last post), of local polls and of
+    featured hashtags, oldest first. Correct wrong counters, unless it is a `dry_run`. Can be interrupted. Concurrent changes
+    are counted correctly, because they wait for the lock of the corrected row.
     """
     for kind in _kinds():
         after, counted, wrong = 0, 0, 0

@@ -95,8 +95,8 @@ def remove_remote_statuses(
     if not dry_run:
         record(by=by, action="remove", target_type="Status", target_id=0, target_name=f"> {older_than.days} d")
     before, looked_at, removed = first_at(clock.now() - older_than), 0, 0
-    # In a dry run: the ids of the posts found so far, which no longer count as replies to their parents; negated, so that the
-    # array is in ascending order.
+    # In a dry run, the ids of the posts found so far, which no longer count as replies to their parents. The ids are negated,
+    # so that the array is in ascending order.
     found = array("q") if dry_run else None
     while window := _window(before):
         ids = _unneeded(window, of_followed=of_followed, gone=found)

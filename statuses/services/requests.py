@@ -1,4 +1,4 @@
-"""Stores decisions about requests to favourite, reply to and boost posts, and carries out accepted ones (docs/adr/0044)."""
+"""Stores decisions about requests to favourite, reply to and boost posts, and carries out accepted requests (docs/adr/0044)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,8 +35,8 @@ def decide_request(*, account_id: int, request_id: int, accepted: bool) -> None:
 
 def settle_request(*, request_id: int, accepted: bool, approval_uri: str | None = None) -> bool:
     """Store the decision of the post's author about a request, with another server's authorization (`approval_uri`), and return
-    whether it changed anything. Accepting creates the favourite or boost, or publishes the reply; rejecting undoes it or
-    deletes the reply, and is final. Publishes InteractionSettled.
+    whether the decision changed anything. Accepting creates the favourite or boost, or publishes the reply. Rejecting undoes
+    the favourite or boost, or deletes the reply; a rejection is final. Publishes InteractionSettled.
     """
     decision = RequestState.ACCEPTED if accepted else RequestState.REJECTED
     with transaction.atomic():
@@ -64,8 +64,9 @@ def record_accepted(
     request_uri: str | None = None,
     answer: Status | None = None,
 ) -> None:
-    """Store an accepted request for a remote account's interaction that the policy of a local post allows, so that its server
-    gets an authorization; a repeated request gets it again. Publishes InteractionSettled. Runs in the caller's transaction.
+    """Store an accepted request for a remote account's interaction that the policy of a local post allows, so that the
+    account's server gets an authorization. If the request is repeated, the authorization is sent again. Publishes
+    InteractionSettled. Runs in the caller's transaction.
     """
     if not lock_status(post.id):
         return
@@ -86,8 +87,8 @@ def record_accepted(
 
 
 def reject_blocked(events: Sequence[AccountBlocked]) -> None:
-    """Handle AccountBlocked: reject the pending requests of the blocked account to the other, and withdraw those in the other
-    direction with the replies that await approval, which the blocked account could not see.
+    """Handle AccountBlocked: reject the pending requests of the blocked account to the blocking account. Delete the pending
+    requests of the blocking account to the blocked account, with the replies in them, which the blocked account could not see.
     """
     pending = InteractionRequest.objects.filter(state=RequestState.PENDING)
     for event in events:

@@ -50,7 +50,7 @@ def store_revision(
     """Store an edit with the previous version, and return whether anything has changed (`changed`: the caller has changed
     something). Publishes StatusEdited. If nothing visible changes, only new policies are written (QuotePolicyChanged).
 
-    The caller has locked `status` and `media`, its files in order; for those in `described`, CHANGED_COLUMNS are written.
+    The caller has locked `status` and its files in order (`media`). CHANGED_COLUMNS are written for the files in `described`.
     Actions of the spam rules in `screening` are applied; none of them may hold the edit. Visibility and parent do not change.
     Accounts that are no longer mentioned may still read the post (behaviours section 9 "Edit").
     """

@@ -66,11 +66,11 @@ def schedule_status(
     composed: bool = True,
 ) -> ScheduledStatus | Status:
     """Store a post until it is due; with a time from DRAFTS_FROM on, it is a draft. Unless `composed` is False, the post is
-    composed immediately, so that errors are reported: those about files and unexpected mentions with their own message, all
-    others as "Record invalid".
+    composed immediately, so that errors are reported. Errors about files and unexpected mentions keep their message; all other
+    errors are reported as "Record invalid".
 
-    A repeated `idempotency_key` returns the first scheduled post, or the post published from it; NotFound if that was deleted.
-    Raises Invalid for a time that is too near or too far, and if the daily or total limit is exceeded.
+    With a repeated `idempotency_key`, returns the first scheduled post, or the post published from it; raises NotFound if that
+    post was deleted. Raises Invalid for a time that is too near or too far, and if the daily or total limit is exceeded.
     """
     if idempotency_key:
         first = _find_first(author.id, idempotency_key)

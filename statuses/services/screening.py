@@ -58,7 +58,9 @@ def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
 
 
 def limit_author(new: Composed, screening: Screening) -> list[SpamRule]:
-    """Limit the author if a rule demands it, before the post is stored, and return the rules that did, for `note_stored`."""
+    """Limit the author if a rule demands it, and return the rules that did, for `note_stored`. Called before the post is
+    stored.
+    """
     return limit_by_rules(new.author, screening.rules)
 
 

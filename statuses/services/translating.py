@@ -25,8 +25,9 @@ def translate_post(
     *, account_id: int, status_id: int, language: str
 ) -> tuple[Post, PostBody, translations.Translation]:
     """Translate a post for a reader, or return the translation of the last 24 hours; for a boost, the boosted post. Raises
-    NotFound for an unreadable post, and without a translation service; Forbidden for a post that is not public or unlisted, is
-    local-only, too long, or in a language that cannot be translated; Unavailable if the service does not answer.
+    NotFound for an unreadable post, and without a translation service; Forbidden for a post that is neither public nor
+    unlisted, or is local-only, too long, or in a language that cannot be translated; Unavailable if the service does not
+    answer.
     """
     post = find_post(status_id, account_id).proper
     if not translation.is_on():

@@ -1,4 +1,6 @@
-"""Template tag for a reader's actions on a post, in Python because as a template it took most of a page's rendering time."""
+"""Template tag for a reader's actions on a post. The tag is written in Python, because as a template it took most of a page's
+rendering time.
+"""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -19,7 +21,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def acts(context: Context, post: Mapping[str, Any]) -> SafeString:
-    """Return the form of a post: buttons, and a menu of further ones. Only this program's own texts and ids are not escaped."""
+    """Return the form of a post: buttons, and a menu with more actions. All but this program's texts and ids is escaped."""
     number, page_lang = post["number"], post["page_lang"]
     username, _at, domain = post["account"]["acct"].partition("@")
     who = {"who": escape(f"@{username}@{unambiguous_domain(domain)}" if domain else f"@{username}")}

@@ -34,7 +34,7 @@ class Command(OperatorCommand):
         """Remove copies of files of other servers; they are fetched again when needed.
 
         days: only copies that nobody has looked at for this number of days (%(default)s)
-        host: only files of this server, as it is in their addresses: files.example.com
+        host: only files whose addresses have this host: files.example.com
         """
         age = timedelta(days=days)
         if dry_run:
@@ -47,7 +47,7 @@ class Command(OperatorCommand):
     def refresh(self, *, host: str | None = None, dry_run: bool) -> None:
         """Retry files of other servers that could not be fetched: they are fetched when somebody next views them.
 
-        host: only files of this server, as it is in their addresses: files.example.com
+        host: only files whose addresses have this host: files.example.com
         """
         if dry_run:
             count = RemoteCopy.objects.filter(_on_host(host), state=CopyState.FAILED).count()
