@@ -41,7 +41,7 @@ def invite_code(request: HttpRequest) -> str:
     return request.GET.get("invite_code", "")
 
 
-#: Session key for the issuer that signed the person in, and the ID token with which the session at the issuer can be ended.
+#: Session key for the issuer that signed the person in, and for the ID token that can end the session at the issuer.
 ISSUER_SESSION = "issuer"
 #: Key in `signal_kwargs` that marks a sign-in with a recovery link, which an operator has created.
 RECOVERY = "recovery"

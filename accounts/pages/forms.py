@@ -34,7 +34,7 @@ class OpenChoiceField(forms.ChoiceField):
     """Choice that accepts a stored value which is not offered; `offer` adds that value to the choices."""
 
     def title_of(self, value: str) -> str | Promise | None:
-        """Return the title of a valid value that is not offered; None for an invalid one."""
+        """Return the title of a valid value that is not offered; None for an invalid value."""
         raise NotImplementedError  # each subclass has its own
 
     def valid_value(self, value: Any) -> bool:
@@ -64,7 +64,7 @@ class ServiceForm(forms.Form):
         return {part: [self[name] for name in names if name in self.fields] for part, names in self.parts.items()}
 
     def offer_values(self) -> None:
-        """Add the current value of each OpenChoiceField to the choices of the field, if it is not offered yet."""
+        """Add the current value of each OpenChoiceField to the field's choices, if it is not offered yet."""
         for name, field in self.fields.items():
             if isinstance(field, OpenChoiceField):
                 field.offer(str(self[name].value() or ""))

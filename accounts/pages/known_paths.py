@@ -1,4 +1,4 @@
-"""Paths of Mastodon's own pages about accounts; `social.pages.known_paths` has those that need no query."""
+"""Paths of Mastodon's own pages about accounts; `social.pages.known_paths` has the paths that need no query."""
 
 from typing import Final
 

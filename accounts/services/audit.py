@@ -18,7 +18,7 @@ def record(*, by: Staff, action: str, target_type: str, target_id: int, target_n
 
 
 def record_about(by: Staff, action: str, row: Model, **details: Any) -> None:
-    """Add a row about `row`, as `record` does. It names `row` by its address (accounts and users) or its text."""
+    """Add a row about `row`, as `record` does; `row` is named by its address (accounts and users) or by its text."""
     account = row.account if isinstance(row, User) else row
     name = f"@{account.acct}" if isinstance(account, Account) else str(row)
     record(by=by, action=action, target_type=type(row).__name__, target_id=row.pk, target_name=name, **details)

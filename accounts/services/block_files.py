@@ -88,12 +88,12 @@ class BlockFile(ABC, Generic[D]):
         """Yield the values of all blocks, in the order of the columns."""
 
     def details(self, draft: D) -> str:
-        """Describe the values of a line other than the name, in words."""
+        """Describe in words the values of a line except the name."""
         return ""
 
 
 def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None) -> list[Entry[D]]:
-    """Return the non-empty lines; invalid and repeated ones have a `problem`. Raises UnreadableFile, also beyond `most`."""
+    """Return the non-empty lines; invalid and repeated lines have a `problem`. Raises UnreadableFile, also beyond `most`."""
     written = read_lines(kind, data, most=most)
     if not written:
         raise UnreadableFile(_("The file has no entries."))

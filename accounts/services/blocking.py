@@ -25,11 +25,11 @@ _BATCH_SIZE: Final = 1000
 
 
 def block_account(*, account: Account, target: Account, uri: str | None = None) -> None:
-    """Block an account: follows, follow requests and collection items between the two end. Can be repeated.
+    """Block an account: follows, follow requests and collection items between the two end. Idempotent.
 
-    `uri` is the id of a remote account's Block activity; it is removed from any other block that has it. A local
-    account's block of a remote account gets its id here (contract, federation section 7). Publishes AccountBlocked, and
-    AccountUnfollowed for each follow that ended.
+    `uri` is the id of a remote account's Block activity; the id is removed from any other block that has it. A local account's
+    block of a remote account gets its id here (contract, federation section 7). Publishes AccountBlocked, and AccountUnfollowed
+    for each follow that ended.
     """
     if account.id == target.id:
         return
@@ -135,7 +135,7 @@ def unmute_account(*, account: Account, target: Account) -> None:
 
 
 def end_timed_mutes() -> int:
-    """End expired mutes, each in a transaction, unless it is renewed meanwhile; return how many. Run by the scheduler."""
+    """End expired mutes, each in a transaction, except mutes renewed meanwhile; return how many. Run by the scheduler."""
     ended, now = 0, clock.now()
     over = Mute.objects.filter(expires_at__lte=now).order_by("expires_at", "id")
     while mutes := list(over[:_BATCH_SIZE]):

@@ -88,7 +88,7 @@ def register_hold(hold: Hold) -> None:
 
 
 def retain_rows_of_suspended(*tables: type[Model]) -> None:
-    """Register, at the start of a process, tables for staff. Their rows about a suspended account stay when it is erased."""
+    """Register, at the start of a process, tables whose rows about a suspended account stay when the account is erased."""
     _retained_of_suspended.update(tables)
 
 

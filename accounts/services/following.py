@@ -138,8 +138,8 @@ def _announce_follows(*follows: Follow) -> None:
 
 
 def lock_name(account_id: int) -> str:
-    """Return the name of the lock that is held while somebody requests to follow an account, and while the account is
-    being unlocked. It is taken before the locks on pairs of accounts (`pair_name`).
+    """Return the name of the lock on follow requests to an account and on unlocking it; take it before the locks of
+    `pair_name`.
     """
     return f"locked:{account_id}"
 
@@ -194,8 +194,9 @@ def unfollow_account(*, account: Account, target: Account) -> None:
 
 
 def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
-    """Remove the follow, request and endorsement of `target_id` by `account_id`, under the pair's lock; return whether
-    there was a follow or request. `ended_by_id` is the account that ends it. Publishes AccountUnfollowed.
+    """Remove the follow, request and endorsement of `target_id` by `account_id`, under the pair's lock.
+
+    Return whether there was a follow or request. `ended_by_id` is the account that ends it. Publishes AccountUnfollowed.
     """
     request = FollowRequest.objects.filter(account_id=account_id, target_id=target_id).first()
     follow = Follow.objects.filter(account_id=account_id, target_id=target_id).first()
@@ -207,7 +208,7 @@ def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
 def end_follows(rows: Sequence[Follow | FollowRequest], *, ended_by: Mapping[tuple[int, int], int]) -> None:
     """Remove these follows and requests, and the endorsements that depend on them, under the locks of the pairs.
 
-    `ended_by` maps each pair (account id, target id) to the account that ends the follow. A fixed number of statements.
+    `ended_by` maps each pair (account id, target id) to the account that ends the follow. Takes a fixed number of statements.
     Publishes AccountUnfollowed once for each pair.
     """
     if not rows:

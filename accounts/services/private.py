@@ -11,7 +11,7 @@ from social.kernel.locks import lock
 
 
 def write_note(*, account: Account, target: Account, comment: str) -> None:
-    """Store a private note about `target`; a blank one is removed. Raises Invalid beyond COMMENT_LIMIT."""
+    """Store a private note about `target`; a blank `comment` removes the note. Raises Invalid beyond COMMENT_LIMIT."""
     if len(comment) > COMMENT_LIMIT:
         raise Invalid.of([FieldError.too_long("comment", COMMENT_LIMIT, _("Comment"))])
     if comment.strip():

@@ -215,7 +215,7 @@ def resolve_address(address: str) -> Account | None:
 
 
 def proper_address(text: str) -> str:
-    """Return the address of the account that `resolve_address` finds, possibly on another server, or the text itself."""
+    """Return the address of the account that `resolve_address` finds, possibly on another server; otherwise `text`."""
     account = resolve_address(text)
     return text if account is None else f"{account.username}@{account.domain or settings.LOCAL_DOMAIN}"
 

@@ -1,7 +1,7 @@
 """Imposes and ends the sanctions of staff on accounts: limits, sensitive media, suspension, exclusion from suggestions.
 
-Each function checks permission and rank of `by`, and writes an audit row with the changed values, if any. Source:
-contract, behaviours section 18.
+Each function checks the permission and rank of `by`, and writes an audit row with the changed values, if any. Source: contract,
+behaviours section 18.
 """
 
 from collections.abc import Iterator
@@ -77,7 +77,7 @@ def unsensitize_account(*, by: Staff, account: Account) -> None:
 
 
 def suspend_account(*, by: Staff, account: Account, reason: str = "") -> None:
-    """Suspend an account: it is hidden and cannot be used until that is undone; after REVERSAL_PERIOD it is erased.
+    """Suspend an account: it is hidden and cannot be used until the suspension is undone; after REVERSAL_PERIOD, it is erased.
 
     Sessions and streams end; requests with a token get status 403; the e-mail address is blocked for sign-up. Raises
     Forbidden, NotFound, and Conflict for the last administrator. Publishes AccountSuspended.

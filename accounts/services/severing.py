@@ -64,7 +64,7 @@ def sever_suspended(events: Sequence[AccountSuspended]) -> None:
     """Handle AccountSuspended: end a suspended remote account's follows of local accounts, in steps like those of
     `sever_blocked_domains`.
 
-    Local accounts keep following it, in case it comes back (contract, behaviours section 18).
+    Local accounts keep following the suspended account, in case it comes back (contract, behaviours section 18).
     """
     for event in events:
         # The suspension may have ended meanwhile.
@@ -155,7 +155,7 @@ def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
 
 
 def _record_follows(act: _Act, follows: Sequence[Follow], is_here: Callable[[int], bool]) -> None:
-    """Record the follows, and count each new one for its local account, as a lost follower or a lost follow."""
+    """Record the follows, and count each new record for its local account, as a lost follower or a lost follow."""
     severance, _made = Severance.objects.get_or_create(
         cause=act.cause, defaults={"type": act.type, "target_name": act.target_name}
     )

@@ -60,6 +60,6 @@ class PastInput(Form):
 
 
 class PastStartInput(Form):
-    """The widest visibility that imported posts may have; if it is left out, the posts keep theirs."""
+    """The widest visibility that imported posts may have; if it is left out, posts keep their visibility."""
 
     visibility: str = ""

@@ -21,7 +21,7 @@ from social.kernel.errors import BadRequest
 
 
 class PastImportsViewSet(ApiViewSet):
-    """`/api/v1/past_imports`: imports of archives. Archives are read, imports carried out and undone in the background."""
+    """`/api/v1/past_imports`: imports of archives. Reading, importing and undoing happen in the background."""
 
     endpoints = {
         "list": Endpoint(user("read:statuses"), "PastImport", many=True, paging=ByCursor(Limit(20, 40))),

@@ -27,7 +27,7 @@ from social.pages.frame import allow_widget, show
 
 
 class ChangeEmailView(View):
-    """`/auth/email`: GET shows the e-mail address and a form, POST requests a mail with a confirmation link for a new one."""
+    """`/auth/email`: GET shows the e-mail address and a form, POST requests a mail with a link for confirming a new address."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._show(request, NewEmailForm())
@@ -86,8 +86,8 @@ class ConfirmView(ConfirmEmailView):
     """`/auth/confirm/:key`: the link in the mail after a sign-up.
 
     After the confirmation, the sign-in that was waiting for it continues; people who signed up in an application get a link
-    back to the application. If the server has a captcha, people must solve it first, unless they were invited with an
-    invitation for a limited number of people.
+    back to the application. If the server has a captcha, people must solve it first, unless their invitation is for a limited
+    number of people.
     """
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -39,7 +39,7 @@ def _code_field() -> forms.CharField:
 
 
 class _CredentialField(forms.Field):
-    """Field for the JSON object that a browser's `navigator.credentials` returns. It is never shown again."""
+    """Field for the JSON object that a browser's `navigator.credentials` returns. The form never shows the object again."""
 
     widget = forms.HiddenInput
 
@@ -102,7 +102,7 @@ class SecondFactorForm(_TypedCode, AllauthAuthenticateForm):
 
 
 class SecondFactorAgainForm(_TypedCode, AllauthReauthenticateForm):
-    """Form like SecondFactorForm for reauthentication, before a change to the security of the account."""
+    """Form for reauthentication with a code, before a change to the security of the account."""
 
     code = _code_field()
 

@@ -75,7 +75,7 @@ class SignUpForm(ServiceForm):
         if not find_minimum_age():
             del self.fields["date_of_birth"]
         for field in self.fields.values():
-            # Only browsers require a value: when one is missing, the service reports it together with all other errors.
+            # Only browsers require these fields. The service reports a missing value together with all other errors.
             field.required = False
             field.widget.attrs["required"] = True
 

@@ -62,7 +62,7 @@ def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
 
 
 class ConfirmationForm(ServiceForm):
-    """Asks for the password and for a code, if there is an app, before an irreversible change (security rows 25 and 26)."""
+    """Asks for the password, and for a code if the user has an app, before an irreversible change (security rows 25 and 26)."""
 
     password = forms.CharField(
         label=_("Your password"),

@@ -159,7 +159,7 @@ class ForgottenPasswordView(PasswordResetView):
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: ForgottenPasswordForm) -> HttpResponse:
-        """Request the mail to the stored address, because the typed address may only look the same."""
+        """Request the mail to the stored address, because the typed address may only look like it."""
         for user in form.users:
             request_password_reset(user=user)
         return redirect(self.get_success_url())

@@ -37,7 +37,7 @@ class VisitsMiddleware:
 
 
 def record_daily_visit(request: HttpRequest, user: User) -> None:
-    """Record that this user has visited with this browser, unless a visit today is already recorded."""
+    """Record that this user has visited with this browser, unless today's visit is already recorded."""
     today = clock.now().date().isoformat()
     session_key = request.session.session_key
     if session_key is None or request.session.get(_DAY) == today:

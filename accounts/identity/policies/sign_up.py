@@ -149,7 +149,7 @@ _DATE_FORMATS: Final = ("%Y-%m-%d", "%d.%m.%Y")
 
 
 class Decision(IntEnum):
-    """Decision of a block of sign-ups; if several blocks match a sign-up, the strictest decision counts."""
+    """Decision about a sign-up; if several blocks match the sign-up, the strictest decision counts."""
 
     ALLOWED = 0
     NEEDS_APPROVAL = 1

@@ -38,7 +38,7 @@ class BrowserSession:
 
 
 def all_live_sessions() -> QuerySet[UserSession]:
-    """List the sessions of all users that have neither ended nor expired."""
+    """List all users' sessions that have neither ended nor expired."""
     stored = Session.objects.filter(session_key=OuterRef("session_key"), expire_date__gt=clock.now())
     sessions: QuerySet[UserSession] = UserSession.objects.filter(Exists(stored))
     return sessions
@@ -50,8 +50,9 @@ def live_sessions(user: User) -> QuerySet[UserSession]:
 
 
 def find_session_identity(session_key: str) -> Identity | None:
-    """Return the identity with which pages of this session open streams; None if the session or the account cannot be
-    used. Its `token_id` is the negative id of the session, so that it cannot be the id of a token.
+    """Return the identity with which pages of this session open streams; None if the session or the account cannot be used.
+
+    The `token_id` is the negative id of the session, so that it cannot be the id of a token.
     """
     request = HttpRequest()
     request.session = SessionStore(session_key)

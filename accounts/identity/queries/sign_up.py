@@ -76,7 +76,7 @@ def is_retired(username: str) -> bool:
 
 
 def find_email_domain_blocks(email: str, mail_hosts: Iterable[str]) -> QuerySet[EmailDomainBlock]:
-    """List the blocks of an address's domain, of its mail hosts, and of the parent domains of these."""
+    """List the blocks of an address's domain and mail hosts, and of their parent domains."""
     domain = normalise_domain(email.rpartition("@")[2])
     if domain is None:
         return EmailDomainBlock.objects.none()
@@ -90,7 +90,7 @@ def _decide_email_domain(email: str, mail_hosts: Iterable[str]) -> Decision:
 
 
 def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
-    """Return, for each e-mail domain block, the refused sign-ups of the last HISTORY_DAYS days, today first; one query."""
+    """Return, for each e-mail domain block, its refusals on each of the last HISTORY_DAYS days, today first; one query."""
     ids = list(block_ids)
     today = clock.now().astimezone(UTC).date()
     days = [today - timedelta(days=number) for number in range(HISTORY_DAYS)]
@@ -101,7 +101,7 @@ def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
 
 
 def with_refusals(blocks: QuerySet[EmailDomainBlock]) -> QuerySet[EmailDomainBlock]:
-    """Annotate the blocks with `refused`: the number of sign-ups refused in the last HISTORY_DAYS days, None if none."""
+    """Annotate the blocks with `refused`: how many sign-ups were refused in the last HISTORY_DAYS days (None instead of 0)."""
     oldest = clock.now().astimezone(UTC).date() - timedelta(days=HISTORY_DAYS - 1)
     refusals = EmailDomainRefusal.objects.filter(block_id=OuterRef("pk"), day__gte=oldest).order_by().values("block_id")
     return blocks.annotate(refused=Subquery(refusals.annotate(total=Sum("uses")).values("total")))

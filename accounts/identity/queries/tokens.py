@@ -161,7 +161,7 @@ def find_sign_in_state(user: User) -> SignInState:
 
 
 def find_email_of(name: str) -> str | None:
-    """Return the e-mail address of a local account by its username: `anna`, `@anna`, `@anna@this.server`."""
+    """Return the e-mail address of the local account with this username: `anna`, `@anna`, `@anna@this.server`."""
     if "@" in name.removeprefix("@") and not name.startswith("@"):
         return None
     pair = split_address(name.replace("\0", ""))

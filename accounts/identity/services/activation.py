@@ -20,7 +20,7 @@ from social.kernel import clock
 from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound, require_found, require_valid
 from social.kernel.events import publish
 
-# No characters that are easily confused when typed: 0 and O, 1, l and I.
+# Without characters that are easily confused with each other: 0 and O, 1, l and I.
 _LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _LENGTH: Final = 12
 COMMENT_LIMIT: Final = 420
@@ -74,7 +74,7 @@ def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
 
 
 def end_invite(*, by: Staff, invite: Invite) -> None:
-    """Expire an invitation. Raises Forbidden without MANAGE_INVITES, and unless `by` outranks the inviter; NotFound."""
+    """Expire an invitation. Raises NotFound; Forbidden without MANAGE_INVITES, and if `by` does not outrank another inviter."""
     with transaction.atomic():
         locked = (
             Invite.objects.select_for_update(of=("self",)).select_related("inviter__role").filter(pk=invite.pk).first()

@@ -133,7 +133,7 @@ BATCH_SIZE: Final = 100
 
 
 def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
-    """List the addresses of users who signed up before a moment and never confirmed, the oldest first.
+    """List the addresses of users who signed up before a moment and never confirmed the address, the oldest first.
 
     Users who were ever active, or to whom staff have given a role, are left out.
     """
@@ -143,10 +143,10 @@ def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
 
 
 def remove_unconfirmed(*, kept: timedelta = UNCONFIRMED_RETENTION) -> int:
-    """Remove users who signed up longer ago than `kept` and never confirmed, with all their data; return how many.
+    """Remove users who signed up longer than `kept` ago and never confirmed, with all their data; return how many.
 
-    Nobody has ever seen them, so their names become free again. Works in transactions of at most BATCH_SIZE users; a
-    user who confirms at the same moment stays. Run by the scheduler.
+    Nobody has ever seen them, so their names become free again. Works in transactions of at most BATCH_SIZE users; a user who
+    confirms at the same moment stays. Run by the scheduler.
     """
     before = clock.now() - kept
     removed = 0
@@ -201,9 +201,8 @@ def cancel_email_change(*, user: User) -> None:
 def change_email(*, user: User, key: str, session_key: str | None, address: str) -> None:
     """Make the address to which the link was sent the user's only address.
 
-    Other browsers are signed out, and the old address gets a mail. Publishes EmailChanged. Raises NotFound for a link
-    of another user, or one that is too old, used or replaced; Invalid when somebody else has taken the address
-    meanwhile.
+    Other browsers are signed out, and the old address gets a mail. Publishes EmailChanged. Raises NotFound for a link of
+    another user, or a link that is too old, used or replaced; Invalid when somebody else has taken the address meanwhile.
     """
     with transaction.atomic():
         locked = User.objects.select_for_update(of=("self",)).get(pk=user.pk)

@@ -115,7 +115,7 @@ def report_second_factor_lock(*, user: User, address: str) -> None:
 
 
 def send_password_reset_mails(events: Sequence[PasswordResetRequested]) -> None:
-    """Handle PasswordResetRequested: send a link that is valid for three days and until the password changes."""
+    """Handle PasswordResetRequested: send a link that is valid for three days, but only until the password changes."""
     tokens = app_settings.PASSWORD_RESET_TOKEN_GENERATOR()
 
     def link(user: User) -> str:

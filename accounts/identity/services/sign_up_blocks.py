@@ -143,7 +143,7 @@ def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_a
 
 
 def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any]) -> None:
-    """Change columns of a block of a network. Raises Forbidden, NotFound; Invalid like `block_network`."""
+    """Change columns of a network block. Raises Forbidden, NotFound; Invalid like `block_network`."""
     require(by, Permission.MANAGE_BLOCKS)
     try:
         with transaction.atomic():

@@ -133,7 +133,7 @@ def make_sign_in_link(*, by: Staff, user: User) -> str:
 
 
 def set_email(*, by: Staff, user: User, email: str) -> None:
-    """Replace the address of a user who has lost access to it; the new one counts as confirmed.
+    """Replace the address of a user who has lost access to it; the new address counts as confirmed.
 
     Browser sessions end, and the old address gets a mail (security row 24). Publishes EmailChanged. Raises Forbidden;
     Invalid for an address that is malformed, blocked or in use.

@@ -39,7 +39,7 @@ SELECT unnest(%(checksums)s::text[]), %(now)s ON CONFLICT DO NOTHING
 
 
 def channel_of(token_id: int) -> str:
-    """Return the stream channel of one token. `{"event":"kill"}` on it closes every connection opened with the token."""
+    """Return the stream channel of one token. The message `{"event":"kill"}` closes every connection opened with the token."""
     return f"token:{token_id}"
 
 

@@ -220,7 +220,7 @@ PAGE_SIZE = 20
 
 @require_safe
 def severances(request: HttpRequest) -> HttpResponse:
-    """`/severed_relationships`, to which clients link from the notification of a severance."""
+    """`/severed_relationships`: lists the ended follows. Clients link here from the notification of a severance."""
     page = Paginator(list_severances(signed_in(request).account_id), PAGE_SIZE).get_page(request.GET.get("page"))
     return show(request, "accounts/settings/severances.html", {"page": page, "own": SeveranceType.USER_DOMAIN_BLOCK})
 

@@ -1,8 +1,8 @@
 """Writes the files of an archive so that a process may be stopped at any byte.
 
-An archive is a tar file in gzip members, one for each step (RFC 1952 section 2.2). Documents are written to files next
-to it until they are complete. The caller stores the valid size of each file; bytes beyond it, which an interrupted step
-has written, are cut off.
+An archive is a tar file in gzip members, one for each step (RFC 1952 section 2.2). Documents are written to files next to the
+archive until they are complete. The caller stores the valid size of each file; bytes beyond it, which an interrupted step has
+written, are cut off.
 """
 
 import fcntl

@@ -31,7 +31,7 @@ from social.kernel.text.names import visible_text
 #: Seconds after which a call ends and leaves the rest to the next call, and the number of lines or entries that a step handles.
 TURN_SECONDS: Final = 1.0
 BATCH_SIZE: Final = 50
-#: Number of accounts of one server that are looked up for one import at a time; other imports wait for no more than these.
+#: Number of accounts of one server that an import looks up at a time, so that another import does not have to wait long.
 SOUGHT_PER_SERVER: Final = 20
 CHECK_INTERVAL: Final = timedelta(seconds=5)
 RETENTION: Final = timedelta(days=7)
@@ -151,7 +151,7 @@ class _Work:
         return self._add_pending()
 
     def _read_pending(self) -> bool:
-        """Parse a batch of unparsed lines, and remove repeated ones; return whether there were any lines."""
+        """Parse a batch of unparsed lines, and remove repeated lines; return whether there were any lines."""
         rows = list(self.batch.rows.filter(state=ImportRowState.PENDING, key="").order_by("line")[:BATCH_SIZE])
         for row in rows:
             _read(row, self.portable)
