@@ -324,7 +324,8 @@ def _decide_about_post(act: str, by: Staff, report: Any, sent: dict[str, Any]) -
     decide(by=by, target=target, report_ids=[], acts=[act], status_ids=posts, settle=False, **sent)
 
 
-#: Actions on one reported post. They get a report that names the post, with the post's id in its attribute `reported_post`.
+#: Actions on one reported post. Each action receives a report that names the post; the report's attribute `reported_post` is
+#: the id of the post.
 REPORTED_POST_ACTS: Final = (
     Act(
         "delete",

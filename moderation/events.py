@@ -22,7 +22,8 @@ class ReportChanged(Event, key="report:{report_id}"):
 
 class StrikeIssued(Event, key="account:{account_id}"):
     """Staff have acted on the account `account_id`. `notify`: whether its owner is notified, including by mail. If the action
-    belongs to a decision, the event is due when that can no longer be undone; handlers check whether it was undone.
+    belongs to a decision, the event is due when the decision can no longer be undone; handlers check whether the decision was
+    undone.
     """
 
     strike_id: int
@@ -54,13 +55,13 @@ class DecisionEnded(Event, key="account:{account_id}"):
 
 
 class EvidenceDue(Event):
-    """The evidence file `file_id`, which staff have requested, is to be written."""
+    """Staff have requested the evidence file `file_id`, which is to be written."""
 
     file_id: int
 
 
 class StaffMailDue(Event):
-    """Mail `template` about the row `subject_id` is to be sent to a member of staff."""
+    """The mail `template` about the row `subject_id` is to be sent to the member of staff `user_id`."""
 
     template: str
     subject_id: int

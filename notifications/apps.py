@@ -10,7 +10,7 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to events, register the unread count, and exclude posts that have notifications from clean-up."""
+        """Subscribe to events, register the unread count, and exempt posts that have notifications from clean-up."""
         import_module("notifications.reactions")
         from django.db.models import Exists, OuterRef
 

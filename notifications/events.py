@@ -25,36 +25,36 @@ class AnnualReportRequested(Event, key="annual_report:{report_id}"):
 
 
 class VotersWaiting(Event, key="poll:{poll_id}"):
-    """An ended poll has more voters to notify than fit in one batch: those with an account id above `after_id`."""
+    """An ended poll has more voters to notify than fit in one batch: voters with an account id above `after_id`."""
 
     poll_id: int
     after_id: int
 
 
 class FollowersWaiting(Event, key="status:{status_id}"):
-    """A post has more followers to notify than fit in one batch: those whose follows have an id above `after_id`."""
+    """A post has more followers to notify than fit in one batch: followers whose follow has an id above `after_id`."""
 
     status_id: int
     after_id: int
 
 
 class BoostersWaiting(Event, key="status:{status_id}"):
-    """An edited post has more boosters to notify than fit in one batch: those whose boosts have an id above `after_id`."""
+    """An edited post has more boosters to notify than fit in one batch: boosters whose boost has an id above `after_id`."""
 
     status_id: int
     after_id: int
 
 
 class QuotersWaiting(Event, key="status:{status_id}"):
-    """An edited post has more quoters to notify than fit in one batch: those whose quotes have an id above `after_id`."""
+    """An edited post has more quoters to notify than fit in one batch: quoters whose quote has an id above `after_id`."""
 
     status_id: int
     after_id: int
 
 
 class SeveredWaiting(Event, key="severance:{cause}"):
-    """Accounts that have lost follows through `cause` are to be notified: those whose SeveredAccount has an id above
-    `after_id`.
+    """Accounts are still to be notified of the follows that they have lost through `cause`: accounts whose SeveredAccount has
+    an id above `after_id`.
     """
 
     cause: str
@@ -77,6 +77,6 @@ class RequestDismissed(Event, key="account:{account_id}"):
 
 
 class NotificationsMerged(Event, key="account:{account_id}"):
-    """The held notifications of all senders whom `account_id` has accepted are delivered."""
+    """The held notifications of all senders whom `account_id` has accepted have been delivered."""
 
     account_id: int

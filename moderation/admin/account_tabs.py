@@ -28,7 +28,7 @@ REPORT_STATES = States(
 
 
 def _tab(name: str, label: Any, read: Callable[[AccountOverview], Any]) -> Column:
-    """Return a line that shows a part of the overview that the page has loaded for its account."""
+    """Return a line of the page that shows a part of the account's overview, which the page has loaded."""
     return shown(name, label, lambda account: read(account.__dict__["overview"]))
 
 

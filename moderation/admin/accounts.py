@@ -123,9 +123,9 @@ class AccountAdmin(ActingAdmin):
         return outranks_user(by, getattr(row, "user", None))
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """Return the account. A request that only shows its page reads it from the database once."""
+        """Return the account. A GET request reads the account from the database only once."""
         known: dict[str, Any] = request.__dict__.setdefault("staff_accounts", {})
-        # A POST reads the account again, because the action will change it.
+        # A POST request reads the account on every call, because the request may have changed the account.
         if object_id not in known or request.method == "POST":
             known[object_id] = super().get_object(request, object_id, from_field)
         return known[object_id]

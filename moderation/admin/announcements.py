@@ -28,12 +28,12 @@ def _moment_field(label: Any) -> forms.DateTimeField:
 
 
 def _at_same_clock_time(moment: datetime | None, of: tzinfo, to: tzinfo) -> datetime | None:
-    """Return the moment at which clocks in the zone `to` show the same time as clocks in the zone `of` show at `moment`."""
+    """Return the moment that has the same date and clock time in the zone `to` as `moment` has in the zone `of`."""
     return moment.astimezone(of).replace(tzinfo=to) if moment is not None else None
 
 
 class AnnouncementForm(DraftForm):
-    """Form for an announcement, in the time zone of the staff member; an all-day event has the same dates in every zone."""
+    """Form for an announcement, in the time zone of the staff member. All-day events have the same dates in every time zone."""
 
     starts_at = _moment_field(_("Event starts at"))
     ends_at = _moment_field(_("until"))

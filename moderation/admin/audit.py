@@ -96,8 +96,8 @@ class AuditAdmin(PermittedAdmin):
         return rows.annotate(about=Subquery(reports.values("person")[:1]))
 
     def find_rows(self, rows: QuerySet[AuditEntry], term: str) -> QuerySet[AuditEntry]:
-        """Find entries by whole names, with or without `@`; a search for parts of words would scan the whole table. Actors are
-        searched for by id, because with a condition on their names PostgreSQL would also scan the whole table.
+        """Find entries by the whole name of the actor or target, with or without `@`: a search for parts of names would scan
+        the whole table. So would a condition on the actors' names; therefore actors are searched for by id.
         """
         names = {term.lower(), f"@{term.lower()}"}
         matches = Q(target_name__iexact=term) | Q(target_name__iexact=f"@{term}")

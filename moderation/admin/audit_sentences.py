@@ -15,7 +15,7 @@ from accounts.policies.staff import OPERATOR
 
 _PERSON: Final = "person"
 _KIND_OF_THE_REST: Final = ""
-# Sentences by action and kind of the target. Actions that the admin declares (`social.api.staff_acts`) bring their own.
+# Sentences by action and kind of the target. Actions of the admin (`social.api.staff_acts`) have their own sentences.
 _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("create", _PERSON): _("%(by)s created the account %(target)s"),
     ("follow", _PERSON): _("%(by)s had %(target)s follow somebody"),
@@ -140,7 +140,7 @@ def sentence(entry: AuditEntry) -> str:
 
 
 def history_of(entries: Sequence[AuditEntry], name: str) -> list[tuple[datetime, str]]:
-    """Return the moments and the sentences of entries about an account and its reports; `name` is the account's address."""
+    """Return the times and sentences of these entries about an account and its reports; `name` is the account's address."""
     history = []
     for entry in entries:
         entry.__dict__["about"] = name

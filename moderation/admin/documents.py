@@ -72,7 +72,7 @@ for _code, _name in settings.LANGUAGES:
 
 @admin.register(InstanceRule)
 class RuleAdmin(EditedAdmin):
-    """Rules of the server; a deleted rule is only withdrawn, because reports may name it."""
+    """Rules of the server. Deleting a rule withdraws the rule but keeps the row, because reports may name it."""
 
     permission = Permission.MANAGE_RULES
     form = RuleForm
@@ -89,7 +89,7 @@ class RuleAdmin(EditedAdmin):
     ordering = ("position", "id")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the rule and its translations into all languages except the one in which rules are written."""
+        """Return the fields of the rule and its translations into all languages except the server's default language."""
         own = default_language()
         return [name for name in RuleForm.base_fields if name not in (f"text_{own}", f"hint_{own}")]
 

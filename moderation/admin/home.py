@@ -167,7 +167,7 @@ def _hosts() -> dict[str, Any] | None:
 
 
 def _space() -> list[Part]:
-    """Return the disk usage of databases and files, and the number, size, daily change and removal of remote posts."""
+    """Return the disk usage of databases and files, and the number, size, daily change and removals of remote posts."""
     parts = load_parts("space_usage", *_period(), {}, 0)
     samples, current = load_state()
     if samples:

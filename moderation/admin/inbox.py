@@ -181,7 +181,7 @@ class InboxAdmin(PermittedAdmin):
         return answer
 
     def shown_posts(self, request: HttpRequest, rows: Sequence[Any]) -> list[dict[str, Any]]:
-        """Return the posts that these reports name; on the page of an action, only its post."""
+        """Return the posts that these reports name; on the page of an action on one post, only that post."""
         numbers = {
             number
             for row in rows
@@ -231,8 +231,8 @@ class InboxAdmin(PermittedAdmin):
         return self.page(request, template, minutes=MINUTES, **context)
 
     def _confirm(self, request: HttpRequest, selection: _Selection, form: DecisionForm) -> TemplateResponse:
-        """Ask for confirmation, and show the accounts, their reports, their chosen posts and the names of the actions. Reports
-        that were not on the page are shown as well, because a sanction settles them, too.
+        """Ask for confirmation, and show the accounts, their reports, their chosen posts and the names of the actions. With a
+        sanction, open reports that were not on the page are shown as well, because a sanction settles them too.
         """
         acts, words = form.cleaned_data["acts"], dict(ACTS)
         rows, chosen, authors = selection
@@ -296,7 +296,7 @@ class InboxAdmin(PermittedAdmin):
 
 
 def _form(request: HttpRequest, *names: str) -> DecisionForm:
-    """Return the form: bound if a field of `names` was submitted, otherwise with the submitted values as initial values."""
+    """Return the form, bound only if a field in `names` was submitted. Selection buttons keep the values in an unbound form."""
     if "select" in request.POST:
         sent = request.POST
         return DecisionForm(
@@ -335,6 +335,6 @@ def _newest_shown_report(request: HttpRequest) -> int:
 
 
 def _query(wanted: dict[str, Any]) -> str:
-    """Return the filter as the beginning of a URL's query, for links to other pages of the list."""
+    """Return the filter as the beginning of a query string, for links to other pages of the list."""
     values = {"category": wanted["category"], "origin": wanted["origin"], "mine": "yes" if wanted["mine"] else ""}
     return "".join(f"{name}={value}&" for name, value in values.items() if value)

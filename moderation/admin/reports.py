@@ -137,7 +137,7 @@ class AppealAdmin(_WordsAboutPeople):
     person_column = "account_id"
     waits = Q(approved_at=None, rejected_at=None)
     list_display = (APPEAL_ACCOUNT, APPEALED_STRIKE, APPEAL_TEXT, APPEAL_STATE, CREATION, APPEAL_BUTTONS)
-    # The text leads to the appeal's own page, because the first columns lead to other pages.
+    # The text links to the appeal's own page, because the first columns link to other pages.
     list_display_links = (APPEAL_TEXT,)
     list_filter = (_APPEAL_STATES.filter(),)
     list_select_related = ("account", "strike")

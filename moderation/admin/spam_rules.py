@@ -34,7 +34,7 @@ from statuses.services.moderating import approve_held, discard_held, discard_hel
 
 # Limits on a dry run, because it runs within a request.
 _POSTS_LIMIT, _SECONDS_LIMIT = 50_000, 8.0
-#: Session key of a mapping from the held posts that the viewer has opened lately to the versions that the viewer saw.
+#: Session key. The value maps the ids of the held posts that the viewer opened last to the versions that the viewer saw.
 _SEEN_VERSIONS = "held_versions"
 _SEEN_LIMIT = 100
 
@@ -269,7 +269,7 @@ class HeldPostAdmin(PermittedAdmin):
         return version_of(row)
 
     def seen_version(self, request: HttpRequest, row: HeldPost) -> str:
-        """Return the version of the post that the viewer last opened, or else the current version."""
+        """Return the version of the post that the viewer saw last; the current version if the viewer never opened it."""
         return str(request.session.get(_SEEN_VERSIONS, {}).get(str(row.pk)) or self.version_of(row))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[HeldPost]:

@@ -126,7 +126,7 @@ class LinkPublisherAdmin(ReviewedAdmin):
 
 
 class TagForm(DraftForm):
-    """Form for the decisions about a hashtag. Its spelling may change as long as it stays the same hashtag."""
+    """Form for the spelling of a hashtag and the decisions about it. The new spelling must have the same normalised form."""
 
     class Meta:
         model = Tag

@@ -138,13 +138,13 @@ class Blocklist(models.Model):
 
 class BlocklistEntry(models.Model):
     """Entry of a list: the values that the list has for a server and its subdomains, and the effect that this server has
-    adopted. An entry without a list is a draft of a rule by staff, which waits for approval; `note` is its private comment.
+    adopted. An entry without a list is a rule that staff have drafted and that waits for approval.
 
     `severity`, `reject_media`, `reject_reports`, `obfuscate` and `comment` are the values in the list. `listed` tells whether
     the list still names the server. `taken_severity`, `taken_media` and `taken_reports` are the adopted effect;
-    `taken_severity` is NULL if none was adopted. The rule for the server (`DomainRule.from_lists`) is the strictest of the
-    effects adopted from all lists. `asks` means that a person has decided about this server before, so that a person must
-    approve each further change.
+    `taken_severity` is NULL if no effect was adopted. `note` is the reason for `state`; in a draft, the private comment of the
+    rule. The rule for the server (`DomainRule.from_lists`) is the strictest of the effects adopted from all lists. `asks` means
+    that a person has decided about this server before, so that a person must approve each further change.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -196,7 +196,7 @@ class BlocklistEntry(models.Model):
 
     @property
     def list_name(self) -> str:
-        """The name of its list, which must be loaded; empty for a draft of staff."""
+        """The name of the entry's list, which must be loaded; empty for a draft of staff."""
         return self.blocklist.name if self.blocklist is not None else ""
 
 

@@ -26,7 +26,7 @@ CHECK_INTERVAL: Final = timedelta(hours=6)
 """Pause between two fetches of a list."""
 
 FAILURE_LIMIT: Final = timedelta(days=3)
-"""A list that could not be fetched for this long is reported by `manage.py doctor`."""
+"""Time after which `manage.py doctor` reports a list that cannot be fetched."""
 
 _LOSS_COUNT: Final = 5
 _LOSS_SHARE: Final = 0.25
@@ -63,12 +63,12 @@ class Effect:
 class Decision:
     """The consequence of an entry.
 
-    `step` is the change to the rule, and `effect` the effect of the rule after this change (None: there is no rule). `taken` is
-    the effect that is adopted from the entry (None: no effect). `state` is the new state of the entry, and `note` the reason
-    for it, as a text.
+    `step` is the change to the rule, and `effect` is the effect of the rule after this change (None: no rule of lists is left).
+    `taken` is the effect that is adopted from the entry (None: no effect). `state` is the new state of the entry, and `note` is
+    the reason for the state, as a text.
 
-    `asks` means that a person must decide, even in automatic mode; `is_decided`, that a person has already decided by adding an
-    exception.
+    `asks` means that a person must decide, even in automatic mode. `is_decided` means that a person has already decided, by
+    adding an exception.
     """
 
     step: EntryStep
@@ -134,7 +134,7 @@ def is_same_origin(url: str, other: str) -> bool:
 
 
 def effect_of(entry: BlocklistEntry, blocklist: Blocklist) -> Effect | None:
-    """Return the effect that an entry asks for, as far as the operator allows it; None for no effect."""
+    """Return the effect that an entry asks for, within the options of its list; None for no effect."""
     ours = getattr(blocklist, f"{entry.severity}_as")
     if not entry.listed or ours == TakenAs.IGNORE:
         return None
@@ -182,9 +182,9 @@ def decide(
 ) -> Decision:
     """Return the consequence of an entry that asks for the effect `wanted` (None: for no effect).
 
-    `rule` is the rule for the server itself, `above` the rule for its longest parent domain that has one. `others` are the
-    effects adopted from other lists for the same server. `protected` is the reason why no list may block the server, or empty.
-    `dismissed` tells whether a person has dismissed another list's entry for it.
+    `rule` is the rule for the server itself, and `above` is the rule for its closest parent domain that has a rule. `others`
+    are the effects adopted from other lists for the same server. `protected` is the reason why no list may block the server, or
+    empty. `dismissed` tells whether a person has dismissed another list's entry for the same server.
     """
     taken = taken_of(entry)
     if wanted is None or protected:
@@ -233,9 +233,8 @@ def is_weaker(wanted: Effect | None, taken: Effect | None) -> bool:
 
 
 def hold_reason(known: int, lost: int, named: int) -> str:
-    """Return the reason why the changes of an automatic list must wait for a person; empty for an ordinary update. The reasons
-    are that the list has become empty, and that it retracts or weakens too many entries at once (`lost` of `known`), which may
-    be a mistake.
+    """Return the reason why the changes of an automatic list must wait for a person; empty for an ordinary update. The list may
+    be wrong if it has become empty, or if it retracts or weakens too many entries at once (`lost` of `known`).
     """
     if known and not named:
         return _("The list has suddenly become empty.")
@@ -259,7 +258,7 @@ def is_named_by(domain: str, unread: frozenset[str]) -> bool:
 
 
 def is_related(domain: str, protected: set[str], parents: set[str]) -> bool:
-    """Tell whether a domain is one of these servers, one of their parent domains (`parents`), or one of their subdomains."""
+    """Tell whether a domain is a `protected` server, a parent domain of such a server (`parents`), or a subdomain."""
     return domain in parents or not protected.isdisjoint(names_of(domain))
 
 

@@ -75,7 +75,6 @@ def count_entries(rows: QuerySet[Blocklist]) -> QuerySet[Blocklist]:
 
 
 def load_entries(blocklist: Blocklist) -> dict[str, BlocklistEntry]:
-    """Return all entries of a list by domain."""
     return {entry.domain: entry for entry in BlocklistEntry.objects.filter(blocklist_id=blocklist.pk)}
 
 
@@ -98,7 +97,7 @@ def list_log(blocklist: Blocklist) -> list[AuditEntry]:
 
 
 def load_protection(domains: Sequence[str]) -> dict[str, str]:
-    """Return, by domain, why no list may block these servers (exceptions, allowed servers, this server). Two queries."""
+    """Return, by domain, why no list may block a server; servers that lists may block are left out. Two queries."""
     exceptions = set(BlocklistException.objects.values_list("domain", flat=True))
     allowed = set(DomainAllow.objects.values_list("domain", flat=True))
     own = {name.partition(":")[0].lower() for name in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN)}
@@ -158,7 +157,7 @@ class Server:
 
 @dataclass
 class DryRun:
-    """Result of a dry run: the numbers of changes, and their effects in total and by server, most lost follows first."""
+    """Result of a dry run: the numbers of changes, and their effects in total and by server, sorted by lost follows."""
 
     new: int
     changed: int

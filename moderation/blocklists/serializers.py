@@ -70,8 +70,8 @@ class EntrySerializer(EntitySerializer):
 
 
 class DraftSerializer(EntrySerializer):
-    """DomainPermission of an entry that is waiting for a decision. Context: `creators` and `list_creators`, the ids of the
-    accounts that have created the drafts of staff and the lists.
+    """DomainPermission of an entry that is waiting for a decision. Context: `creators`, account ids by draft id, and
+    `list_creators`, account ids by list id.
     """
 
     def to_representation(self, instance: BlocklistEntry) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class DraftSerializer(EntrySerializer):
 
 
 class ExclusionSerializer(EntitySerializer):
-    """DomainPermission of an exception from lists. Context: `creators`, the ids of the accounts that have created them."""
+    """DomainPermission of an exception from lists. Context: `creators`, account ids by exception id."""
 
     def to_representation(self, instance: BlocklistException) -> dict[str, Any]:
         return {
@@ -101,7 +101,7 @@ class ExclusionSerializer(EntitySerializer):
 
 
 class AcceptedSerializer(EntitySerializer):
-    """DomainPermission of the rule made from an accepted entry. Context: `entry`, and `account_id`, who accepted it."""
+    """DomainPermission of the rule made from an accepted entry. Context: `entry`, and `account_id` of the accepter."""
 
     def to_representation(self, instance: DomainRule) -> dict[str, Any]:
         entry: BlocklistEntry = self.context["entry"]
@@ -139,8 +139,8 @@ class SubscriptionInput(Form):
     fetch_password: Annotated[str, ClientString()] | None = None
 
     def changes(self) -> Mapping[str, Any]:
-        """Return the sent values by the draft's field names. Raises Invalid for unsupported values, and BadRequest if none was
-        sent.
+        """Return the sent values by the draft's field names. Raises Invalid for unsupported values, and BadRequest if no value
+        was sent.
         """
         if self == type(self)():
             raise BadRequest(_("No value that can be changed was sent"))
@@ -211,8 +211,6 @@ class PreviewInput(TypeInput):
 
 
 class DraftsInput(TypeInput):
-    """Filters of drafts."""
-
     subscription_id: Stripped = ""
     domain: Stripped = ""
 
@@ -223,14 +221,10 @@ class DraftsInput(TypeInput):
 
 
 class DomainInput(Form):
-    """Filter by a domain."""
-
     domain: Stripped = ""
 
 
 class NewDraftInput(Form):
-    """Values of a new draft."""
-
     required_keys = ("domain", "permission_type")
 
     domain: Stripped = ""

@@ -88,7 +88,7 @@ class SubscriptionsViewSet(_PermissionsViewSet):
         return self.present(lists.subscribe(by=self.by, draft=serializers.NewSubscriptionInput.read(request).draft()))
 
     def update(self, request: Request, id: int) -> HttpResponse:
-        """Change those values of a subscription that are sent."""
+        """Change a subscription; values that are not sent stay as they are."""
         blocklist = self.find(id)
         lists.change_values(
             by=self.by, blocklist=blocklist, changes=serializers.SubscriptionInput.read(request).changes()
@@ -125,7 +125,7 @@ class SubscriptionsViewSet(_PermissionsViewSet):
 
 
 class DraftsViewSet(_PermissionsViewSet):
-    """Drafts of staff and rules that lists ask for, as long as they are waiting for a decision."""
+    """Drafts of staff, and rules that lists ask for, while they are waiting for a decision."""
 
     endpoints = {
         "list": Endpoint(_READ, _PERMISSION, many=True, paging=_PAGES, input=serializers.DraftsInput),

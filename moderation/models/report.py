@@ -86,7 +86,6 @@ class Report(models.Model):
 
     @property
     def is_resolved(self) -> bool:
-        """Tell whether staff have settled the report."""
         return self.action_taken_at is not None
 
 
@@ -110,9 +109,10 @@ class StrikeAction(models.TextChoices):
 class Strike(models.Model):
     """An action of `account` (a member of staff; None: the operator) against `target_account`.
 
-    `status_ids` are the posts that the action concerned, None if it concerned the account. `overruled_at` is set when an
-    appeal against it was accepted. `spam_rule` is the rule that acted automatically, None if a person acted. `statement` is
-    the statement of reasons as it was given (`moderation.policies.statements`); empty for strikes of earlier releases.
+    `status_ids` are the posts that the action concerned, None if it concerned the account. `overruled_at` is the time when the
+    action was undone or an appeal was accepted; None while the strike is in force. `spam_rule` is the rule that acted
+    automatically, None if a person acted. `statement` is the statement of reasons that the person got
+    (`moderation.policies.statements`); empty for strikes of earlier releases.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -146,7 +146,7 @@ class Strike(models.Model):
 
 
 class Appeal(models.Model):
-    """An appeal of a person against a strike, one per strike, within APPEAL_PERIOD; accepted, rejected or pending."""
+    """An appeal against a strike; at most one per strike, within APPEAL_PERIOD."""
 
     id = SnowflakeField(primary_key=True)
     strike = models.OneToOneField(Strike, on_delete=models.CASCADE, related_name="appeal")
@@ -187,8 +187,8 @@ UNDO_PERIOD = timedelta(minutes=10)
 class Decision(models.Model):
     """A decision of `account` (None: the operator) about `target_account`; `acts` are names from
     `moderation.services.decisions.ACTS`. It can be undone until `ends_at`; undoing it sets `undone_at`. A decision that only
-    assigns a report or adds a note cannot be undone. `report_ids` are the reports that it settled, `strike_ids` the strikes
-    that it issued, and `status_ids` the posts that are deleted when it can no longer be undone.
+    assigns a report or adds a note cannot be undone. `report_ids` are the reports that the decision settled, `strike_ids` are
+    the strikes that it issued, and `status_ids` are the posts to delete when it can no longer be undone.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -214,7 +214,7 @@ class Decision(models.Model):
 
     @property
     def can_be_undone(self) -> bool:
-        """Tell whether the decision is of a kind that can be undone, even if it is too late to do so now."""
+        """Tell whether the decision is of a kind that can be undone, even if it is too late now."""
         return self.ends_at > self.created_at
 
 
@@ -246,7 +246,7 @@ class EvidenceState(models.TextChoices):
 
 
 class EvidenceFile(models.Model):
-    """A zip about `account`, requested by `author` (None: deleted); `error` is the reason why it could not be written."""
+    """A zip about `account`, requested by `author` (None: account deleted). `error` is the reason why it was not written."""
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")

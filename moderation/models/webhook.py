@@ -66,8 +66,8 @@ class Webhook(models.Model):
 
 
 class WebhookCall(WaitingRow):
-    """A waiting call of a webhook for the event `event`, with its body. `host` includes the webhook's id, so that a failing
-    webhook does not pause others on its host.
+    """A queued call of a webhook, with the event and the body. `host` includes the webhook's id, so that a failing webhook does
+    not pause other webhooks on the same host.
     """
 
     queue = "webhooks"

@@ -38,7 +38,6 @@ def announcements(request: HttpRequest) -> HttpResponse:
 
 
 def _for_template(entity: dict[str, Any], status_ids: list[int], posts: dict[int, dict[str, Any]]) -> dict[str, Any]:
-    """Return the entity as the template expects it."""
     used = {reaction["name"] for reaction in entity["reactions"]}
     times = ("published_at", "starts_at", "ends_at")
     moments = {name: datetime.fromisoformat(entity[name]) if entity[name] else None for name in times}
@@ -57,7 +56,7 @@ def _for_template(entity: dict[str, Any], status_ids: list[int], posts: dict[int
 @require_POST
 def act_on_announcement(request: HttpRequest, id: int) -> HttpResponse:
     """`POST /announcements/:id/act`: mark an announcement as read (`dismiss`), or add (`react`) or remove (`unreact`) a
-    reaction, and redirect to the page. Repeating has no effect. Raises NotFound if it is not shown.
+    reaction, and redirect to the page. Repeating an action has no effect. Raises NotFound if the announcement is not shown.
     """
     user = signed_in(request)
     counted(limits.GENERAL_RULES[0], user)

@@ -94,7 +94,7 @@ class ReportForm(ServiceForm):
             del fields["forward"]
 
     def draft(self) -> ReportDraft:
-        """Return the draft of a report from a valid form. Rules are included only if the category is about rules."""
+        """Return the draft of a report from a valid form. Rules are included only if the category is "violation"."""
         sent = self.cleaned_data
         breaks_rule = sent["category"] == ReportCategory.VIOLATION
         return ReportDraft(
@@ -109,9 +109,9 @@ class ReportForm(ServiceForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def report(request: HttpRequest, account_id: int) -> HttpResponse:
-    """`/report/:account_id`: report an account. Raises NotFound for one that is unknown, suspended or the reporter's own."""
+    """`/report/:account_id`: report an account. Raises NotFound if it is unknown, suspended or the reporter's own account."""
     user, target = _people(request, account_id)
-    # Posts that were offered stay valid choices, because the account may have written newer ones since the form was opened.
+    # Posts that the form offered stay valid choices, even if the account has written newer posts since the form was opened.
     sent_ids = [*request.GET.getlist("post")[:POSTS_OFFERED], *request.POST.getlist("posts")[: 2 * POSTS_OFFERED]]
     chosen = list(dict.fromkeys(number for number in map(parse_id, sent_ids) if number is not None))
     form = ReportForm(request.POST or None, target=target, chosen=chosen, reader=reader_of(user, ""))

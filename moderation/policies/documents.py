@@ -137,10 +137,10 @@ NUMBERS: Final = {
 SUGGESTED_LIMIT: Final = 50
 """Maximum number of accounts that are suggested to newcomers."""
 LANDING_PAGES: Final = ("trends", "local_feed", "about")
-"""Contents of the front page for visitors, by the values of Mastodon's setting `landing_page`."""
+"""Options for the front page that visitors see: values of Mastodon's setting `landing_page`."""
 
 _CHOICES: Final[dict[str, Collection[str]]] = {
-    # An empty text means that nothing is chosen: the default of the environment applies.
+    # The empty text means that staff have chosen nothing, so the default from the environment applies.
     "site_registrations": ("", "open", "approval", "closed"),
     "site_default_language": ("", *(code for code, _name in settings.LANGUAGES)),
     "site_show_domain_blocks": AUDIENCES,
@@ -189,7 +189,7 @@ def site_errors(texts: SiteTexts, *, contact_known: bool, unknown: Collection[st
 
 
 def is_for(audience: str, *, signed_in: bool) -> bool:
-    """Tell whether data published to `audience`, one of AUDIENCES, are shown to a viewer who is `signed_in` or not."""
+    """Tell whether data for `audience` (one of AUDIENCES) are shown to this viewer."""
     return audience == "all" or (audience == "users" and signed_in)
 
 

@@ -26,7 +26,7 @@ STRICTNESS: Final[Mapping[str, int]] = {DomainSeverity.NOOP: 0, DomainSeverity.S
 
 @dataclass(frozen=True, slots=True)
 class DomainRuleDraft:
-    """Values of a rule; None leaves a value unchanged, or at its default."""
+    """Values of a rule. None leaves a stored value unchanged; in a new rule it means the default."""
 
     severity: str | None = None
     reject_media: bool | None = None
@@ -43,7 +43,7 @@ def domain_elsewhere(text: str) -> str | None:
 
 
 def names_of(domain: str) -> list[str]:
-    """Return the names under which a rule for a server may be stored: its own and its parents', without port, longest first."""
+    """Return the names of a server and its parent domains, without a port, longest first; a rule for any of them may apply."""
     return domain_and_parents(domain.partition(":")[0])
 
 
@@ -56,12 +56,12 @@ def is_registry(domain: str) -> bool:
 
 
 def all_below() -> str:
-    """Return the warning about a rule for a domain below which anybody can register one (`is_registry`)."""
+    """Return the warning about a rule for a domain below which anybody can register a domain (`is_registry`)."""
     return _("it would concern all servers whose names end like this")
 
 
 def is_stricter(rule: Any, other: Any) -> bool:
-    """Tell whether a rule, or the effect of a list, is stricter than another: by severity, then by what it rejects."""
+    """Tell whether a rule, or the effect of a list, is stricter than another. Severities count more than rejections."""
     if rule.severity != other.severity:
         return STRICTNESS[rule.severity] > STRICTNESS[other.severity]
     if rule.severity == DomainSeverity.SUSPEND:

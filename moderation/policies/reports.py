@@ -48,7 +48,6 @@ def may_be_appealed(strike: Strike, appeal: Appeal | None, *, now: datetime) -> 
 
 
 def appeal_errors(text: str) -> list[FieldError]:
-    """Return the errors of the text of an appeal."""
     if not text.strip():
         return [FieldError.blank("text")]
     if len(text) > APPEAL_TEXT_LIMIT:

@@ -41,9 +41,9 @@ _SOURCES: Final = {
 def state(
     *, action: str, decided_at: datetime, by_rule: bool, reported: bool, category: str, house_rules: Sequence[str]
 ) -> dict[str, Any]:
-    """Return a statement in the form that is stored with the strike; the posts are stored in the strike itself. `by_rule` means
-    that a spam rule acted automatically, `reported` that a report led to the action; `house_rules` are the texts of the rules
-    of this server.
+    """Return a statement to be stored in a strike, which stores the posts separately. `by_rule` means that a spam rule acted
+    automatically, and `reported` that a report led to the action. `house_rules` are the texts of the broken rules of this
+    server.
     """
     return {
         "action": action,

@@ -165,7 +165,7 @@ def recommended() -> ArraySubquery:
 
 
 def writing_in(rows: QuerySet[Account], language: str) -> QuerySet[Account]:
-    """Return the accounts that have one of their latest posts in a language (ISO 639)."""
+    """Return the accounts among `recommended()` that have written one of their latest posts in a language (ISO 639)."""
     latest = Status.objects.filter(account=OuterRef(OuterRef("pk")), reblog_of=None, deleted_at=None)
     posts = Status.objects.filter(id__one_of=ArraySubquery(latest.order_by("-id").values("id")[:_POSTS_LIMIT]))
     return rows.filter(Exists(posts.filter(language=language.lower())), id__one_of=recommended())

@@ -51,8 +51,8 @@ def list_shown() -> QuerySet[Announcement]:
 
 
 def unread_announcements() -> CountOf:
-    """Return an expression for queries of users: the number of announcements not dismissed. It compares with the time of
-    the statement, because the query is compiled once and reused.
+    """Return an expression for queries of users: the number of announcements that the user has not dismissed. The database's
+    clock decides which announcements are shown, because the query is compiled once and reused.
     """
     reader = OuterRef(OuterRef("account_id"))
     dismissed = AnnouncementDismissal.objects.filter(announcement_id=OuterRef("id"), account_id=reader)
@@ -65,7 +65,7 @@ def find_shown(announcement_id: int) -> Announcement:
 
 
 def show(rows: Sequence[Announcement], viewer_id: int | None) -> ShownAnnouncements:
-    """Return the data of these announcements' entities in seven queries, plus those of a page of linked posts, if any."""
+    """Return the data of these announcements' entities in seven queries, plus the queries for linked posts, if any."""
     ids = [row.id for row in rows]
     dismissed = None
     if viewer_id is not None:

@@ -28,7 +28,7 @@ def rule_for(domain: str) -> DomainRule | None:
 
 
 def load_rules(domains: Iterable[str]) -> dict[str, DomainRule]:
-    """Return the rule that applies to each of these servers, as `rule_for` does, by domain, in one query."""
+    """Return, by domain, the rules that apply to these servers (see `rule_for`), in one query."""
     names = {domain: names_of(domain.lower()) for domain in domains}
     rules_by_name = {
         rule.domain: rule
@@ -46,7 +46,7 @@ def is_closed_to(*domains: str) -> bool:
 
 
 def closed_among(domains: Iterable[str]) -> set[str]:
-    """Return the servers among these that are suspended, or not allowed in limited federation. One query, or two."""
+    """Return the servers among these that are suspended, or not allowed if federation is limited. One query, or two."""
     names = {domain: names_of(domain.lower()) for domain in domains if not links.is_own_domain(domain)}
     if not names:
         return set()
@@ -76,5 +76,5 @@ def load_people_under(domain: str, after: int, limit: int) -> list[tuple[int, st
 
 
 def list_blocks_of(email: str) -> QuerySet[CanonicalEmailBlock]:
-    """Return the blocks that match an address in any spelling: at most one."""
+    """Return the block of an e-mail address, in any spelling: at most one row."""
     return CanonicalEmailBlock.objects.filter(digest=email_digest(email))

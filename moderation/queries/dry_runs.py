@@ -90,7 +90,7 @@ def try_rule(
     rule: SpamRule, *, days: int = DAYS, limit: int = POSTS_LIMIT, seconds: float = SECONDS_LIMIT,
     progress: Progress | None = None,
 ) -> DryRun:  # fmt: skip
-    """Match the posts, or the sign-ups, of the last days against a rule, stored or not, in batches of 1000.
+    """Match the posts, or the sign-ups, of the last days against a rule, which may be unsaved, in batches of 1000.
 
     Nothing is written. At most two statements per batch; the run ends after `limit` rows or `seconds`.
     """

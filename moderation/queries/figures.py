@@ -23,7 +23,7 @@ _CONDITIONS: Final = {
     "[there]": "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))",
     # A post `s` of the period. Its id gives the approximate time of writing, and has an index.
     "[in span]": f"s.id >= %(first_id)s AND s.id < %(end_id)s AND {_TIMES}",
-    # A row `st` of a hashtag whose post `s` is from the period.
+    # A row `st` (hashtag of a post) whose post `s` is from the period.
     "[tagged in span]": f"st.status_id >= %(first_id)s AND st.status_id < %(end_id)s AND {_TIMES}",
 }
 
@@ -60,8 +60,8 @@ def subject_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def fragment_keys(
     kind: str, start: date, end: date, parameters: Mapping[str, Mapping[str, Any]], *sort: str
 ) -> dict[str, str]:
-    """Return the cache keys of those figures that are cached, for at most FIGURES_AGE seconds: figures of one known server, and
-    the ranking of servers (the dimension `servers`). `sort` holds the other values on which the answers depend.
+    """Return cache keys by figure, for figures of one known server and the ranking of servers (the dimension `servers`); other
+    figures are not cached. A key changes every FIGURES_AGE seconds. `sort` holds further values on which a figure depends.
     """
     fragments = {
         key: subject_parameters(values)

@@ -56,7 +56,7 @@ class Case:
 
 
 def open_reports(*, category: str = "", origin: str = "", mine: int | None = None) -> QuerySet[Report]:
-    """Return the open reports, filtered by `category`, `origin` of the account ("local" or "remote") and assignee `mine`."""
+    """Return the open reports, filtered by category, origin of the reported account ("local" or "remote") and assignee."""
     rows = Report.objects.filter(action_taken_at=None)
     if category:
         rows = rows.filter(category=category)

@@ -68,7 +68,6 @@ def _published() -> QuerySet[TermsOfService]:
 
 
 def have_terms() -> bool:
-    """Tell whether there are published terms of service."""
     return _published().exists()
 
 
@@ -190,7 +189,7 @@ def count_active(since: datetime) -> int:
 
 
 def offered_report_year() -> int | None:
-    """Return the year whose report users may request today (UTC): the current year in its last three weeks, otherwise None."""
+    """Return the year whose report users may request today (UTC): the current year from 10 December on, otherwise None."""
     today = clock.now().astimezone(UTC)
     offered = settings.ANNUAL_REPORTS and today.month == _REPORT_MONTH and today.day >= _FIRST_REPORT_DAY
     return today.year if offered else None

@@ -26,9 +26,9 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """Definition of a measure: `rows` selects events with a column `day`. `figure` is the aggregate over the events of a day,
-    and over all of them for the total unless `total` is a statement of its own. `parameter` is the name of the parameter that
-    the measure needs.
+    """Definition of a measure: `rows` selects events with a column `day`. `figure` aggregates the events of each day. It also
+    aggregates all events for the total, unless there is a statement `total`. `parameter` is the name of the parameter that the
+    measure needs.
     """
 
     rows: str
@@ -135,7 +135,7 @@ def measure(key: str, start: date, end: date, parameters: Mapping[str, Any]) -> 
     if definition.total is not None:
         total, previous = _number(definition.total, values), None
     else:
-        # Something that is counted on several days is counted only once in the total.
+        # With DISTINCT, an account or server that is counted on several days is counted only once in the total.
         total = _total(definition, start, end, values) if "DISTINCT" in definition.figure else sum(days.values())
         previous = _total(definition, *before, values)
     days_shown = tuple((day, days.get(day, 0)) for day in (start + timedelta(days=number) for number in range(length)))
@@ -176,8 +176,8 @@ SELECT date_trunc(%(unit)s, created_at AT TIME ZONE 'UTC')::date, date_trunc(%(u
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """Users who signed up in the period that begins at `period`; `seen` counts, for this and each later period, those who were
-    seen in it or later.
+    """Users who signed up in the period that begins at `period`; `seen` has, for this and each later period, the number of
+    these users who were seen in that period or later.
     """
 
     period: date

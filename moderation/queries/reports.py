@@ -35,8 +35,8 @@ def find_reportable_statuses(target: Account, viewer_id: int, status_ids: Sequen
 
 
 def find_received_statuses(target: Account, domain: str, status_ids: Sequence[int]) -> list[int]:
-    """Return the posts of the target among these that may have reached a server: public posts, followers-only posts if the
-    target has followers there, and posts that mention an account there; no local-only posts.
+    """Return those posts that the target wrote and that may have reached the server `domain`: public posts, followers-only
+    posts if the target has followers there, and posts that mention an account there, but no local-only posts.
     """
     if not status_ids:
         return []
@@ -56,7 +56,7 @@ def find_reportable_collections(target: Account, collection_ids: Sequence[str]) 
 
 
 def find_owned_collections(target: Account, collection_ids: abc.Collection[int]) -> list[int]:
-    """Return the ids of the target's collections among these."""
+    """Return the ids of these collections, without collections of other accounts."""
     owned = Collection.objects.filter(account=target, id__one_of=list(collection_ids))
     return list(owned.order_by("id").values_list("id", flat=True))
 
@@ -72,7 +72,6 @@ def load_rule_ids(rule_ids: Sequence[str]) -> list[int] | None:
 
 
 def load_reports(report_ids: abc.Collection[int]) -> dict[int, Report]:
-    """Return the reports with these ids, by id."""
     return Report.objects.filter(id__one_of=report_ids).in_bulk()
 
 
@@ -88,7 +87,7 @@ def _all_of(ids: list[int], present: Iterable[int]) -> list[int]:
 
 
 def find_reported_statuses(status_ids: abc.Collection[int]) -> set[int]:
-    """Return the posts that a report or a strike is about: they are kept for staff."""
+    """Return the posts among these that a report or a strike is about, and that are therefore kept for staff."""
     return {number for (number,) in rows_of(_REPORTED, {"ids": list(status_ids)})}
 
 
@@ -102,14 +101,14 @@ def reports_naming(target: Account, status_ids: abc.Collection[int]) -> list[Rep
 
 
 def outlive(account_id: int) -> bool:
-    """Tell whether reports about an account are kept when it is deleted: only if it is erased after a suspension by staff."""
+    """Tell whether reports about an account outlive the account: only if it is erased after a suspension by staff."""
     return Report.objects.filter(target_account_id=account_id, target_account__erased_at__isnull=False).exists()
 
 
 @dataclass(frozen=True, slots=True)
 class ReportFilter:
-    """Conditions on reports; None: no condition. Open reports match by default, settled ones with `resolved`, all with both
-    flags.
+    """Conditions on reports; None: no condition. By default only open reports match; with `resolved`, only settled reports;
+    with both flags, all reports.
     """
 
     resolved: bool = False
@@ -156,7 +155,6 @@ def people_of(report: Report) -> list[int]:
 
 
 def load_strikes(strike_ids: abc.Collection[int]) -> dict[int, Strike]:
-    """Return the strikes with these ids, by id."""
     return Strike.objects.filter(id__one_of=strike_ids).in_bulk()
 
 

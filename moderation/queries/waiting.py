@@ -27,7 +27,7 @@ def list_held() -> QuerySet[HeldPost]:
 
 
 def list_files(held: HeldPost) -> Sequence[MediaAttachment]:
-    """Return the files of a held post, or those that a held edit adds; files of remote posts are read from the document."""
+    """Return the files of a held post, or the files that a held edit adds. Files of remote posts are read from the document."""
     if held.document is None:
         rows = MediaAttachment.objects.filter(Q(held__held=held) | Q(scheduled__scheduled__held=held))
         return list(rows.order_by("scheduled__position", "id"))

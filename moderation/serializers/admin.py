@@ -107,7 +107,7 @@ class AdminTagSerializer(TagSerializer):
 
 
 class TrendingForStaffSerializer(EntitySerializer):
-    """Trending items, each with whether staff still have to review it. Context: `entities` by id."""
+    """Trending items; `requires_review` tells whether staff still have to decide. Context: `entities` by id."""
 
     def to_representation(self, instance: Trending) -> dict[str, Any]:
         entity: dict[str, Any] = self.context["entities"][instance.object_id]
@@ -182,7 +182,7 @@ class DomainAllowSerializer(EntitySerializer):
 
 
 class EmailDomainBlockSerializer(EntitySerializer):
-    """Admin::EmailDomainBlock. Context: `refusals`, by the id of the block its refused sign-ups per day."""
+    """Admin::EmailDomainBlock. Context: `refusals`, the refused sign-ups per day by block id."""
 
     def to_representation(self, instance: EmailDomainBlock) -> dict[str, Any]:
         return {

@@ -234,7 +234,7 @@ class DomainBlockSerializer(EntitySerializer):
 
 
 class SearchInput(Form):
-    """Prefix of the name of a known server; None if it was not sent."""
+    """Prefix of the names of known servers; None if it was not sent."""
 
     q: str | None = None
 

@@ -10,7 +10,7 @@ from social.kernel import clock
 from social.kernel.ids import first_at
 
 WEEK: Final = timedelta(days=7)
-# Posts stored since the last count, by their ids: each is counted once.
+# Only posts with ids above the id of the last counted post, so that each post is counted once.
 _COUNT: Final = """
 SELECT count(*) FILTER (WHERE local AND reblog_of_id IS NULL), max(id) FROM statuses_status
  WHERE id > %(after)s AND id < %(end)s

@@ -29,7 +29,7 @@ from social.kernel.text.scan import Kind, Token, scan
 from social.kernel.text.to_html import MentionTarget, to_html
 from statuses.queries.statuses import list_statuses
 
-# URLs are searched for in the raw text, because the scanner finds no links to the host name of a test server.
+# The raw text is searched for URLs, because the scanner finds no links to the host name of a test server.
 _STATUS_URL: Final = r"(?<!\S){}/@[a-zA-Z0-9_]+/([0-9]{{1,19}})(?!\S)"
 
 
@@ -211,8 +211,8 @@ def _publish(announcement: Announcement) -> None:
 
 
 def _publish_due(announcement: Announcement) -> None:
-    """Publish AnnouncementDue for the times at which the announcement is to be shown (immediately if that time has passed) and
-    ends.
+    """Publish AnnouncementDue for the scheduled time of an announcement and for its end. If the scheduled time has passed,
+    publish the announcement immediately.
     """
     now, due = clock.now(), events.AnnouncementDue(announcement_id=announcement.id)
     if announcement.scheduled_at is not None:

@@ -48,17 +48,17 @@ def decide(
     settle: bool = True,
 ) -> Decision:
     """Carry out several of ACTS on an account and these reports about it, all or none. Actions on posts concern the posts
-    `status_ids`, each of which a report about the account must name. The strikes name these posts; without `status_ids`, the
+    `status_ids`, each of which a report about the account must name. The strikes name these posts or, without `status_ids`, the
     posts of the first report. Posts are deleted, and the person gets a mail, when the decision can no longer be undone;
     everything else happens immediately. Every action except `assign` settles the reports, unless `settle` is false, and a
     sanction settles every open report about the account. A sanction that is already in force is skipped. `text` is sent to the
     person; `note` is for colleagues. A decision that only assigns a report or adds a note cannot be undone.
 
-    Publishes StrikeIssued, and DecisionEnded if posts are to be deleted, both due when the decision can no longer be
-    undone. Raises Forbidden without MANAGE_REPORTS or, for any action on the person, a rank above the person's; NotFound
-    for a report that is not about the account, and for a post that no report about it names; Invalid if there is neither an
-    action nor a note, for an unknown action, and for a text that is too long; Conflict when there are no posts to act on,
-    and when one of the reports has been settled meanwhile.
+    Publishes StrikeIssued, and DecisionEnded if posts are to be deleted, both due when the decision can no longer be undone.
+    Raises Forbidden without MANAGE_REPORTS or, for any action on the person, a rank above the person's; NotFound for a report
+    that is not about the account, and for a post that no report about it names; Invalid if there is neither an action nor a
+    note, for an unknown action, and for a text that is too long; Conflict when there are no posts to act on, and when one of
+    the reports has been settled meanwhile.
     """
     unknown = [act for act in acts if act not in ACTS]
     if unknown or not (acts or note.strip()):
@@ -147,7 +147,7 @@ def undo_decision(*, by: Staff, decision: Decision) -> None:
 
 
 def carry_out(events: Sequence[DecisionEnded]) -> None:
-    """Delete the posts of decisions that were not undone, in the name of the member of staff who decided; idempotent."""
+    """Delete the posts of decisions that were not undone, as an action of the member of staff who decided; idempotent."""
     ids = [event.decision_id for event in events]
     decisions = Decision.objects.select_related("account", "target_account").filter(id__one_of=ids, undone_at=None)
     for decision in decisions.order_by("id"):
@@ -189,8 +189,8 @@ def _carry_out(
     *,
     settle: bool,
 ) -> Strike | None:
-    """Carry out one action without notifying the person yet. Return its strike, which is about the first report of `reports`,
-    or, for an action on posts without `reports`, the first of `naming`.
+    """Carry out one action without notifying the person yet. Return the strike, if any. It refers to the first report of
+    `reports`; if there is none, a strike for posts refers to the first report of `naming`.
     """
     first, named = next(iter(reports), None), posts or None
     if act == "assign":

@@ -133,7 +133,7 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
 
 
 def _unknown(addresses: Sequence[str]) -> list[str]:
-    """Return the addresses among these that belong to no known account."""
+    """Return the addresses among these that are not addresses of known accounts."""
     pairs = {address: split_address(address) for address in addresses}
     known = by_address([pair for pair in pairs.values() if pair is not None])
     lowered = {address: pair and (pair[0].lower(), pair[1]) for address, pair in pairs.items()}
@@ -152,8 +152,8 @@ def change_thumbnail(*, by: Staff, data: bytes | None) -> None:
 
 
 def change_icon(*, by: Staff, data: bytes | None, favicon: bool = False) -> None:
-    """Replace the icon of this server, or with `favicon` the one that browsers show in tabs; it is cropped to squares
-    of ICON_SIZES. None removes it. Raises the same errors as `change_thumbnail`.
+    """Replace the icon of this server or, with `favicon`, the icon that browsers show in tabs. The picture is cropped to
+    squares of ICON_SIZES. None removes it. Raises the same errors as `change_thumbnail`.
     """
     require(by, Permission.MANAGE_SETTINGS)
     field = "favicon" if favicon else "icon"

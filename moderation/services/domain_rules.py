@@ -38,8 +38,8 @@ class AlreadyRuled(KernelError):
 
 
 def create_rule(*, by: Staff, domain: str, draft: DomainRuleDraft) -> DomainRule:
-    """Create a rule for a server and its subdomains. Publishes DomainRuleChanged. Raises Forbidden; Invalid for a name that
-    is not another server's domain; AlreadyRuled when the server has a rule, or a parent domain a stricter one.
+    """Create a rule for a server and its subdomains. Publishes DomainRuleChanged. Raises Forbidden; Invalid for a name that is
+    not another server's domain; AlreadyRuled when the server has a rule or a parent domain has a stricter rule.
     """
     with transaction.atomic():
         for refusal in write_rules(by=by, drafts={domain: draft}).values():
@@ -164,8 +164,8 @@ def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
 
 def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
     """Apply the current rule to at most BATCH_SIZE accounts of a server, each in its own transaction. If the rule rejects
-    media, remove at most BATCH_SIZE custom emojis, too. If accounts or emojis may remain, DomainRuleChanged is published
-    again with the next `after`; otherwise ServerSuspended is published if the server is suspended.
+    media, also remove at most BATCH_SIZE custom emojis of the server. If accounts or emojis may remain, DomainRuleChanged is
+    published again with the next `after`; otherwise ServerSuspended is published if the server is suspended.
     """
     for event in events:
         since = datetime.fromisoformat(event.since)

@@ -63,9 +63,9 @@ def begin_export(*, by: Staff, account: Account, reason: str) -> None:
 
 
 def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> "EvidenceArchive":
-    """Write a zip with profile, addresses, reports, strikes, audit log and posts with their files, including deleted posts,
-    each with its SHA-256 in `manifest.json`; `begin_export` comes first. All posts of a held account are included; of other
-    accounts, only the reported posts. Each exported post that is private or direct is logged as seen.
+    """Write a zip with profile, addresses, reports, strikes, audit log, and posts with their files; `manifest.json` has the
+    SHA-256 of each part. Call `begin_export` first. The zip includes all posts of a held account, but only the reported posts
+    of other accounts; deleted posts are included. Each exported post that is private or direct is logged as seen.
     """
     user = User.objects.select_related("role").filter(account_id=account.pk).first()
     account = Account.objects.get(pk=account.pk)

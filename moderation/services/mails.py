@@ -111,7 +111,7 @@ _STAFF_MAILS: Final[Mapping[str, _StaffMail]] = {
 
 
 def send_sign_up_mails(events: Sequence[UserWaiting]) -> None:
-    """Handle UserWaiting: mail everyone who manages users (contract, behaviours section 6), unless it is already decided."""
+    """Handle UserWaiting: mail everyone who manages users (contract, behaviours section 6), unless already decided."""
     _queue_mails("sign_up", [event.user_id for event in events])
 
 
@@ -156,7 +156,7 @@ def send_staff_mails(events: Sequence[StaffMailDue]) -> None:
 
 
 def send_strike_mails(events: Sequence[StrikeIssued]) -> None:
-    """Handle StrikeIssued: mail the person what was done, why, and where to appeal, unless it was undone meanwhile."""
+    """Handle StrikeIssued: mail the person what was done, why, and where to appeal, unless the action was undone."""
     send_all(letter for event in events for letter in _strike_letters(event.strike_id))
 
 

@@ -68,9 +68,9 @@ def receive_report(
     uri: str,
     collection_ids: Sequence[int] = (),
 ) -> None:
-    """Store a report sent by another server, once per target, in a separate transaction. Posts that cannot have reached
-    that server, and posts and collections of other accounts, are left out. `account` is the signer, usually its instance
-    actor.
+    """Store a report sent by another server, once per target, in a separate transaction. Posts that cannot have reached that
+    server, and posts and collections of other accounts, are left out. `account` has signed the report; it is usually the
+    server's instance actor.
     """
     with transaction.atomic():
         lock(f"object:{uri}")
@@ -148,7 +148,7 @@ def reopen_report(*, by: Staff, report: Report) -> None:
 
 
 def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None = None) -> list[int]:
-    """Settle the open reports about an account, or those in `only`, after checking the permission; return their ids."""
+    """Settle all open reports about an account, or those in `only`; return their ids. The caller has checked the permission."""
     with transaction.atomic():
         rows = Report.objects.filter(target_account=target, action_taken_at=None)
         if only is not None:
@@ -183,7 +183,7 @@ def update_report(
         new_category = current.category if category is None else category
         rules = list(current.rule_ids or ()) if rule_ids is None else list(dict.fromkeys(rule_ids))
         if rule_ids is None and new_category != ReportCategory.VIOLATION:
-            # The rules belong to the category that the report no longer has.
+            # Only reports of the category "violation" have rules.
             rules = []
         require_valid(_errors(new_category, rules))
         _write(current, category=new_category, rule_ids=rules or None)

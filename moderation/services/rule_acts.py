@@ -23,7 +23,7 @@ REPORTED_LIMIT: Final = 100
 
 
 def act_on_matches(events: Sequence[SpamRuleMet]) -> None:
-    """Handle SpamRuleMet: issue strikes, and add the posts to each rule's open report about the account, or file one."""
+    """Handle SpamRuleMet: issue strikes against limited accounts, and report other accounts, in one open report per rule."""
     for event in events:
         rule = SpamRule.objects.filter(id=event.rule_id).first()
         target = Account.objects.filter(id=event.account_id, deleted_at=None).first()

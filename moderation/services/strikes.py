@@ -39,9 +39,10 @@ def issue_strike(
     notify: bool = True,
 ) -> Strike:
     """Store a strike with its statement of reasons, in the transaction of the action; publishes StrikeIssued. `house_rule_ids`
-    are the broken rules of the server, `status_ids` the posts concerned; None means those of `report`. `spam_rule` is the rule
-    that acted automatically. The caller has checked the permission of `by` and writes the audit row. Without `notify`, and for
-    a remote account, the person is not notified (contract, behaviours section 18). Raises Invalid for a text that is too long.
+    are the broken rules of the server, and `status_ids` are the posts concerned; None means the rules or posts of `report`.
+    `spam_rule` is the rule that acted automatically. The caller has checked the permission of `by` and writes the audit row.
+    Without `notify`, and for a remote account, the person is not notified (contract, behaviours section 18). Raises Invalid for
+    a text that is too long.
     """
     if len(text) > STRIKE_TEXT_LIMIT:
         raise Invalid.of([FieldError.too_long("text", STRIKE_TEXT_LIMIT)])
@@ -92,7 +93,7 @@ _UNDO: Final[dict[str, Callable[[Staff, Strike], object]]] = {
     StrikeAction.SILENCE: lambda by, strike: sanctions.unlimit_account(by=by, account=strike.target_account),
     StrikeAction.SUSPEND: _unsuspend,
 }
-"""Functions that undo each action; a warning has nothing to undo, and deleted posts cannot be restored."""
+"""Functions that undo actions, by action. A warning cannot be undone, and deleted posts cannot be restored."""
 
 
 def take_back(by: Staff, strike: Strike) -> None:
@@ -103,8 +104,8 @@ def take_back(by: Staff, strike: Strike) -> None:
 
 
 def file_appeal(*, strike: Strike, text: str) -> Appeal:
-    """Appeal against a strike of the caller, once, within APPEAL_PERIOD. Publishes AppealFiled. Raises Forbidden when it is too
-    late, the strike was undone, or there is an appeal already; Invalid with `details` for an invalid text.
+    """Appeal against a strike, once, within APPEAL_PERIOD. Publishes AppealFiled. Raises Forbidden when it is too late, the
+    strike was undone, or there is an appeal already; Invalid with `details` for an invalid text.
     """
     require_valid(appeal_errors(text), details=True)
     with transaction.atomic():

@@ -67,8 +67,8 @@ def renew_secret(*, by: Staff, webhook: Webhook) -> None:
 
 
 def queue_calls(event: WebhookEvent, webhooks: Sequence[Webhook], objects: Iterable[Mapping[str, Any]]) -> None:
-    """Queue a call of each webhook for each of these objects, in the caller's transaction. Calls beyond a webhook's limit
-    of waiting calls, and bodies longer than DOCUMENT_LIMIT, are dropped.
+    """Queue a call of each webhook for each of these objects, in the caller's transaction. Calls beyond a webhook's limit on
+    waiting calls, and calls with bodies longer than DOCUMENT_LIMIT, are dropped.
     """
     rows = []
     for entity in objects:

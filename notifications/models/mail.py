@@ -11,7 +11,7 @@ from social.kernel.runner import WaitingRow
 
 
 class MailItem(models.Model):
-    """A notification that its recipient wants by mail. The row is deleted when the recipient's turn comes."""
+    """A notification that its recipient wants by mail. The row is deleted when the recipient's `Mailing` is processed."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     notification = models.ForeignKey(
@@ -26,7 +26,7 @@ class MailItem(models.Model):
 
 
 class Mailing(WaitingRow):
-    """A queue entry for a recipient who may be due a mail about waiting items, or a summary; one row per recipient."""
+    """A queue entry for a recipient to whom a mail about items or a summary may be due; at most one per recipient."""
 
     queue = "mails"
     due = MailsDue
@@ -41,7 +41,7 @@ class Mailing(WaitingRow):
 
 
 class MailRecord(models.Model):
-    """The mails sent to a recipient: `sent` is their number in the hour since `began_at`, `summary_at` the last summary."""
+    """Mails to a recipient: `sent` is their number in the hour since `began_at`, `summary_at` the time of the last summary."""
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="mail_record")
     began_at = models.DateTimeField(default=clock.now)

@@ -36,14 +36,13 @@ class NotificationType(models.TextChoices):
 
 
 MESSAGE_TYPES: Final = (NotificationType.MENTION, NotificationType.QUOTE)
-"""Types of notifications that create a request when they are held, and that are counted in it (contract, behaviours section
-13).
+"""Types of notifications that create a request when they are held; the request counts them (contract, behaviours section 13).
 """
 
 
 class AnnualReport(models.Model):
-    """The report of one year, requested by its owner at `requested_at`. `schema_version` is the structure of `data` (contract,
-    entities "Annual reports"), which is None until the report is computed.
+    """The report of one year, requested by its owner at `requested_at`. `data` is None until the report is computed;
+    `schema_version` names its structure (contract, entities "Annual reports").
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -66,8 +65,9 @@ class AnnualReport(models.Model):
 class Notification(models.Model):
     """An action of `from_account` that concerns `account`.
 
-    `cause` names the row that caused it (`favourite:12`), unique per recipient: an event handled twice notifies once, and
-    undoing the action finds its notifications. `filtered` notifications are held: not listed until their sender is accepted.
+    `cause` names the row that caused the notification (`favourite:12`) and is unique per recipient, so that an event that is
+    handled twice notifies only once, and so that undoing an action finds its notifications. `filtered` notifications are held:
+    they are not listed until the recipient accepts the sender.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -51,8 +51,8 @@ class NotificationPolicy(models.Model):
 
 
 class NotificationPermission(models.Model):
-    """`account` has accepted a request of `from_account`, to whom its policy no longer applies. `merging`: the sender's held
-    notifications are still being delivered.
+    """`account` has accepted a request of `from_account`, so the policy of `account` no longer applies to `from_account`.
+    `merging`: the sender's held notifications are still being delivered.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -74,8 +74,8 @@ class NotificationPermission(models.Model):
 
 
 class NotificationRequest(models.Model):
-    """Messages of `from_account` to `account` are held until the request is accepted, or dismissed. `notifications_count`
-    counts them up to REQUEST_COUNT_LIMIT; `last_status` is the newest.
+    """A request of `from_account`, whose messages to `account` are held until the request is accepted or dismissed.
+    `notifications_count` counts the held messages up to REQUEST_COUNT_LIMIT; `last_status` is the newest.
     """
 
     id = SnowflakeField(primary_key=True)

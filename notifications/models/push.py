@@ -21,12 +21,12 @@ class PushPolicy(models.TextChoices):
 
 
 class PushSubscription(models.Model):
-    """A subscription to pushes: the URL of the push service, and the notifications to send there. It belongs to an access
-    token, and is deleted with it.
+    """A subscription to pushes: the URL of the push service, and the notifications to send there. The subscription belongs to
+    an access token, and is deleted with the token.
 
     `p256dh` and `auth` are the keys of the device, as it sent them. `standard`: messages are encoded according to RFC 8291
-    instead of its draft. `alerts` maps notification types to whether they are pushed; missing types are not. A `policy` outside
-    of PushPolicy pushes nothing. `host` is the host of the endpoint, with its port.
+    instead of its draft. `alerts` maps notification types to whether they are pushed; types that are missing are not pushed.
+    With a `policy` that is not in PushPolicy, nothing is pushed. `host` is the host of the endpoint, with its port.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -58,8 +58,8 @@ class PushSubscription(models.Model):
 
 
 class Push(WaitingRow):
-    """A notification queued for a subscription; there is one row for each pair. The row is deleted when its turn comes, even if
-    the notification or the subscription was deleted before, so that deleting those needs no further statement and no lock.
+    """A notification queued for a subscription; at most one row per pair. The row outlives the notification and the
+    subscription, so that deleting them needs no further statement and no lock; the queue deletes the row later.
     """
 
     queue = "pushes"

@@ -29,7 +29,7 @@ from timelines.models import Timeline
 from timelines.queries.lists import load_markers
 from timelines.services.markers import save_markers
 
-#: Smaller than on other pages, because each notification shows a post, pictures of people and buttons.
+#: The page is shorter than other pages, because each notification shows a post, pictures of people and buttons.
 _PAGE_SIZE: Final = 15
 #: Filters of the page, by the value of `only`.
 _CHOICES: Final[Mapping[str, tuple[NotificationType, ...]]] = {"": (), "mentions": MESSAGE_TYPES}
@@ -106,7 +106,7 @@ def _for_template(
     account_id: int,
     read: int | None,
 ) -> dict[str, Any] | None:
-    """Return a group as the template expects it; None if a filter of the reader hides its post."""
+    """Return a group as the template expects it; None if a filter of the reader hides the post."""
     kind, post = group["type"], None
     if "status_id" in group:
         post = posts.get(int(group["status_id"]))

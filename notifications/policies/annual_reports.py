@@ -24,7 +24,7 @@ class Archetype(StrEnum):
 
 
 class ReportState(StrEnum):
-    """States of a year's report: whether its owner can request it, is waiting for it or can read it."""
+    """States of a year's report: the account can read it, is waiting for it, can request it, or cannot request it."""
 
     AVAILABLE = "available"
     GENERATING = "generating"
@@ -46,7 +46,6 @@ class Tally:
 
 
 def archetype_of(tally: Tally) -> Archetype:
-    """Return the archetype for the tally of a year's posts."""
     if tally.standalone + tally.answers + tally.boosts < AVERAGE_POSTS:
         return Archetype.LURKER
     if tally.boosts > tally.standalone * _MULTIPLE:

@@ -24,5 +24,5 @@ BASELINE: Final = frozenset(
 
 
 def needs_fallback(type: str, supported: Collection[str] | None) -> bool:
-    """Tell whether a client that knows the `supported` types needs a fallback; None: the client gets no fallbacks."""
+    """Tell whether a client that knows the `supported` types needs a fallback; with None, the client gets no fallbacks."""
     return supported is not None and type not in BASELINE and type not in supported

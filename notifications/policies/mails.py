@@ -9,10 +9,10 @@ from accounts.policies.mails import DAILY, NOTIFICATIONS, SUMMARIES, is_on, mode
 from notifications.models import MailRecord
 
 DELAY: Final = timedelta(minutes=2)
-"""Delay of a mail after its first notification: a notification that has been read by then is not mailed."""
+"""Delay between a notification and the mail about it; a notification that has been read by then is not mailed."""
 
 SINGLE_MAILS: Final = 10
-"""Maximum number of mails about single notifications per hour; one further mail lists all other notifications of the hour."""
+"""Maximum number of mails about single notifications per hour; one further mail lists the other notifications of that hour."""
 
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
@@ -26,12 +26,12 @@ AWAY_AFTER: Final = timedelta(days=7)
 LEFT_AFTER: Final = timedelta(days=56)
 """Time after the last activity from which a user gets no more summaries."""
 
-# Margin for differences between the clocks of several machines.
+# Margin for the differences between the clocks of the server's machines.
 _TOLERANCE: Final = timedelta(minutes=1)
 
 
 class Form(Enum):
-    """Forms of mail for waiting notifications: a mail about the first one only, one mail about all of them, or no mail yet."""
+    """Forms of mail for waiting notifications: about the first notification only, about all of them, or no mail yet."""
 
     SINGLE = 1
     LIST = 2
@@ -39,13 +39,12 @@ class Form(Enum):
 
 
 def count_this_hour(record: MailRecord, now: datetime) -> int:
-    """Return the number of mails sent in the current hour."""
     return record.sent if now < record.began_at + HOUR - _TOLERANCE else 0
 
 
 def form_of(preferences: Mapping[str, Any], record: MailRecord, oldest: datetime, now: datetime) -> Form:
-    """Return the form of mail for notifications since `oldest`. Depending on the user's preferences, there is one list per day,
-    or there are SINGLE_MAILS single mails per hour and then one list.
+    """Return the form of mail for waiting notifications, of which the first is from `oldest`. Depending on their preferences,
+    users get one list per day, or SINGLE_MAILS single mails per hour and then one list.
     """
     if mode_of(preferences) == DAILY:
         return Form.LIST if oldest <= now - DAY + _TOLERANCE else Form.NOTHING

@@ -17,7 +17,7 @@ NEW_ACCOUNT_AGE: Final = timedelta(days=30)
 """Age up to which an account counts as new."""
 
 FOLLOWER_AGE: Final = timedelta(days=3)
-"""Minimum age of a follow from which the account counts as a follower."""
+"""Minimum age of a follow: accounts that have followed for a shorter time do not count as followers."""
 
 
 class NotificationOutcome(IntEnum):
@@ -30,10 +30,10 @@ class NotificationOutcome(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TypeRule:
-    """Properties of a type. `filterable`: the recipient's policy applies. `past_blocks`: delivered regardless of blocks, mutes
-    and policies if the sender is a member of staff. `about_oneself`: also created for the recipient's own actions.
-    `of_any_post`: about any post of a followed account; even a mute that does not hide notifications prevents it. `grouped`:
-    clients may show several as one.
+    """Properties of a type. `filterable`: the recipient's policy applies. `past_blocks`: notifications from staff are delivered
+    regardless of blocks, mutes and policies. `about_oneself`: the sender may be the recipient. `of_any_post`: a notification is
+    about any post of a followed account, and any mute of the author prevents it. `grouped`: clients may show several
+    notifications as one.
     """
 
     filterable: bool = False
@@ -68,8 +68,8 @@ DEFAULT_POLICY: Final = NotificationPolicy()
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A notification that may be created. `relations` are those of the recipient to the sender and to the accounts `involved`:
-    those that the post mentions or replies to. `suspended`: sender or recipient is suspended.
+    """A notification that may be created. `involved` are the other accounts that the post mentions or replies to. `relations`
+    are the recipient's relations to them and to the sender. `suspended`: the sender or the recipient is suspended.
 
     `follows_recipient`: the sender has followed the recipient for at least FOLLOWER_AGE. `unsolicited`: a private mention that
     does not reply to a private post of the recipient to the sender. `permitted`: the recipient has accepted the sender's
@@ -106,7 +106,7 @@ GROUNDS: Final[Mapping[str, Callable[[Candidate], bool]]] = {
     "for_limited_accounts": lambda candidate: candidate.sender_limited and not candidate.followed,
     "for_bots": lambda candidate: candidate.sender_bot and not candidate.followed,
 }
-"""Conditions under which each setting of a policy applies to a candidate."""
+"""Conditions on a candidate under which the settings of a policy apply."""
 
 _HANDLED: Final = {
     Handling.ACCEPT: NotificationOutcome.DELIVER,

@@ -18,13 +18,13 @@ ALERTS: Final = tuple(NotificationType.values)
 """Types of notifications to which a client may subscribe."""
 
 LIFETIME: Final = timedelta(hours=48)
-"""Time during which a push service keeps a message for a device that is offline, and after which this server no longer
-sends it.
+"""Time for which a push service keeps a message for a device that is offline, and for which this server tries to send the
+message.
 """
 
 SUBSCRIPTIONS_LIMIT: Final = 50
-"""Maximum number of subscriptions per user; a new one replaces the oldest, so that a notification cannot cause an unlimited
-number of requests to other servers (security row 69).
+"""Maximum number of subscriptions per user, which limits the requests that one notification can cause. A further subscription
+replaces the oldest (security row 69).
 """
 
 _SIGNER: Final = TimestampSigner(salt="notifications.push_subscription")
@@ -32,7 +32,7 @@ _SIGNER: Final = TimestampSigner(salt="notifications.push_subscription")
 
 @dataclass(frozen=True, slots=True)
 class PushSettings:
-    """Settings of a subscription: for each chosen type whether it is pushed, and the policy."""
+    """Settings of a subscription: the policy, and whether notifications of each type are pushed."""
 
     alerts: Mapping[str, bool] = field(default_factory=dict)
     policy: str = PushPolicy.ALL
@@ -49,7 +49,7 @@ class PushTarget:
 
 
 def target_errors(target: PushTarget, *, may_be_asked: bool) -> Iterator[FieldError]:
-    """Return the errors of a new subscription. `may_be_asked`: this server may send requests to the endpoint."""
+    """Return the errors of a new subscription. `may_be_asked` tells whether this server may send requests to the endpoint."""
     if not target.endpoint.strip():
         yield FieldError("endpoint", "ERR_BLANK", _("can't be blank"), _("Endpoint"))
     if not may_be_asked:
@@ -64,7 +64,7 @@ def target_errors(target: PushTarget, *, may_be_asked: bool) -> Iterator[FieldEr
 
 
 def unsubscribe_url(subscription_id: int) -> str:
-    """Return a URL at which a push service that holds a message can end the subscription, valid for LIFETIME."""
+    """Return a URL, valid for LIFETIME, with which a push service that got a message can end the subscription."""
     return links.web_url(f"/api/web/push_subscriptions/{_SIGNER.sign(str(subscription_id))}")
 
 

@@ -53,7 +53,7 @@ def is_public_key(p256dh: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Encrypted:
-    """An encrypted message: its body, and the salt and key for the headers that tell how to decrypt it."""
+    """An encrypted message: the body, and the salt and key that the device needs to decrypt it."""
 
     body: bytes
     salt: bytes
@@ -61,9 +61,9 @@ class Encrypted:
 
 
 class Device:
-    """The keys of a device, which alone can decrypt messages that are encrypted with them. `auth` may be any text (contract,
-    parameters section 5); if it is not Base64, no device can decrypt the messages. Raises ValueError for a `p256dh` that
-    `is_public_key` refuses.
+    """The keys of a device. Only the device can decrypt messages that are encrypted with them. `auth` may be any text
+    (contract, parameters section 5); if it is not Base64, no device can decrypt the messages. Raises ValueError for a `p256dh`
+    that `is_public_key` refuses.
     """
 
     def __init__(self, p256dh: str, auth: str) -> None:
@@ -92,7 +92,7 @@ class Device:
         return Encrypted(AESGCM(key).encrypt(nonce, b"\0\0" + message, None), salt, sender_key)
 
     def _agree(self) -> tuple[bytes, bytes, bytes]:
-        """Return a shared secret, the public key from which the device derives it, and a salt: new for each message."""
+        """Return a shared secret, the public key from which the device derives it, and a salt, all new for each message."""
         own = ec.generate_private_key(_CURVE)
         sender_key = own.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         return own.exchange(ec.ECDH(), self._public), sender_key, os.urandom(_SALT_BYTES)

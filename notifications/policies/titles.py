@@ -53,7 +53,7 @@ def title_of_group(kind: str, name: str, others: int, *, own: bool = False) -> s
 
 
 def title_of_report(name: str, target: str) -> str:
-    """Return the title of a notification of a report about the account called `target`."""
+    """Return the title of a notification that the account called `name` has reported the account called `target`."""
     names = {"name": name, "target": target}
     if get_language_bidi():
         names = {key: f"\u2068{each}\u2069" for key, each in names.items()}
@@ -61,10 +61,10 @@ def title_of_report(name: str, target: str) -> str:
 
 
 def title_of(kind: str, name: str, *, own: bool = False) -> str:
-    """Return the title of a notification about an account called `name`, in the active language. `own`: that account is the
-    recipient. For a type without a title, return `kind`.
+    """Return the title of a notification about an account called `name`, in the active language. `own` means that this account
+    is the recipient. For a type without a title, return `kind`.
 
-    In right-to-left text the name is isolated (Unicode UAX 9): otherwise the `@` of an address would be shown at its wrong end.
+    In right-to-left text the name is isolated (Unicode UAX 9), so that the `@` of an address does not appear at the wrong end.
     """
     if get_language_bidi():
         name = f"\u2068{name}\u2069"

@@ -52,7 +52,7 @@ def load_report(account_id: int, year: int | None) -> ReportPage:
 
 
 def find_state(account_id: int, year: int | None) -> tuple[ReportState, AnnualReport | None]:
-    """Return the state of a year's report, and its row if the report was requested."""
+    """Return the state of a year's report, and the report if it was requested."""
     report = AnnualReport.objects.filter(account_id=account_id, year=year or 0).first()
     if report is not None:
         return ReportState.GENERATING if report.data is None else ReportState.AVAILABLE, report

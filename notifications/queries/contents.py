@@ -19,7 +19,7 @@ from statuses.serializers.status import searched_text
 _NO_FILTERS: Final = Filters()
 
 Subject = tuple[int, int, int | None]
-"""The ids of a recipient, of a sender, and of the post concerned or None."""
+"""The ids of a recipient, of a sender, and of the post concerned (None: no post)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Content:
 
 
 def load_contents(subjects: Collection[Subject]) -> dict[Subject, Content]:
-    """Return the contents of notifications by subject, without those whose post the recipient may not read. Five queries at
-    most, and one more if a sender has moved.
+    """Return the contents of notifications by subject. Notifications are left out if the recipient may not read their post.
+    Five queries at most, and one more if a sender has moved.
     """
     recipients = {recipient_id for recipient_id, _sender, _status in subjects}
     status_ids = {status_id for _recipient, _sender, status_id in subjects if status_id is not None}

@@ -22,22 +22,22 @@ from statuses.queries.page import PostPage, hydrate
 from timelines.models import Timeline
 
 GROUPED_TYPES: Final = tuple(str(type) for type, rule in RULES.items() if rule.grouped)
-"""The types that are grouped unless a client names others."""
+"""The types that are grouped unless the client names other types."""
 
 SAMPLE_SIZE: Final = 8
 """Maximum number of accounts that a group shows; further accounts are listed on separate pages."""
 
 COUNT_LIMIT: Final = 10_000
-"""Limit on the count of a group's notifications: a group may be huge, and each sender must be checked."""
+"""Maximum number of a group's notifications that are counted: a group may be huge, and each sender must be checked."""
 
 STRETCHES: Final = (1_000, 100_000)
-"""Numbers of notifications that are searched for the groups of a page; the larger number is used only if the smaller one yields
-too few groups.
+"""Numbers of notifications in which the groups of a page are searched for. The larger number is used only if the smaller one
+yields too few groups.
 """
 
 # Each step of the recursion finds the next notification of a group that is not on the page yet, without reading a row twice.
-# The first notification is found however old it is, the others only within the stretch: a short page is allowed, but an empty
-# page would mean that there are no more notifications.
+# The first notification is found however old it is, but further notifications only within the stretch: a page may be short, but
+# clients take an empty page as the end of the list.
 _HEADS: Final = """
 WITH RECURSIVE stop (id) AS MATERIALIZED (
   {stop}
@@ -68,7 +68,8 @@ SELECT n.id FROM notifications_notification n
  WHERE n.account_id BETWEEN %(account)s AND %(account)s AND {part} AND n.id {beyond} %(start)s{bound}
  ORDER BY n.account_id {opposite}, n.id {direction} LIMIT 1 OFFSET {stretch} - 1
 """
-# Pages of chosen types have no stretch: if a type is rare, PostgreSQL might scan all notifications to find its end.
+# There is no stretch if the client chooses types: to find the end of the stretch for a rare type, PostgreSQL might scan all
+# notifications.
 _NO_STOP: Final = "SELECT NULL::bigint"
 # The rows are read first, without their conditions, so that the cost of a group does not depend on its number of rows.
 _COUNT: Final = """
@@ -89,7 +90,7 @@ _UNREAD_ROWS: Final = """
   ORDER BY {order}n.id DESC LIMIT %(stretch)s)
 """
 _GROUP_CONDITION: Final = f"{listing.SHOWN_CONDITION} AND NOT n.filtered AND n.group_key = %(key)s"
-# That the post exists was already checked for the head; all notifications of a group are about the same post.
+# The query for the heads has already checked that the post exists; all notifications of a group are about the same post.
 _KEY_CONDITION: Final = f"""
 n.account_id = %(account)s AND n.group_key = k.key AND NOT n.filtered AND n.id <= %(highest)s
 AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
@@ -118,8 +119,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """The first notification of each group on a page, newest first. `span` covers the page, and extends to the requested bound
-    if no notifications remain in that direction. `ends` are the ids below and above which the next pages begin.
+    """The first notification of each group on a page, newest first. `span` covers the page; it extends to the requested bound
+    if no more notifications are on that side. `ends` are the lowest and the highest id: the adjacent pages begin below and
+    above them.
     """
 
     rows: list[listing.ListedNotification] = field(default_factory=list)
@@ -129,8 +131,9 @@ class Heads:
 
 @dataclass(frozen=True, slots=True)
 class NotificationGroup:
-    """The notifications with the same key, except those newer than the page; `newest` is the latest of them. `count` is at most
-    COUNT_LIMIT. `sample` holds the latest senders, newest first. `lowest_id` and `latest_at` concern only the page.
+    """The notifications with the same key, except notifications newer than the page; `newest` is the newest of them. `count` is
+    at most COUNT_LIMIT. `sample` holds the latest senders, newest first. `lowest_id` and `latest_at` are the lowest id and the
+    latest time on the page.
     """
 
     newest: listing.ListedNotification
@@ -144,7 +147,7 @@ class NotificationGroup:
 
 @dataclass(frozen=True)
 class GroupPage:
-    """Groups with all that they are about. `partial` are the accounts in short form; None if all are shown in full."""
+    """Groups with their accounts, posts and other subjects. `partial` are the accounts in short form; None: all are in full."""
 
     groups: Sequence[NotificationGroup]
     accounts: CountedAccounts
@@ -158,8 +161,8 @@ class GroupPage:
 def list_heads(
     account_id: int, row_filter: listing.NotificationFilter, grouped_types: Collection[str], cursor: Cursor
 ) -> Heads:
-    """Return the first notification of each group from a cursor on, in its direction. Runs at most two queries, each over a
-    limited number of notifications, so a page of all types may have fewer groups than requested.
+    """Return the first notification of each group at a cursor. Runs at most two queries, each over a limited number of
+    notifications, so a page of all types may have fewer groups than requested.
     """
     parts, rising = row_filter.parts(), cursor.ascending
     if not parts:
@@ -248,7 +251,7 @@ def count_unread_groups(
     account_id: int, row_filter: listing.NotificationFilter, grouped_types: Collection[str], limit: int
 ) -> int:
     """Return the number of groups newer than the account's marker, up to `limit`. At most four queries over a limited number of
-    notifications (of each type, if types are chosen).
+    notifications (per type, if types are chosen).
     """
     parts = row_filter.parts()
     if not parts or limit < 1:
@@ -273,7 +276,8 @@ def count_unread_groups(
 
 
 def _unread_rows(part: str, bound: str) -> str:
-    # BETWEEN for the reason given at _STOP. The indexes for the other conditions have further columns after the account.
+    # The first condition has BETWEEN for the reason given at _STOP. The second needs no BETWEEN, because its index has a
+    # further column between the account and the id.
     if part == listing.UNFILTERED:
         condition, order = "n.account_id BETWEEN %(account)s AND %(account)s", "n.account_id ASC, "
     else:

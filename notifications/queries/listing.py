@@ -32,7 +32,7 @@ n.account_id = %(account)s
 AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
 AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s WHERE s.id = n.status_id))
 """  # noqa: S608 (constants)
-"""Condition: the notifications of one account, except notifications of suspended senders and about deleted posts."""
+"""Condition: notifications of one account, except notifications from suspended senders and about deleted posts."""
 
 _SELECT: Final = f"SELECT {COLUMNS} FROM notifications_notification n"  # noqa: S608 (constants)
 _SHOWN_ROWS: Final = f"{_SELECT} WHERE {SHOWN_CONDITION}"
@@ -47,7 +47,7 @@ _TYPES: Final = tuple(NotificationType.values)
 
 @dataclass(slots=True)
 class ListedNotification:
-    """The listed columns of a notification; a model instance takes five times as long to create."""
+    """The columns of a notification that lists need; creating a model instance would take five times as long."""
 
     id: int
     type: str
@@ -88,8 +88,8 @@ class NotificationFilter:
         return {"account": account_id, "types": self.chosen_types, "sender": self.from_account_id}
 
     def parts(self) -> list[str]:
-        """Return conditions that together select the notifications. Each has an index in the order of the list, so that at most
-        one page of each is read.
+        """Return conditions that together select the notifications. Each condition has an index in the order of the list, so
+        that the query reads at most one page per condition.
         """
         types = self.chosen_types
         has_type = "TRUE" if len(types) == len(_TYPES) else "n.type = ANY(%(types)s)"
@@ -98,8 +98,8 @@ class NotificationFilter:
         if has_type == "TRUE":
             parts = [UNFILTERED]
         else:
-            # The number of parameters is a power of two, so that there are few different statements. Missing elements
-            # are NULL, which equals no type.
+            # The number of conditions is rounded up to a power of two, so that there are few different statements. Array
+            # elements that are missing are NULL, which equals no type.
             places = 1 << (len(types) - 1).bit_length() if types else 0
             parts = [f"NOT n.filtered AND n.type = (%(types)s::text[])[{place + 1}]" for place in range(places)]
         return [*parts, f"n.filtered AND {has_type}"] if parts and self.include_filtered else parts
@@ -136,7 +136,7 @@ def find_notification(account_id: int, notification_id: int) -> ListedNotificati
 
 
 def load_notifications(notification_ids: Collection[int]) -> list[ListedNotification]:
-    """Return the notifications among these that are not filtered, oldest first."""
+    """Return these notifications, except filtered notifications, oldest first."""
     return _rows(
         f"{_SELECT} WHERE n.id = ANY((SELECT %(ids)s)::bigint[]) AND NOT n.filtered ORDER BY n.id",
         {"ids": list(notification_ids)},
@@ -151,7 +151,7 @@ def _rows(sql: str, parameters: dict[str, Any]) -> list[ListedNotification]:
 
 @dataclass(frozen=True)
 class Subjects:
-    """Rows other than posts that notifications are about, by id; `appeals` by strike, `years` of annual reports."""
+    """Rows other than posts that notifications are about, by id. `appeals` are by strike, `years` by annual report."""
 
     reports: Mapping[int, Report]
     strikes: Mapping[int, Strike]
@@ -162,7 +162,7 @@ class Subjects:
 
     @property
     def people(self) -> set[int]:
-        """Return the ids of the accounts in the entities of these rows."""
+        """Return the ids of the accounts that the entities of these rows contain."""
         reported = {report.target_account_id for report in self.reports.values()}
         return reported | {strike.target_account_id for strike in self.strikes.values()}
 
@@ -209,8 +209,8 @@ class NotificationPage:
 def load_named(
     rows: Sequence[ListedNotification], subjects: Subjects, supported: Collection[str] | None
 ) -> dict[int, Account]:
-    """Return the accounts in the fallbacks of these rows, for a client with these `supported` types. No query if there are
-    none.
+    """Return the accounts that the fallbacks of these rows name, for a client that knows the `supported` types. No query
+    without fallbacks.
     """
     ids: set[int] = set()
     for row in rows:

@@ -21,7 +21,7 @@ CHOSEN_CONDITION: Final = f"""
        u.preferences ->> '{NOTIFICATIONS}' IS DISTINCT FROM '{NO_MAILS}' AND u.disabled_at IS NULL AND n.type IN ({TYPES_SQL})
    AND COALESCE((u.preferences ->> (n.type || '{type_switch("")}'))::boolean, n.type IN ({_INITIAL_TYPES}))
 """
-"""Condition: the user `u` wants mails about notifications like `n`."""
+"""Condition: the user `u` wants mails about the type of the notification `n`."""
 
 DAILY_CONDITION: Final = f"(u.preferences ->> '{NOTIFICATIONS}' IS NOT DISTINCT FROM '{DAILY}')"
 """Condition: the user `u` wants one mail a day."""
@@ -31,10 +31,10 @@ UNREAD_CONDITION: Final = f"""
    AND NOT EXISTS (SELECT FROM timelines_marker m
                     WHERE m.account_id = n.account_id AND m.timeline = 'notifications' AND m.last_read_id >= n.id)
 """
-"""Condition: the notification `n` is listed, and newer than what its recipient has read."""
+"""Condition: the notification `n` is listed, and its recipient has not read it."""
 
 _COLUMNS: Final = "n.id, n.type, n.account_id, n.from_account_id, n.status_id, n.created_at"
-# Items that the user no longer wants, or whose notification was deleted, have NULL in all columns but the first.
+# For items that are not to be mailed any more, all columns except the first are NULL.
 _ITEMS: Final = f"""
 SELECT i.notification_id, w.* FROM notifications_mailitem i LEFT JOIN LATERAL (
   SELECT {_COLUMNS} FROM notifications_notification n JOIN accounts_user u ON u.account_id = n.account_id
@@ -68,8 +68,8 @@ class MailedNotification:
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """A recipient of mails, who was last active at `seen_at`. `items` are the notifications to be mailed, oldest first; `gone`
-    are the ids of items that are not to be mailed any more.
+    """A recipient of mails, who was last active at `seen_at`. `items` are the notifications to be mailed, oldest first. `gone`
+    are the ids of notifications that are not to be mailed any more.
     """
 
     user: User

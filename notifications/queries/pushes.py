@@ -1,4 +1,4 @@
-"""Reads push subscriptions, and the pushes that are due with the data of their messages, in a fixed number of queries."""
+"""Reads push subscriptions, and the messages of queued pushes, in a fixed number of queries."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ def find_push_subscription(token_id: int) -> PushSubscription:
 @dataclass(frozen=True, slots=True)
 class PushMessage:
     """A notification for one subscription, with the endpoint, the keys of the device, and the access token. `locale` is the
-    recipient's language, or "". `own`: the sender is the recipient.
+    recipient's language, or "" if none was chosen. `own` means that the sender is the recipient.
     """
 
     subscription_id: int
@@ -68,8 +68,8 @@ class PushMessage:
 
 
 def load_messages(push_ids: Collection[int]) -> dict[int, PushMessage]:
-    """Return the messages of these pushes, by the push's id, without those that are no longer wanted or whose post the
-    recipient may not read. Six queries at most, and one more if a sender has moved.
+    """Return the messages of these pushes by push id. Pushes are left out if the user no longer wants them or may not read the
+    post. Six queries at most, and one more if a sender has moved.
     """
     rows = rows_of(_MESSAGES, {"ids": list(push_ids)})
     contents = load_contents({row[-3:] for row in rows})

@@ -44,7 +44,7 @@ def find_policy(account_id: int) -> NotificationPolicy:
 
 @dataclass(frozen=True, slots=True)
 class RequestSummary:
-    """Numbers of pending requests and of the messages in them, up to REQUEST_COUNT_LIMIT requests."""
+    """Number of pending requests, up to REQUEST_COUNT_LIMIT, and number of the messages in these requests."""
 
     requests: int
     notifications: int

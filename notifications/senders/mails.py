@@ -1,8 +1,8 @@
 """Sends notifications by mail to users who want them, and summaries to users who are away.
 
-Each notification is stored as an item until its recipient's turn comes (`Mailing`). A turn sends one mail about the items that
-are still wanted, visible and unread at that time; for remaining items another turn is queued. If a process is killed, nothing
-is lost, but one mail per recipient may arrive twice, with the same Message-ID.
+Each notification is stored as an item, and one turn is queued for its recipient (`Mailing`). A turn sends one mail about the
+items that are still wanted, visible and unread at that time, and queues another turn if items remain. If a process is killed,
+nothing is lost, but one mail per recipient may arrive twice, with the same Message-ID.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ from social.kernel.text.markup import plain
 from timelines.services.broadcasting import listeners
 
 ENTRIES_LIMIT: Final = 20
-"""Maximum number of notifications in a mail about several; further notifications are only counted."""
+"""Maximum number of notifications that a mail about several notifications shows; further notifications are only counted."""
 
 SUMMARIES_PER_HOUR: Final = 1000
 """Maximum number of users per hour who are checked for a summary, because mail servers limit the rate of mails."""
@@ -65,8 +65,9 @@ _PARAMETERS: Final = {
 # Mails are sent in separate threads, because the threads of the network loop resolve host names for all senders.
 _THREADS: Final = ThreadPoolExecutor(TERMS["mails"].at_once, thread_name_prefix="mails")
 
-# A recipient who has received all mails allowed in an hour waits for the next hour. Existing rows are locked in the order of
-# their ids, as the runner locks them, even if nothing changes: a row that is deleted at the same moment is then inserted again.
+# A recipient who has got all mails allowed in an hour waits for the next hour. Existing rows are locked even if nothing
+# changes, so that a row that is deleted at the same moment is inserted again. They are locked in the order of their ids, as the
+# runner locks them.
 _MAKE_TURNS: Final = f"""
 INSERT INTO notifications_mailing AS m (host, account_id, due_at)
 SELECT %(host)s, u.account_id, GREATEST(
@@ -95,8 +96,8 @@ WITH made AS (
 _MAKE_NEXT_TURNS: Final = _MAKE_TURNS.format(
     items="(SELECT notification_id FROM notifications_mailitem WHERE account_id = ANY(%(ids)s))"
 )
-# Uses the index on the users' last activity. Users with a queued turn are left out, because the turn checks for a summary
-# itself.
+# This statement uses the index on the users' last activity. It leaves out users with a queued turn, because each turn checks
+# whether a summary is due.
 _MAKE_TURNS_OF_ABSENT: Final = f"""
 INSERT INTO notifications_mailing (host, account_id)
 SELECT %(host)s, u.account_id FROM accounts_user u LEFT JOIN notifications_mailrecord r ON r.account_id = u.account_id
@@ -178,7 +179,7 @@ MAILINGS: Final = Work(Mailing, lambda jobs: map(_write, jobs), _make_next_turns
 
 @dataclass(frozen=True)
 class _Letter:
-    """A mail with the notifications in it; `summary`: it is a summary of the time during which its recipient was away."""
+    """A mail, with the ids of the notifications that it covers. `summary`: it is about the time when the recipient was away."""
 
     mailbox: Mailbox
     mail: EmailMultiAlternatives
@@ -192,7 +193,7 @@ class _Letter:
 
 
 def _next_letter(account_id: int) -> _Letter | None:
-    """Return the mail that is due for an account now, or None; delete items that are no longer to be mailed."""
+    """Return the mail that is due to an account now, or None; delete items that are no longer to be mailed."""
     while True:
         mailbox = find_mailbox(account_id)
         if mailbox is None:
@@ -299,7 +300,7 @@ def _compose(
 
 
 def _entry_values(item: MailedNotification, content: Content, limit: int) -> dict[str, Any]:
-    """Return the values with which mails show a notification; of a post with a content warning, only the warning."""
+    """Return the template values of a notification. Of a post with a content warning, only the warning is shown."""
     post = content.post
     text = "" if post is None else post.spoiler_text or plain(post.content)
     text = text if len(text) <= limit else f"{text[: limit - 1]}…"
@@ -318,7 +319,7 @@ def _forget(mailbox: Mailbox, notification_ids: Collection[int]) -> None:
 
 
 def _count_mails(record: MailRecord, *, summary: bool, mails: int) -> None:
-    # No lock is needed: only the holder of the turn writes the record.
+    # No lock is needed, because only the process that handles the recipient's turn writes the record.
     now = clock.now()
     sent_count = policy.count_this_hour(record, now)
     MailRecord.objects.update_or_create(

@@ -32,8 +32,8 @@ logger = logging.getLogger("social.push")
 DEADLINE: Final = 10.0
 #: Maximum number of characters of a title or a body.
 TEXT_LIMIT: Final = 140
-# Seconds after which a loaded message is read again before it is sent. A revoked token is refused everywhere after the
-# same time.
+# Seconds after which a loaded message is read again before it is sent, because its token may have been revoked. Other requests
+# with a revoked token are refused after the same time.
 _FRESHNESS: Final = 1.0
 _TEMPORARY: Final = (408, 429)
 _HOUR: Final = 3600
@@ -143,7 +143,7 @@ def encrypted_request(message: PushMessage, subject: str) -> tuple[Mapping[str, 
 
 
 def payload(message: PushMessage) -> bytes:
-    """Return the message that the application reads, in the recipient's language, as JSON."""
+    """Return the JSON message for the application, in the recipient's language."""
     sender = message.content.sender
     locale = message.locale or default_language()
     name = sender.display_name or sender.username

@@ -42,7 +42,7 @@ class NotificationPolicyV1Serializer(EntitySerializer):
 
 
 class MergedSerializer(EntitySerializer):
-    """The entity that tells whether the notifications of all accepted requests are delivered."""
+    """The entity that tells whether the notifications of all accepted requests have been delivered."""
 
     def to_representation(self, instance: bool) -> dict[str, bool]:
         return {"merged": instance}

@@ -27,7 +27,7 @@ def notify_changed(events: Sequence[CollectionChanged]) -> None:
 
 
 def forget_removed(events: Sequence[CollectionItemRemoved]) -> None:
-    """Delete an account's notifications about a collection from which it was removed."""
+    """Delete an account's notifications about a collection after the account was removed from the collection."""
     for event in events:
         Notification.objects.filter(collection_id=event.collection_id, account_id=event.account_id).delete()
 

@@ -39,7 +39,7 @@ def notify_boosters(events: Sequence[StatusEdited | BoostersWaiting]) -> None:
 
 
 def notify_quoters(events: Sequence[StatusEdited | QuotersWaiting]) -> None:
-    """Notify the local authors who quote an edited post with its author's consent; otherwise like `notify_boosters`."""
+    """Notify the local accounts that quote an edited post with the author's consent; otherwise like `notify_boosters`."""
     for status, after_id in _edited(events):
         quotes = Quote.objects.filter(
             quoted_status_id=status.id,

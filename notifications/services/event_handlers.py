@@ -46,11 +46,9 @@ _FAVOURITES = Plan(
 
 
 def notify_followed(events: Sequence[account_events.AccountFollowed]) -> None:
-    """Notify accounts of new followers; for an accepted request, this replaces the notification of the request (behaviours
-    section 13).
-    """
-    # The two conditions also match pairs of accounts from different events. This does no harm: a notification is
-    # deleted only if the pair has no request, and is then outdated.
+    """Notify accounts of new followers, in place of notifications of accepted follow requests (behaviours section 13)."""
+    # The two conditions also match pairs of accounts from different events. This does no harm: a notification is deleted only
+    # if the pair has no request any more, so the notification is outdated.
     requests = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
     Notification.objects.filter(
         ~Exists(requests),
@@ -74,9 +72,9 @@ def notify_follow_requested(events: Sequence[account_events.FollowRequested]) ->
 
 
 def forget_follow(events: Sequence[account_events.AccountUnfollowed]) -> None:
-    """Delete the notification of a follow or request that has ended, whether it was read or not."""
+    """Delete the notifications of follows and follow requests that have ended, even if they were read."""
     for event in events:
-        # The id may be the id of a follow or of a request: it is unique only together with both accounts.
+        # `follow_id` is the id of a follow or of a request; these ids are unique only together with both accounts.
         take_back(
             (f"follow:{event.follow_id}", f"follow_request:{event.follow_id}"),
             account_id=event.target_id,
@@ -85,9 +83,9 @@ def forget_follow(events: Sequence[account_events.AccountUnfollowed]) -> None:
 
 
 def notify_mentioned(events: Sequence[status_events.StatusPublished]) -> None:
-    """Notify the local accounts that a post mentions, unless it also mentions or replies to an account that they block;
-    silently addressed accounts are not notified. Add a direct post to the conversations of the notified accounts (behaviours
-    section 11).
+    """Notify the local accounts that a post mentions, except accounts that block another account that the post mentions or
+    replies to, and accounts that the post addresses silently. Add a direct post to the conversations of the notified accounts
+    (behaviours section 11).
     """
     notify_of_mentions({event.status_id: 0 for event in events})
 
@@ -121,8 +119,8 @@ def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
 
 
 def notify_followers(events: Sequence[status_events.StatusPublished]) -> None:
-    """Notify an author's followers who have asked for it (`notify`) of new posts; not of replies to others (behaviours section
-    13, `status`), nor of a post that was written more than MAX_AGE ago.
+    """Notify followers who want to be notified of an author's new posts (`notify`), but not of replies to others (behaviours
+    section 13, `status`) or of posts that were written more than MAX_AGE ago.
     """
     young_posts = Status.objects.filter(
         id__one_of=[event.status_id for event in events],
@@ -174,7 +172,7 @@ def notify_reblogged(events: Sequence[status_events.StatusReblogged]) -> None:
 
 
 def notify_quoted(events: Sequence[status_events.StatusQuoted]) -> None:
-    """Notify the author of a quoted post, if they may read the quoting post."""
+    """Notify the author of a quoted post if the author may read the quoting post."""
     quotes = Quote.objects.select_related("quoted_status").filter(
         id__one_of=[event.quote_id for event in events],
         state=QuoteState.ACCEPTED,
@@ -200,8 +198,8 @@ def notify_favourited(events: Sequence[status_events.StatusFavourited]) -> None:
 
 
 def notify_poll_ended(events: Sequence[status_events.PollEnded | VotersWaiting]) -> None:
-    """Notify the author of a poll that has ended, and its local voters (behaviours section 13, `poll`). A poll whose end an
-    edit has moved is skipped: another event was published for the new end.
+    """Notify the author and the local voters of a poll that has ended (behaviours section 13, `poll`). If an edit has postponed
+    the end, the poll is skipped, because another event was published for the new end.
     """
     for event in events:
         ended = Poll.objects.select_related("status").filter(status__deleted_at=None, expires_at__lte=clock.now())
@@ -228,7 +226,7 @@ def forget_favourite(events: Sequence[status_events.StatusUnfavourited]) -> None
 
 
 def forget_status(events: Sequence[status_events.StatusDeleted]) -> None:
-    """Delete the notifications about a deleted post; for an undone boost, the notification of the boost."""
+    """Delete the notifications about a deleted post or, if the post is an undone boost, the notification of the boost."""
     remove_of_posts([event.status_id for event in events])
     take_back(f"reblog:{event.status_id}" for event in events)
 

@@ -30,7 +30,7 @@ from social.kernel.plans import IDS, Plan
 from statuses.queries import marks, threads
 
 _GROUP_SECONDS = 12 * 3600
-# Columns of the rows that a notification may be about, which are also fields of a Note.
+# Columns with the ids of the rows that a notification may be about; a Note has fields of the same names.
 _SUBJECTS: Final = ("status_id", "report_id", "strike_id", "severed_id", "collection_id", "annual_report_id")
 _COLUMNS: Final = ", ".join(("account_id", "from_account_id", *_SUBJECTS, "type", "cause", "group_key", "filtered"))
 _INSERT: Final = f"""
@@ -54,7 +54,7 @@ _PEOPLE = Plan(lambda: Account.objects.select_related("user__role", "notificatio
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A notification to be created; `cause` is the row that caused it, `involved` as in `outcomes.Candidate`."""
+    """A notification to be created. `cause` is as in `Notification`, `involved` as in `outcomes.Candidate`."""
 
     recipient_id: int
     sender_id: int
@@ -82,12 +82,12 @@ def _group_key(note: Note) -> str | None:
 
 
 def notify(notes: Iterable[Note]) -> list[tuple[int, int | None]]:
-    """Create these notifications, except those that the recipient does not want or that exist already. Return the notified
-    recipients with the post concerned.
+    """Create these notifications, except notifications that the recipient does not want or that exist already. Return the
+    notified recipients, each with the id of the post concerned.
 
     Held notifications are stored without notifying the recipient; messages among them create a request. Works in the caller's
-    transaction; publishes NotificationMade for each new row that is not held. Remote recipients are notified by their own
-    server. The number of statements does not depend on the number of recipients.
+    transaction, and publishes NotificationMade for each new notification that is not held. Remote recipients are notified by
+    their own server. The number of statements does not depend on the number of recipients.
     """
     decisions = [
         (note, candidate, outcomes.outcome_of(candidate))
@@ -170,7 +170,7 @@ def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, outcomes.Candidat
 
 
 def notify_anew(notes: Iterable[Note]) -> None:
-    """Create notifications as `notify` does, in place of earlier ones with the same causes: only the latest edit is listed."""
+    """Create notifications as `notify` does, in place of notifications with the same causes: only the latest edit is listed."""
     notes = list(notes)
     recipients = [note.recipient_id for note in notes]
     Notification.objects.filter(
@@ -190,7 +190,7 @@ class _Inserted:
 
 
 def _insert(notes: Sequence[tuple[Note, bool]]) -> list[_Inserted]:
-    """Insert notes, each with whether it is held; return the new rows. Held notifications never join a group."""
+    """Insert notifications, each with whether it is held; return the new rows. Held notifications never join a group."""
     columns: list[Any] = [
         [note.recipient_id for note, _held in notes],
         [note.sender_id for note, _held in notes],
@@ -213,7 +213,7 @@ def take_back(causes: Iterable[str], **between: int) -> None:
 
 
 def remove_between(*, account_id: int, from_account_id: int) -> None:
-    """Delete all notifications of `account_id` about `from_account_id`, and that sender's request."""
+    """Delete all notifications of `account_id` about `from_account_id`, and the request of `from_account_id`."""
     between = {"account_id": account_id, "from_account_id": from_account_id}
     NotificationRequest.objects.filter(**between).delete()
     Notification.objects.filter(**between).delete()
@@ -239,7 +239,7 @@ def dismiss(*, account_id: int, notification_id: int) -> bool:
 
 
 def dismiss_group(*, account_id: int, key: str) -> None:
-    """Delete one of the account's groups of notifications, or one ungrouped notification, by its own key."""
+    """Delete one of the account's groups of notifications, or the single notification with this key."""
     values = {"account": account_id, "key": key, "id": 0}
     condition = "n.account_id = %(account)s AND n.group_key = %(key)s"
     if key.startswith(listing.UNGROUPED):
@@ -249,7 +249,7 @@ def dismiss_group(*, account_id: int, key: str) -> None:
 
 
 def _remove(condition: str, values: dict[str, Any]) -> bool:
-    """Delete notifications, and recount the requests to which some of them belonged; return whether any were deleted."""
+    """Delete notifications, and recount the requests that counted them; return whether any notification was deleted."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(_REMOVE.format(condition=condition), values)

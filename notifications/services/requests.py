@@ -1,8 +1,8 @@
 """Writes policies, and creates, accepts and dismisses the requests of senders whose messages a policy holds (contract,
 behaviours section 13).
 
-Held notifications are delivered or deleted after the response, in batches: each batch is committed together with the event for
-the next, so that a killed process loses nothing and nothing is done twice.
+Held notifications are delivered or deleted after the response, in batches. Each batch is committed together with the event for
+the next batch, so that nothing is lost or done twice if a process is killed.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ BATCH_SIZE: Final = 500
 _LOCK_RECIPIENTS: Final = "SELECT id FROM accounts_account WHERE id = ANY(%(ids)s) ORDER BY id FOR SHARE"
 
 MESSAGES_SQL: Final = ", ".join(f"'{type}'" for type in MESSAGE_TYPES)
-"""The types that requests count. Literals, not parameters, so that the partial index is used."""
+"""The types that requests count, as literals and not as parameters, so that PostgreSQL uses the partial index."""
 
 _PAIRS: Final = "unnest(%(accounts)s::bigint[], %(senders)s::bigint[]) asked (account_id, from_account_id)"
 _MAKE: Final = f"""
@@ -62,7 +62,7 @@ RETURNING r.from_account_id, (
   SELECT max(n.id) FROM notifications_notification n
    WHERE n.account_id = r.account_id AND n.from_account_id = r.from_account_id AND n.filtered)
 """
-# Oldest first: conversations need their posts in this order.
+# The oldest notifications come first, because posts are added to conversations in this order.
 _DELIVER: Final = f"""
 WITH chosen AS MATERIALIZED (
   SELECT held.id
@@ -92,8 +92,8 @@ Pairs = Collection[tuple[int, int]]
 
 
 def change_policy(*, account_id: int, settings: Mapping[str, str]) -> None:
-    """Store settings of the policy (`POLICY_COLUMNS`, values of `Handling`); other settings and existing notifications stay as
-    they are.
+    """Store settings of the policy (`POLICY_COLUMNS`, with values of `Handling`). Other settings and existing notifications
+    stay as they are.
     """
     if settings:
         NotificationPolicy.objects.bulk_create(
@@ -107,8 +107,8 @@ def change_policy(*, account_id: int, settings: Mapping[str, str]) -> None:
 def lock_recipients(account_ids: Collection[int]) -> None:
     """Lock these accounts against accepting or dismissing requests until the transaction ends.
 
-    Permissions that are read afterwards stay valid: otherwise a notification could be held for good because its sender was
-    accepted at the same moment.
+    Permissions that are read under this lock stay valid. Otherwise a notification could stay held forever because its sender
+    was accepted at the same moment.
     """
     if account_ids:
         _run(_LOCK_RECIPIENTS, {"ids": list(account_ids)})
@@ -118,13 +118,13 @@ def make_requests(pairs: Pairs) -> None:
     """Create a request for each pair whose messages are held, or recount the existing request."""
     if pairs:
         _run(_MAKE, _arrays(pairs) | {"now": clock.now()})
-        # A separate statement, because it must count the notifications that other transactions added while the first statement
-        # waited for their locks.
+        # This is a separate statement, so that it counts the notifications that other transactions added while the first
+        # statement waited for their locks.
         _run(_RECOUNT, _arrays(pairs))
 
 
 def review_requests(pairs: Pairs) -> None:
-    """Recount the held messages of these pairs after some were deleted; a request without messages is deleted."""
+    """Recount the held messages of these pairs after some messages were deleted; delete requests without messages."""
     if pairs:
         for statement in (_LOCK, _RECOUNT, _REMOVE_EMPTY):
             _run(statement, _arrays(pairs))
@@ -152,8 +152,8 @@ def accept_requests(*, account_id: int, request_ids: Collection[int]) -> int:
 
 
 def dismiss_requests(*, account_id: int, request_ids: Collection[int]) -> int:
-    """Delete these requests and the held notifications; return the number of requests. Publishes RequestDismissed for each
-    sender with held notifications.
+    """Delete these requests; return their number. Publishes RequestDismissed, whose handler deletes the held notifications, for
+    each sender with held notifications.
     """
     with transaction.atomic():
         requests = _delete_requests(account_id, request_ids)
@@ -199,7 +199,7 @@ def deliver_held(events: Sequence[RequestAccepted]) -> None:
 
 def remove_held(events: Sequence[RequestDismissed]) -> None:
     """Delete at most BATCH_SIZE held notifications of each dismissed request; if more may remain, the event is published again.
-    Newer notifications have created a new request, which is recounted at the end.
+    Newer notifications may have created a new request, which is recounted at the end.
     """
     removed_pairs = []
     for event in dict.fromkeys(events):

@@ -1,4 +1,4 @@
-"""Notifies users of the follows that a block or a suspension has ended, once it is complete (behaviours section 13)."""
+"""Notifies users of the follows that a block or a suspension has ended, once all follows have ended (behaviours section 13)."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,7 +15,7 @@ BATCH_SIZE: Final = 200
 
 
 def notify_severed(events: Sequence[FollowsSevered | SeveredWaiting]) -> None:
-    """Notify the local accounts that have lost follows by this action; each recipient is also the sender."""
+    """Notify the local accounts that have lost follows through an action; each recipient is also the sender."""
     for event in events:
         after_id = event.after_id if isinstance(event, SeveredWaiting) else 0
         severed = SeveredAccount.objects.filter(severance__cause=event.cause, id__gt=after_id).order_by("id")

@@ -20,7 +20,7 @@ _RETRY_SECONDS: Final = 2
 
 
 class AnnualReportsViewSet(ApiViewSet):
-    """`/api/v1/annual_reports`, and the progress of their computation."""
+    """`/api/v1/annual_reports`: yearly reports, and the progress of background work."""
 
     endpoints = {
         "list": Endpoint(user("read:accounts"), "AnnualReports"),
@@ -59,7 +59,7 @@ class AnnualReportsViewSet(ApiViewSet):
         return _reply({}, report, status=200 if report is None else 202)
 
     def refresh(self, request: Request, id: int) -> HttpResponse:
-        """Progress of the computation of a report, or of the fetching of the thread around a post."""
+        """Show the progress of the server in computing a report or in fetching the thread around a post."""
         try:
             progress = _state_of(annual_reports.find_requested(self.account_id, id))
         except NotFound:

@@ -51,7 +51,7 @@ class NotificationsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """List notifications, newest first; an unknown type in `types[]` matches nothing."""
+        """List notifications, newest first. No notification matches an unknown type in `types[]`."""
         form = inputs.ListInput.read(request)
         row_filter = _filter(form, include_filtered=form.include_filtered)
         if row_filter is None:

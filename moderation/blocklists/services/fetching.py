@@ -26,7 +26,7 @@ _ACCEPT: Final = {
 
 
 class ListError(Exception):
-    """Error: a list could not be fetched (`is_host`: because its server failed), or is invalid. Its text is the reason."""
+    """Error with its reason: a list could not be fetched, or is invalid. `is_host` means that the list's server failed."""
 
     def __init__(self, reason: str, *, is_host: bool) -> None:
         super().__init__(reason)
@@ -47,9 +47,9 @@ _Requests = Generator[Coroutine[Any, Any, Response], Any, Fetched | None]
 
 
 def ask_for_list(blocklist: Blocklist, *, etag: str = "", last_modified: str = "") -> _Requests:
-    """Fetch a list, and return it, or None if it has not changed. A generator: it yields awaitable requests, and expects
-    their responses. Raises ListError. If the address is that of a FIRES dataset, the snapshot that it names is fetched,
-    too. The username and password of the list are not sent after a redirect to another origin.
+    """Fetch and return a list; return None if it has not changed. This generator yields awaitable requests, and the caller
+    sends the responses back. If the response is a FIRES dataset, the snapshot that the dataset names is fetched as well. The
+    username and password of the list are not sent to another origin. Raises ListError.
     """
     accept = {"Accept": _ACCEPT[ListFormat(blocklist.content_type)]}
     access = accept | _access_of(blocklist)
@@ -69,7 +69,7 @@ def ask_for_list(blocklist: Blocklist, *, etag: str = "", last_modified: str = "
 
 
 def fetch_list_now(blocklist: Blocklist) -> Fetched:
-    """Fetch a list, which may be unsaved, and wait for it. Raises ListError."""
+    """Fetch a list and wait for the responses; the subscription may be unsaved. Raises ListError."""
     requests = ask_for_list(blocklist)
     try:
         request = next(requests)
@@ -124,7 +124,7 @@ def _begin(jobs: Sequence[Job[BlocklistFetch]]) -> Iterator[Steps]:
 
 
 def _fetch(job: Job[BlocklistFetch], blocklist: Blocklist | None) -> Steps:
-    """Fetch a list, and store either its entries or the reason of the failure. A list that was removed meanwhile is skipped."""
+    """Fetch a list, and store its entries or the reason for the failure. A list that was removed meanwhile is skipped."""
     if blocklist is None:
         return
     try:

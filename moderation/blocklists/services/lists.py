@@ -103,8 +103,8 @@ def fetch_soon(*, by: Staff, blocklist: Blocklist) -> None:
 
 
 def withdraw_list(*, by: Staff, blocklist: Blocklist, remove: bool = False) -> None:
-    """Disable a list, and publish BlocklistChanged, whose handler removes the rules that came only from this list and that
-    no person has changed; with `remove`, it then deletes the list. Raises Forbidden, NotFound.
+    """Disable a list, and publish BlocklistChanged, whose handler removes the rules that came only from this list and that no
+    person has changed; with `remove`, the handler then deletes the list. Raises Forbidden, NotFound.
     """
     with _changing(by, blocklist) as locked:
         record_about(by, "destroy" if remove else "withdraw", locked)
@@ -127,8 +127,8 @@ def unsubscribe(*, by: Staff, blocklist: Blocklist) -> None:
 
 
 def add_exception(*, by: Staff, domain: str, comment: str = "") -> BlocklistException:
-    """Protect a server, its subdomains and its parent domains from all lists. Publishes BlocklistChanged, whose handler
-    removes the rules of lists for them that no person has changed. Raises Forbidden, Invalid.
+    """Protect a server, its subdomains and its parent domains from all lists. Publishes BlocklistChanged, whose handler removes
+    the rules for these servers that came from lists and that no person has changed. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_FEDERATION)
     name = domain_elsewhere(domain)
@@ -182,7 +182,7 @@ def _values(draft: BlocklistDraft, known: Blocklist | None = None) -> dict[str, 
 
 
 def _shown(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values for an audit row, which instead of the password says only whether there is one."""
+    """Return the values for an audit row; the password is replaced by whether there is a password."""
     return {**values, "password": bool(values["password"])}
 
 

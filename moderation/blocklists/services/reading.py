@@ -36,7 +36,7 @@ _COMMENTS: Final = ("public_comment", "comment", "publicComment", "summary")
 _PAGE_KEYS: Final = frozenset({"next", "partOf", "first"})
 _FLAGS: Final = ("reject_media", "reject_reports", "obfuscate")
 _COMMENT: Final = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*#.*$", re.MULTILINE)
-# No column of a file can have this name, because the names of columns are read in lower case.
+# Name for the second column of a file without a header. Names in a header cannot equal it: they are read in lower case.
 _SECOND: Final = "Second"
 _Lines = list[tuple[int, dict[str, str]]]
 
@@ -67,8 +67,7 @@ def read_list(body: bytes) -> ReadList:
         lines = list(islice(_json_lines(document), LINES_LIMIT + 1))
     else:
         lines = _csv_lines(body)
-    # Checked before the lines are parsed, because normalising domains that are not in Latin script takes long (security row
-    # 78).
+    # The limit is checked before the lines are parsed, because normalising non-Latin domains takes long (security row 78).
     if len(lines) > LINES_LIMIT:
         raise UnreadableFile(_("The list has more than %(most)d lines.") % {"most": LINES_LIMIT})
     entries = parse_lines(RuleFile(), lines)

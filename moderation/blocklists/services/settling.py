@@ -32,7 +32,7 @@ from social.kernel.locks import lock
 
 BATCH: Final = 500
 _COLUMNS: Final = ("state", "step", "note", "asks", "taken_severity", "taken_media", "taken_reports", "changed_at")
-# An action on entries of a list, or, without a list, on drafts of staff.
+# A function that acts on entries of a list or, if the list is None, on drafts of staff.
 _Act = Callable[[Staff, Blocklist | None, Sequence[BlocklistEntry]], None]
 
 
@@ -72,8 +72,9 @@ def approve_entries(*, by: Staff, entries: QuerySet[BlocklistEntry], limit: int 
 
 
 def dismiss_entries(*, by: Staff, entries: QuerySet[BlocklistEntry]) -> int:
-    """Dismiss the entries among these that are waiting for a decision, in transactions of BATCH entries; return their number.
-    If the list has retracted an entry, its rule stays and counts as written by staff. Raises Forbidden.
+    """Dismiss these entries in transactions of BATCH entries; entries that are not waiting for a decision are skipped. Return
+    the number of dismissed entries. If the list has retracted an entry, the rule stays and counts as written by staff. Raises
+    Forbidden.
     """
     return _by_person(by, entries.filter(state=EntryState.WAITING), _dismiss)
 
@@ -151,9 +152,9 @@ def _dismiss(by: Staff, blocklist: Blocklist | None, entries: Sequence[Blocklist
 def _settle(
     by: Staff, blocklist: Blocklist, entries: Sequence[BlocklistEntry], *, ended: int = 0, approved: bool = False
 ) -> int:
-    """Make the changes that these locked entries ask for, or let them wait for a decision; return the number of follows
-    that end. Must run in a transaction that holds the lock of the rules. `ended` counts the follows that earlier batches of
-    the same update have ended; `approved`: a person has approved the changes.
+    """Make the changes that these locked entries ask for, or let them wait for a decision; return the number of follows that
+    end. Must run in a transaction that holds the lock of the rules. `ended` counts the follows that earlier batches of the same
+    update have ended. `approved` means that a person has approved the changes.
     """
     decisions = plan_entries(blocklist, entries)
     follows = {} if approved else _load_follows(entries, decisions)
@@ -239,7 +240,9 @@ def _store(entries: Sequence[BlocklistEntry]) -> None:
 
 
 def _compare_covered_again(lifted: Sequence[str], *, by_list: Blocklist | None) -> None:
-    """Mark as pending the entries that these removed rules covered; publish BlocklistChanged for each list except `by_list`."""
+    """Mark the entries for subdomains of these servers as pending, because the rules that covered them were removed. Publish
+    BlocklistChanged for the lists of these entries except `by_list`.
+    """
     if not lifted:
         return
     covered = BlocklistEntry.objects.filter(state=EntryState.KEPT, listed=True)

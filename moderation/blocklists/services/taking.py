@@ -68,7 +68,7 @@ def new_entry(blocklist: Blocklist, domain: str, draft: DomainRuleDraft) -> Bloc
 
 
 def compare_list(blocklist: Blocklist, read: ReadList) -> list[BlocklistEntry]:
-    """Return, for a dry run, the entries that a list would have if it were stored as it was just read; nothing is stored."""
+    """Return, for a dry run, the entries that a list would have if `read` were stored; nothing is stored."""
     entries = {entry.name: new_entry(blocklist, entry.name, entry.draft) for entry in read.entries}
     for domain, known in load_entries(blocklist).items():
         known.listed = domain in entries
@@ -153,7 +153,7 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
 
 
 def _write(entry: BlocklistEntry, draft: DomainRuleDraft) -> bool:
-    """Set the values of an entry to those of the list; return whether they have changed."""
+    """Set the values of an entry to the values in the list; return whether any value has changed."""
     words = {
         "severity": str(draft.severity or DomainSeverity.SUSPEND),
         "reject_media": bool(draft.reject_media),
@@ -175,7 +175,7 @@ def _write(entry: BlocklistEntry, draft: DomainRuleDraft) -> bool:
 
 
 def _retract(blocklist: Blocklist, missing: Collection[str], reason: str) -> None:
-    """Record that the list no longer names these servers. Entries that are no longer needed are deleted."""
+    """Record that the list no longer names these servers; delete entries without an effect on which no person has decided."""
     rows = BlocklistEntry.objects.filter(blocklist=blocklist, domain__one_of=missing)
     rows.filter(taken_severity=None, asks=False).delete()
     rows.filter(taken_severity=None).update(listed=False, state=EntryState.DISMISSED, step=EntryStep.NONE)

@@ -50,7 +50,7 @@ class AccountsInput(_AccountConditions):
 
 
 class AccountsV1Input(_AccountConditions):
-    """Parameters of `GET /api/v1/admin/accounts`; those from `local` to `staff` apply whenever they are sent, whatever their
+    """Parameters of `GET /api/v1/admin/accounts`; the flags from `local` to `staff` apply if they are sent, whatever their
     values.
     """
 
@@ -65,7 +65,7 @@ class AccountsV1Input(_AccountConditions):
     staff: Stripped = ""
 
     def conditions(self) -> AccountFilter:
-        """Return the conditions for the query, by default local accounts, not suspended; the last sent state applies."""
+        """Return the conditions: by default, local accounts that are not suspended. Of several states, the last applies."""
         # `sensitized` has no effect in version 1 (contract, parameters section 6).
         states = [name for name in STATUSES if name != "sensitized" and getattr(self, name)]
         return AccountFilter(

@@ -15,14 +15,10 @@ from social.kernel.errors import FieldError, Invalid, require_valid
 
 
 class DomainRuleInput(Input[DomainRuleDraft]):
-    """Values of a domain rule."""
-
     fields = ("severity", "reject_media", "reject_reports", "obfuscate", "private_comment", "public_comment")
 
 
 class DomainNameInput(Form):
-    """The domain of a server."""
-
     domain: Stripped = ""
 
 
@@ -68,8 +64,8 @@ class NetworkInput(Form):
         return values
 
     def complete(self) -> Mapping[str, Any]:
-        """Return the values of a new block. Raises Invalid as `changes` does, and for a missing severity; for a missing
-        address only if everything else is valid (observed in Mastodon).
+        """Return the values of a new block. Raises Invalid as `changes` does, and for a missing severity; a missing address is
+        reported only if everything else is valid (observed in Mastodon).
         """
         values = replace(self, severity=self.severity or "").changes()
         if "network" not in values:

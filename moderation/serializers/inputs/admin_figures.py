@@ -16,14 +16,14 @@ from social.kernel.ids import parse_id
 
 KEYS_LIMIT = 30
 PARTS_LIMIT = 100
-#: The first and the last day that are accepted: no data are older, and `date` can still represent the day after the last.
+#: Days are clamped to this range: no data are older, and `date` can still represent the day after the last.
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(9998, 12, 31)
 #: Maximum length of the period; only the end of a longer period is counted.
 LONGEST_PERIOD = timedelta(days=366)
 
 
 def day_of(text: str) -> date:
-    """Return the day (UTC) of an ISO 8601 text, between FIRST_DAY and LAST_DAY. Raises Invalid for any other text."""
+    """Return the day (UTC) of an ISO 8601 text, clamped to FIRST_DAY and LAST_DAY. Raises Invalid for any other text."""
     try:
         moment = datetime.fromisoformat(text.strip())
         day = (moment.astimezone(UTC) if moment.tzinfo is not None else moment).date()

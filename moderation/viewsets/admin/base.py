@@ -39,9 +39,9 @@ class AdminViewSet(ApiViewSet):
     """The staff member who calls; set only if the endpoint requires a permission of staff."""
 
     acts: ClassVar[Mapping[str, tuple[str, Callable[[Staff, Any], object]]]] = {}
-    """Actions on a row, by the names of the viewset's methods, each with its title in the OpenAPI document. `endpoints`
-    declares these methods as well. The actions use `find`, and `present` with the row that the action returns or, if it returns
-    none, with the row that was found.
+    """Actions on a row, by method name, each with its title in the OpenAPI document and the function that acts. `endpoints`
+    declares these methods as well. `find` finds the row, and `present` presents the row that the function returns or, if it
+    returns None, the row that was found.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -146,11 +146,9 @@ class AdminRowsViewSet(AdminViewSet):
         return reply(self.entities([row])[0])
 
     def entities(self, rows: Sequence[Any]) -> Any:
-        """Return the entities of these rows."""
         return self.serializer(rows, many=True, context=self.context(rows)).data
 
     def context(self, rows: Sequence[Any]) -> dict[str, Any]:
-        """Return the context of the serializer for these rows."""
         return {}
 
 

@@ -24,7 +24,7 @@ _READ = access.staff("admin:read", Permission.VIEW_DASHBOARD)
 
 
 def _figures(entity: str, form: type[Reading], declared: Mapping[str, str | None]) -> Endpoint:
-    """Return an endpoint for figures; a parameter that a figure needs is sent under the name of the figure."""
+    """Return an endpoint for figures. Clients send the parameter of a figure under the name of the figure."""
     parametric = tuple(key for key, parameter in declared.items() if parameter is not None)
     return Endpoint(_READ, entity, many=True, input=form, also=parametric)
 

@@ -38,7 +38,7 @@ _PRESENT: Final = {
 
 
 def _reviewing(kind: TrendKind, trendable: bool, title: str) -> Callable[..., HttpResponse]:
-    """Return the action that decides whether a thing may trend; `title` is for the OpenAPI document."""
+    """Return the action that decides whether a post, link or hashtag may trend; `title` is for the OpenAPI document."""
 
     def action(self: AdminViewSet, request: Request, id: int) -> HttpResponse:
         review_trend(by=self.by, kind=kind, object_id=id, trendable=trendable)
@@ -102,7 +102,7 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
     )
 
     def _is_reviewing(self) -> bool:
-        """Tell whether the caller reviews trends. Raises Forbidden for a reviewer who may not use the staff API now."""
+        """Tell whether the caller reviews trends. Raises Forbidden for a reviewer without the scope or second factor."""
         identity = self.caller
         if identity is None or identity.user_id is None:
             return False

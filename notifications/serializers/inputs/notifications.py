@@ -32,19 +32,19 @@ class ListInput(_TypesInput):
 
 
 class CountInput(_TypesInput):
-    """Filter of the notifications to count, and the maximum of the count."""
+    """Filter of the notifications to count, and the limit on the count."""
 
     account_id: str = ""
     limit: int = UNREAD_LIMIT
 
     @property
     def effective_limit(self) -> int:
-        """Return the absolute value of the limit, capped as for pages."""
+        """Return the absolute value of the limit, at most UNREAD_MAXIMUM."""
         return min(abs(self.limit), UNREAD_MAXIMUM)
 
 
 class GroupListInput(_TypesInput):
-    """Filter of the list of groups: their types, and accounts in full or in short form; without the sender."""
+    """Filter of the list of groups, by type but not by sender; accounts are shown in full or in short form."""
 
     include_filtered: bool = False
     supported_types: tuple[str, ...] | None = None
