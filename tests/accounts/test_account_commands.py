@@ -48,7 +48,7 @@ def acts() -> list[tuple[str, str]]:
         ("modify_account", "nobody", "--reset-second-factor"),
     ],
 )
-def test_an_unknown_name_is_said_and_nothing_is_begun(command: tuple[str, ...]) -> None:
+def test_an_unknown_name_is_reported_before_anything_is_done(command: tuple[str, ...]) -> None:
     keys_of(account=make_account("ada"))
     make_remote("far")
     before = KeyPair.objects.get(account__username="ada").private_key
@@ -74,7 +74,7 @@ class TestDeleting:
         with pytest.raises(CommandError, match="already been taken"):
             call_command("create_account", "ada", "--email", "ada@example.com")
 
-    def test_a_dry_run_says_what_there_is_and_deletes_nothing(self) -> None:
+    def test_a_dry_run_lists_the_data_and_deletes_nothing(self) -> None:
         make_status(make_account("ada"), "hello")
         assert said("delete_account", "ada", "--dry-run") == "@ada: 1 post, 0 followers\n"
         assert said("delete_account", "ada", "--dry-run", "--yes") == "@ada: 1 post, 0 followers\n"
@@ -90,7 +90,7 @@ class TestDeleting:
         assert Account.objects.exclude(deleted_at=None).exists() is deleted
         assert text.endswith("1/1 @ada\n" if deleted else "Nothing was deleted.\n")
 
-    def test_without_anybody_to_ask_the_command_that_does_not_ask_is_said(
+    def test_without_a_terminal_the_option_that_skips_the_question_is_named(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         make_user("ada")
@@ -108,7 +108,7 @@ class TestDeleting:
         said(*command[begin : begin + 3])
         assert Account.objects.exclude(deleted_at=None).exists()
 
-    def test_the_last_who_may_do_everything_and_the_server_itself_stay(self) -> None:
+    def test_the_last_owner_and_the_server_actor_cannot_be_deleted(self) -> None:
         make_user("boss", role="Owner")
         with pytest.raises(CommandError, match="the last person with all permissions"):
             said("delete_account", "boss", "--yes")
@@ -116,7 +116,7 @@ class TestDeleting:
             said("delete_account", instance_actor().username, "--yes")
         assert acts() == []
 
-    def test_doing_it_twice_changes_nothing(self) -> None:
+    def test_deleting_an_account_again_changes_nothing(self) -> None:
         make_user("ada")
         said("delete_account", "ada", "--yes")
         ended = Account.objects.get(username="ada").deleted_at
@@ -138,7 +138,7 @@ class TestDeleting:
 
 
 class TestKeys:
-    def test_keys_are_replaced_of_one_or_of_all(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_keys_of_one_or_all_accounts_are_replaced(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for account in (make_account("ada"), make_account("bob"), instance_actor()):
             keys_of(account=account)
         KeyPair.objects.filter(account=make_account("new")).delete()
@@ -160,14 +160,14 @@ class TestKeys:
         with pytest.raises(CommandError, match="--all"):
             said("rotate_keys", *wrong)
 
-    def test_accounts_of_other_servers_have_none_here(self) -> None:
+    def test_keys_of_remote_accounts_cannot_be_replaced(self) -> None:
         make_remote("far")
         with pytest.raises(CommandError, match="Only accounts of this server"):
             said("rotate_keys", "far@remote.example")
 
 
 class TestSecondFactor:
-    def test_row_24_a_second_factor_taken_away_ends_tokens_and_is_reported_by_mail(self, mailoutbox: list[Any]) -> None:
+    def test_row_24_removing_a_second_factor_ends_tokens_and_is_reported_by_mail(self, mailoutbox: list[Any]) -> None:
         ada, bob = make_user("ada"), make_user("bob")
         for user in (ada, bob):
             for kind in (Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES):
@@ -185,7 +185,7 @@ class TestSecondFactor:
 
 
 class TestFollowing:
-    def test_people_follow_as_if_they_had_done_so_themselves(self) -> None:
+    def test_follows_by_the_command_equal_follows_by_the_users(self) -> None:
         ada, target = make_account("ada"), make_account("target")
         bob, shy = make_account("bob"), make_account("shy", locked=True)
         assert said("follow_account", "@target", "--by", "ada", "@bob", "--dry-run") == "1/2 @ada\n2/2 @bob\n"
@@ -198,7 +198,7 @@ class TestFollowing:
         assert acts()[0] == ("follow", "@ada")
         assert AuditEntry.objects.earliest("id").details == {"target": "@target"}
 
-    def test_everybody_is_everybody_who_can_use_their_account(self) -> None:
+    def test_the_option_all_means_all_users_who_can_use_their_account(self) -> None:
         target = make_account("target")
         ada = make_account("ada")
         disable(by=OPERATOR, user=make_user("disabled"))

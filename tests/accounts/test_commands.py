@@ -33,7 +33,7 @@ def create(name: str = "alice", *more: str, said: io.StringIO | None = None) -> 
     return run("create_account", name, "--email", f"{name}@example.com", *more, said=said)
 
 
-def test_an_account_is_made_with_a_made_password_and_a_token_that_works() -> None:
+def test_an_account_is_created_with_a_generated_password_and_a_working_token() -> None:
     made = create("alice", "--confirmed", "--token", "read write follow push")
     assert set(made) == {"id", "acct", "password", "access_token"}
     me = Api(made["access_token"]).get("/api/v1/accounts/verify_credentials").json()
@@ -50,7 +50,7 @@ def test_creating_accounts_for_others_requires_managing_users() -> None:
     assert not AuditEntry.objects.exists()
 
 
-def test_doing_it_again_changes_nothing_and_gives_the_same_token() -> None:
+def test_creating_an_account_again_changes_nothing_and_prints_the_same_token() -> None:
     first = create("alice", "--confirmed", "--token", "read")
     said = io.StringIO()
     again = create("alice", "--confirmed", "--token", "read", said=said)
@@ -79,7 +79,7 @@ def test_another_address_for_a_known_name_is_an_error() -> None:
         ("alice", "--email", "a@example.com", "--token", "read everything"),
     ],
 )
-def test_bad_input_gets_one_clear_sentence_and_makes_nothing(wrong: tuple[str, ...]) -> None:
+def test_bad_input_gets_one_clear_sentence_and_creates_nothing(wrong: tuple[str, ...]) -> None:
     with pytest.raises(CommandError):
         run("create_account", *wrong)
     assert not User.objects.exists()
@@ -139,7 +139,7 @@ def test_a_password_mistyped_or_too_short_changes_nothing(
     assert User.objects.get().check_password("correct horse")
 
 
-def test_an_account_that_exists_keeps_its_password_and_it_is_said() -> None:
+def test_an_existing_account_keeps_its_password_and_the_command_says_so() -> None:
     create("alice", "--password", "correct horse")
     with pytest.raises(CommandError, match=r"another password.*changepassword alice"):
         create("alice", "--password", "another horse")
@@ -201,7 +201,7 @@ def test_an_invitation_is_made_with_its_link() -> None:
 @pytest.mark.parametrize(
     "wrong", [("--inviter", "nobody"), ("--max-uses", "0"), ("--days", "0"), ("--days", "9" * 12), ("--autofollow",)]
 )
-def test_a_wrong_invitation_is_one_line(wrong: tuple[str, ...]) -> None:
+def test_an_invalid_invitation_is_refused_in_one_line(wrong: tuple[str, ...]) -> None:
     with pytest.raises(CommandError):
         run("create_invite", *wrong)
 
@@ -263,7 +263,7 @@ def test_blocks_of_signing_up_are_added_listed_and_removed(kind: str, value: str
         said("block_sign_ups", kind, value, "--remove")
 
 
-def test_a_network_of_everybody_is_blocked_only_when_that_is_said() -> None:  # security row 79
+def test_blocking_a_network_with_most_addresses_requires_an_explicit_option() -> None:  # security row 79
     for severity in ("no_access", "sign_up_block"):
         with pytest.raises(CommandError, match=r"large part of all addresses.*--yes"):
             said("block_sign_ups", "network", "0.0.0.0/0", "--severity", severity)
@@ -273,7 +273,7 @@ def test_a_network_of_everybody_is_blocked_only_when_that_is_said() -> None:  # 
 
 
 @pytest.mark.parametrize("network", ["127.0.0.1", "::1", "172.18.0.1", "192.168.0.0/16", "100.64.3.0/24", "fd00::1"])
-def test_the_address_of_a_proxy_is_blocked_only_when_that_is_said(network: str) -> None:  # security row 79
+def test_blocking_an_address_that_proxies_have_requires_an_explicit_option(network: str) -> None:  # security row 79
     """Behind a proxy that is not configured, all users have the proxy's address, so staff see this address for every
     spammer.
     """

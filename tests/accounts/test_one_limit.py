@@ -35,7 +35,7 @@ def counted(settings: Any) -> None:
 
 
 @time_machine.travel(NOON, tick=False)
-def test_row_84_signing_up_by_the_page_and_by_an_application_have_one_counter(counted: None) -> None:
+def test_row_84_sign_ups_on_the_page_and_through_applications_share_a_counter(counted: None) -> None:
     page, app = Client(), Api(make_token(None, "read write"))
     for _time in range(3):
         assert page.post("/auth/sign_up", {}).status_code == 200
@@ -45,7 +45,7 @@ def test_row_84_signing_up_by_the_page_and_by_an_application_have_one_counter(co
 
 
 @time_machine.travel(NOON, tick=False)
-def test_row_84_mails_of_confirmation_have_one_counter(counted: None) -> None:
+def test_row_84_all_requests_for_confirmation_mails_share_a_counter(counted: None) -> None:
     application = make_application()
     user = make_user("nell", confirmed=False)
     User.objects.filter(pk=user.pk).update(created_by_application=application)
@@ -61,7 +61,7 @@ def test_row_84_mails_of_confirmation_have_one_counter(counted: None) -> None:
 @pytest.mark.parametrize(
     ("body", "kind"), [("{", "application/json"), ("x", "multipart/form-data; boundary=b"), ("a[b=1", "")]
 )
-def test_row_84_a_body_that_cannot_be_read_counts_as_one_that_can(counted: None, body: str, kind: str) -> None:
+def test_row_84_a_request_with_an_unreadable_body_is_counted(counted: None, body: str, kind: str) -> None:
     browser = Client()
     before = int(Api().get("/api/v1/timelines/public")["X-RateLimit-Remaining"])
     for _time in range(3):
@@ -71,7 +71,7 @@ def test_row_84_a_body_that_cannot_be_read_counts_as_one_that_can(counted: None,
 
 
 @time_machine.travel(NOON, tick=False)
-def test_row_84_a_body_that_cannot_be_read_is_refused_once_the_limit_is_reached(counted: None) -> None:
+def test_row_84_a_request_with_an_unreadable_body_is_refused_beyond_the_limit(counted: None) -> None:
     app = Client(headers={"Authorization": f"Bearer {make_token(None, 'read write')}"})
     answers = [app.generic("POST", "/api/v1/accounts", "{", content_type="application/json") for _time in range(6)]
     assert [answer.status_code for answer in answers] == [400] * 5 + [429]

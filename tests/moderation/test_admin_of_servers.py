@@ -143,7 +143,7 @@ def test_pages_take_a_fixed_number_of_statements(client: Client) -> None:
 
 
 @pytest.mark.parametrize("path", [RULES, ALLOWED])
-def test_a_file_is_taken_in_by_as_many_statements_as_a_short_one(client: Client, path: str) -> None:
+def test_importing_a_long_file_takes_as_many_statements_as_a_short_one(client: Client, path: str) -> None:
     def taken_in(names: range, severity: str, **sent: str) -> int:
         file = "#domain,#severity\n" + "".join(f"n{number}.example,{severity}\n" for number in names)
         shown = chosen(client, path, file.encode(), **sent)

@@ -225,9 +225,7 @@ class Model:
         }
 
     def conversations(self) -> list[int | None]:
-        """Return the last post of each conversation of the reader, newest first; None for a post that is hidden from the
-        reader.
-        """
+        """Return the last post of each conversation, newest first; None for a post that is hidden from the reader."""
         last: dict[tuple[int, frozenset[int]], Status] = {}
         roots: dict[int, int] = {}
         for post in _posts():

@@ -35,9 +35,7 @@ def owner() -> User:
         ("statuses/status/", "visibility__exact__regex"),
     ],
 )
-def test_row_55_no_column_can_be_guessed_by_lookups_in_the_address(
-    path: str, lookup: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_row_55_query_lookups_reveal_no_hidden_column(path: str, lookup: str, caplog: pytest.LogCaptureFixture) -> None:
     moderator = make_user("mod", role="Moderator")
     make_status(moderator.account, "hello")
     answer = signed_in(moderator).get(f"/admin/{path}", {lookup: "a"})
@@ -67,7 +65,7 @@ _PARAMETERS = ("state", "role", "home", "queue", "queue__isnull", "q", "p", "o",
 
 
 @pytest.mark.parametrize("value", _WRONG)
-def test_row_55_wrong_values_in_the_address_of_the_admin_are_no_errors_of_the_server(owner: User, value: str) -> None:
+def test_row_55_invalid_query_parameters_in_the_admin_cause_no_server_error(owner: User, value: str) -> None:
     """Request each list with some of the parameters, and one page or action of each list; `make verify` tries all of them."""
     client = signed_in(owner)
     for place, path in enumerate(_LISTS):
@@ -87,7 +85,7 @@ def test_row_55_wrong_values_in_the_address_of_the_admin_are_no_errors_of_the_se
 
 @pytest.mark.verify
 @pytest.mark.parametrize("value", _WRONG)
-def test_row_55_every_wrong_value_in_every_place_is_no_error_of_the_server(owner: User, value: str) -> None:
+def test_row_55_no_invalid_value_of_any_query_parameter_causes_a_server_error(owner: User, value: str) -> None:
     client = signed_in(owner)
     for path in _LISTS:
         for name in _PARAMETERS:
@@ -109,7 +107,7 @@ def test_row_55_the_filters_of_a_list_still_work(owner: User) -> None:
         assert row.queue == "mailers"
 
 
-def test_an_address_with_a_nul_in_it_leads_to_no_row(owner: User) -> None:
+def test_a_nul_in_the_path_of_an_admin_page_causes_no_server_error(owner: User) -> None:
     client = signed_in(owner)
     for model in admin.site._registry:
         path = f"/admin/{model._meta.app_label}/{model._meta.model_name}"

@@ -43,7 +43,7 @@ def moderator() -> User:
     return make_user("mod", role="Moderator")
 
 
-def test_the_admin_has_no_sign_in_of_its_own_and_people_come_back_to_the_page_they_asked_for(moderator: User) -> None:
+def test_the_admin_uses_the_sign_in_page_of_the_site_which_leads_back_to_the_requested_page(moderator: User) -> None:
     client = Client()
     asked = client.get("/admin/accounts/user/?state=waiting", follow=True)
     assert asked.redirect_chain[-1][0].startswith("/auth/sign_in?next=/admin/accounts/user/")
@@ -57,11 +57,11 @@ def test_the_admin_has_no_sign_in_of_its_own_and_people_come_back_to_the_page_th
 
 
 @pytest.mark.parametrize("elsewhere", ["//evil.example/", "https://evil.example/admin/", "/admin/login/?next=/admin/"])
-def test_the_way_into_the_admin_leads_nowhere_else(moderator: User, elsewhere: str) -> None:
+def test_the_sign_in_of_the_admin_never_redirects_outside_of_the_admin(moderator: User, elsewhere: str) -> None:
     assert signed_in(moderator).get("/admin/login/", {"next": elsewhere})["Location"] == "/admin/"
 
 
-def test_the_admin_is_found_without_its_last_slash() -> None:
+def test_the_admin_is_found_without_the_trailing_slash() -> None:
     assert Client().get("/admin")["Location"] == "/admin/"
 
 
@@ -139,7 +139,7 @@ def test_only_tables_that_this_server_registers_are_shown() -> None:
     assert apps_shown <= set(staff_site.APPS)
 
 
-def test_a_moderator_sees_people_and_posts_and_nothing_of_the_machinery(moderator: User) -> None:
+def test_a_moderator_sees_accounts_and_posts_but_no_technical_tables(moderator: User) -> None:
     client = signed_in(moderator)
     assert {app["app_label"] for app in client.get("/admin/").context["app_list"]} == {
         "accounts",
@@ -174,7 +174,7 @@ def test_a_long_list_costs_as_many_queries_as_a_short_one(owner: User, path: str
     assert cost() == few <= 12
 
 
-def test_disabling_asks_first_then_does_it_says_so_and_notes_it(moderator: User) -> None:
+def test_disabling_a_user_asks_for_confirmation_and_is_audited(moderator: User) -> None:
     client, person = signed_in(moderator), make_user("person")
     asked = act(client, "/admin/accounts/user/", "disable", person.id, confirmed=False).content.decode()
     person.refresh_from_db()
@@ -199,7 +199,7 @@ def test_staff_cannot_act_on_somebody_of_their_own_rank(moderator: User, owner: 
     assert "1 user was disabled." in page.content.decode()
 
 
-def test_pending_people_are_found_and_approved_without_a_question(moderator: User) -> None:
+def test_pending_users_are_found_and_approved_without_confirmation(moderator: User) -> None:
     client, waiting = signed_in(moderator), make_user("newcomer")
     User.objects.filter(id=waiting.id).update(approved=False)
     assert listed(client, "/admin/accounts/user/", state="waiting") == {str(waiting.id)}
@@ -225,7 +225,7 @@ def test_only_a_waiting_user_can_be_approved_or_rejected_from_their_page(moderat
     assert {user.account.username for user in present} == {"ada", "member", moderator.account.username}
 
 
-def test_an_unconfirmed_address_is_taken_for_confirmed_after_a_question(moderator: User) -> None:
+def test_staff_can_mark_an_address_as_confirmed_after_a_confirmation_page(moderator: User) -> None:
     client, newcomer = signed_in(moderator), make_user("newcomer", confirmed=False)
     assert listed(client, "/admin/accounts/user/", state="unconfirmed") == {str(newcomer.id)}
     act(client, "/admin/accounts/user/", "confirm", newcomer.id, confirmed=False)
@@ -292,7 +292,7 @@ def test_posts_are_found_by_words_author_and_address_also_those_of_other_servers
     assert listed(client, path, home="here") == {str(here.id)}
 
 
-def test_a_post_is_deleted_after_a_question(moderator: User) -> None:
+def test_a_post_is_deleted_after_a_confirmation_page(moderator: User) -> None:
     client, post = signed_in(moderator), make_status(make_user("anna").account, "buy this")
     asked = act(client, "/admin/statuses/status/", "remove", post.id, confirmed=False).content.decode()
     assert "@anna: buy this" in asked

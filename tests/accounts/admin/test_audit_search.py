@@ -17,7 +17,7 @@ SELECT 1, '@staff', 'limit', 'Account', n, '@person' || n, '{}', now() FROM gene
 """
 
 
-def test_a_search_by_name_reads_the_rows_it_finds_only_though_one_person_did_everything() -> None:
+def test_a_search_by_name_reads_only_matching_rows_even_if_one_account_has_most_rows() -> None:
     with connection.cursor() as cursor:
         cursor.execute(_MANY, [3000])
         cursor.execute("ANALYZE accounts_auditentry")

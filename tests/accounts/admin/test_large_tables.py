@@ -61,7 +61,7 @@ def test_accounts_are_sorted_by_address_from_an_index(client: Client) -> None:
 
 
 @pytest.mark.parametrize("place", ["accounts/account/?o=-4", "federation/inboundactivity/?o=1"])
-def test_a_heading_whose_order_no_index_has_does_not_sort(client: Client, place: str) -> None:
+def test_a_column_without_an_index_cannot_be_sorted(client: Client, place: str) -> None:
     with CaptureQueriesContext(connection) as queries:
         client.get(f"/admin/{place}")
     assert not [one["sql"] for one in queries if 'statuses_count" DESC' in one["sql"] or '"type" ASC' in one["sql"]]
@@ -98,7 +98,7 @@ def test_an_address_is_found_by_the_index_of_addresses() -> None:
     assert {name: rows for name, call in named.items() if (rows := looked_at(call)) > 100} == {}
 
 
-def test_activities_are_looked_for_among_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_activities_are_searched_only_among_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
     actor = make_remote("anna")
     for number in range(4):
         InboundActivity.objects.create(

@@ -81,11 +81,11 @@ def test_the_search_finds_people_and_pages_and_shows_names(client: Client) -> No
 @pytest.mark.parametrize(
     "query", [{"s": "a\0"}, {"s": "a", "page": "x"}, {"s": "a", "page": "0"}, {"s": "a", "page": "99"}]
 )
-def test_a_search_that_the_field_could_not_have_sent_is_400(client: Client, query: dict[str, str]) -> None:
+def test_a_search_that_the_search_field_cannot_send_is_400(client: Client, query: dict[str, str]) -> None:
     assert client.get("/admin/search/", query).status_code == 400
 
 
-def test_a_moderator_finds_nothing_of_the_machinery(client: Client) -> None:
+def test_a_moderators_search_finds_no_technical_tables(client: Client) -> None:
     client.force_login(
         make_user("mod", role="Moderator"), backend="allauth.account.auth_backends.AuthenticationBackend"
     )

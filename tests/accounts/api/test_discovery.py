@@ -31,7 +31,7 @@ def names(answer: Any) -> list[str]:
     return [account["acct"] for account in answer.json()]
 
 
-def test_the_directory_shows_who_wants_to_be_found_last_post_first(ann: User, api: Api) -> None:
+def test_the_directory_shows_discoverable_accounts_by_their_last_post(ann: User, api: Api) -> None:
     lively("bea", hours_ago=5)
     lively("cat", hours_ago=1)
     lively("dot", domain="remote.example", hours_ago=3)
@@ -49,7 +49,7 @@ def test_the_directory_shows_who_wants_to_be_found_last_post_first(ann: User, ap
     assert names(Api().get("/api/v1/directory", {"limit": 0})) == []
 
 
-def test_the_directory_keeps_who_posted_or_followed_once(ann: User) -> None:
+def test_the_directory_keeps_accounts_whose_posts_and_follows_are_gone(ann: User) -> None:
     poster, follower, followed = (make_user(name, discoverable=True) for name in ("poster", "follower", "followed"))
     make_user("silent", discoverable=True)
     post = Api(make_token(poster)).post("/api/v1/statuses", {"status": "hello"}).json()
@@ -59,7 +59,7 @@ def test_the_directory_keeps_who_posted_or_followed_once(ann: User) -> None:
     assert names(Api().get("/api/v1/directory")) == ["poster", "followed", "follower"]
 
 
-def test_the_directory_leaves_out_whom_the_reader_hides(ann: User, api: Api) -> None:
+def test_the_directory_leaves_out_accounts_that_the_viewer_hides(ann: User, api: Api) -> None:
     for number, act in enumerate((block, mute)):
         act(ann.account, lively(f"hidden{number}"))
     block(lively("blocker"), ann.account)

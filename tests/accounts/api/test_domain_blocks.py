@@ -69,7 +69,7 @@ def test_an_invalid_domain_is_refused(api: Api, sent: dict[str, Any], sentence: 
     assert api.get(PATH).json() == []
 
 
-def test_follows_both_ways_end_and_are_kept_with_their_options(ann: User, api: Api) -> None:
+def test_a_domain_block_ends_follows_both_ways_and_stores_them_with_their_options(ann: User, api: Api) -> None:
     friend, fan, asker, other = make_remote(), make_remote(), make_remote(), make_remote(domain="other.example")
     follow(ann.account, friend, show_reblogs=False, notify=True, languages=["de"])
     follow(fan, ann.account)
@@ -121,7 +121,7 @@ def test_many_follows_end_in_steps(ann: User, api: Api, monkeypatch: pytest.Monk
     assert SeveredAccount.objects.get().followers_count == 5
 
 
-def test_a_block_taken_back_at_once_ends_nothing(ann: User, api: Api) -> None:
+def test_a_domain_block_that_is_undone_immediately_ends_no_follows(ann: User, api: Api) -> None:
     follow(make_remote(), ann.account)
     api.post(PATH, {"domain": "remote.example"})
     api.delete(PATH, {"domain": "remote.example"})
@@ -129,7 +129,7 @@ def test_a_block_taken_back_at_once_ends_nothing(ann: User, api: Api) -> None:
     assert Follow.objects.count() == 1
 
 
-def test_people_of_a_blocked_server_are_neither_followed_nor_shown(ann: User, api: Api) -> None:
+def test_accounts_of_a_blocked_server_are_neither_followed_nor_shown(ann: User, api: Api) -> None:
     def public() -> list[str]:
         return [status["account"]["acct"] for status in api.get("/api/v1/timelines/public").json()]
 

@@ -62,7 +62,7 @@ def test_a_hidden_network_is_shown_to_its_owner_alone(ann: User, api: Api) -> No
     assert (names(Api().get(path)), names(Api(make_token(bea)).get(path)), names(api.get(path))) == ([], [], ["bea"])
 
 
-def test_lists_leave_out_whom_the_reader_hides_and_who_hides_from_them(ann: User, api: Api) -> None:
+def test_lists_leave_out_accounts_that_the_viewer_hides_or_that_block_the_viewer(ann: User, api: Api) -> None:
     bea, cat, dot, eve = followed_by(ann, "bea", "cat", "dot", "eve")
     act(Api(make_token(bea)), dot.account, "block")
     act(Api(make_token(bea)), eve.account, "mute")
@@ -140,7 +140,7 @@ def test_a_remote_request_is_accepted_and_rejected(ann: User, api: Api) -> None:
         assert Follow.objects.filter(account=stranger).count() == left
 
 
-def test_a_follower_is_removed_and_a_request_stays(ann: User, api: Api) -> None:
+def test_removing_a_follower_leaves_follow_requests_pending(ann: User, api: Api) -> None:
     (bea,) = followed_by(ann, "bea")
     cat = make_user("cat")
     Account.objects.filter(id=ann.account_id).update(locked=True)
@@ -152,7 +152,9 @@ def test_a_follower_is_removed_and_a_request_stays(ann: User, api: Api) -> None:
 
 
 @pytest.mark.parametrize(("add", "remove"), [("endorse", "unendorse"), ("pin", "unpin")])
-def test_seed_013_whom_one_follows_is_endorsed_under_both_names(ann: User, api: Api, add: str, remove: str) -> None:
+def test_seed_013_followed_accounts_are_endorsed_through_the_old_and_the_new_path(
+    ann: User, api: Api, add: str, remove: str
+) -> None:
     bea, cat = make_account("bea"), make_account("cat")
     for target in (bea, cat):
         act(api, target, "follow")
@@ -191,7 +193,7 @@ def test_a_block_ends_an_endorsement(ann: User, api: Api) -> None:
     assert names(api.get("/api/v1/endorsements")) == []
 
 
-def test_seed_014_notes_are_for_their_writer_alone(ann: User, api: Api) -> None:
+def test_seed_014_notes_are_shown_only_to_their_author(ann: User, api: Api) -> None:
     bea = make_user("bea")
     assert act(api, bea.account, "note", {"comment": "Met at <b>a fair</b>\nin May"})["note"] == (
         "Met at <b>a fair</b>\nin May"
@@ -210,7 +212,7 @@ def test_seed_014_notes_are_for_their_writer_alone(ann: User, api: Api) -> None:
     assert api.post("/api/v1/accounts/1/note", {"comment": "x"}).status_code == 404
 
 
-def test_familiar_followers_are_those_one_follows(ann: User, api: Api) -> None:
+def test_familiar_followers_are_followers_that_the_viewer_follows(ann: User, api: Api) -> None:
     dot = make_user("dot")
     bea, cat, hidden, unknown = followed_by(dot, "bea", "cat", "hid", "who")
     for person in (bea, cat, hidden):
@@ -237,7 +239,7 @@ LISTS = [
 
 
 @pytest.mark.parametrize(("path", "scope"), LISTS)
-def test_lists_of_ones_own_need_a_user_and_the_scope(ann: User, path: str, scope: str) -> None:
+def test_private_lists_need_a_user_and_the_scope(ann: User, path: str, scope: str) -> None:
     assert Api().get(f"/api/v1/{path}").status_code == 401
     assert Api(make_token(None)).get(f"/api/v1/{path}").status_code == 422
     assert Api(make_token(ann, "write read:search")).get(f"/api/v1/{path}").status_code == 403

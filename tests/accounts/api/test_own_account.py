@@ -51,7 +51,7 @@ def _counters(**values: Any) -> Change:
         (_counters(statuses_count=8, last_status_at=now()), ("statuses_count",), 8),
     ],
 )
-def test_a_change_of_any_row_shows_at_the_next_look(
+def test_a_change_of_any_row_is_visible_in_the_next_response(
     api: Api, ann: User, change: Change, place: Any, value: Any
 ) -> None:
     before = shown(api)
@@ -63,7 +63,7 @@ def test_a_change_of_any_row_shows_at_the_next_look(
     assert found == value != before
 
 
-def test_follow_requests_count_at_once_and_nothing_is_anothers(api: Api, ann: User) -> None:
+def test_new_follow_requests_are_counted_immediately(api: Api, ann: User) -> None:
     assert shown(api)["source"]["follow_requests_count"] == 0
     FollowRequest.objects.create(account=make_account(), target=ann.account, uri="https://remote.example/1")
     again = shown(api)
@@ -76,7 +76,7 @@ def test_counters_are_never_below_zero(api: Api, ann: User) -> None:
     assert [account[f"{name}_count"] for name in ("followers", "following", "statuses")] == [0, 0, 0]
 
 
-def test_custom_emojis_are_read_anew(api: Api, ann: User) -> None:
+def test_a_disabled_custom_emoji_disappears_immediately(api: Api, ann: User) -> None:
     emoji = CustomEmoji.objects.create(shortcode="cat", image="cat.png")
     _account(display_name="Ann :cat:")(ann)
     assert [found["shortcode"] for found in shown(api)["emojis"]] == ["cat"]
@@ -84,7 +84,9 @@ def test_custom_emojis_are_read_anew(api: Api, ann: User) -> None:
     assert shown(api)["emojis"] == []
 
 
-def test_a_look_is_one_query_again_and_again(api: Api, ann: User, django_assert_num_queries: Any) -> None:
+def test_every_request_for_ones_own_account_takes_one_query(
+    api: Api, ann: User, django_assert_num_queries: Any
+) -> None:
     shown(api)
     for _number in range(2):
         with django_assert_num_queries(1):

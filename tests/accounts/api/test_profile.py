@@ -107,7 +107,7 @@ def test_a_small_header_is_not_enlarged(api: Api, media_root: Path) -> None:
 
 
 @pytest.mark.parametrize(("image_format", "frames"), [("GIF", 3), ("WEBP", 3)])
-def test_an_animation_stays_one_and_has_a_still_beside_it(
+def test_an_animated_picture_stays_animated_and_gets_a_still_version(
     api: Api, media_root: Path, image_format: str, frames: int
 ) -> None:
     kind = f"image/{image_format.lower()}"
@@ -246,7 +246,7 @@ def test_an_animation_that_takes_too_long_to_draw_is_refused(api: Api, media_roo
     assert files(media_root) == []
 
 
-def test_words_for_a_file_are_a_bad_request_and_nothing_leaves_it_alone(api: Api, media_root: Path) -> None:
+def test_text_in_place_of_a_picture_is_refused_and_an_empty_value_keeps_the_picture(api: Api, media_root: Path) -> None:
     shown = changed(api, avatar=file(still()))["avatar"]
     assert api.patch(UPDATE, {"avatar": "not a file"}).status_code == 400
     for nothing in ("", None):
@@ -259,7 +259,7 @@ def test_all_errors_of_a_profile_are_listed_together(api: Api, media_root: Path)
     assert list(answer.json()["details"]) == ["display_name", "avatar_content_type", "avatar"]
 
 
-def test_a_change_that_fails_after_drawing_leaves_no_files(
+def test_a_change_that_fails_after_processing_a_picture_leaves_no_files(
     ann: User, api: Api, media_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -272,7 +272,7 @@ def test_a_change_that_fails_after_drawing_leaves_no_files(
     assert Account.objects.get(id=ann.account_id).avatar == ""
 
 
-def test_the_profile_has_no_source_and_switches_of_its_own(ann: User, api: Api) -> None:
+def test_the_profile_endpoint_has_settings_for_tabs_and_no_source(ann: User, api: Api) -> None:
     answer = api.patch(
         PROFILE,
         {
@@ -303,7 +303,7 @@ def test_the_profile_lists_the_hashtags_it_shows(api: Api) -> None:
     assert api.get(PROFILE).json()["featured_tags"] == [made]
 
 
-def test_a_hashtag_on_a_profile_that_no_post_has_any_more_was_never_last_used(ann: User, api: Api) -> None:
+def test_a_featured_hashtag_without_posts_has_no_date_of_last_use(ann: User, api: Api) -> None:
     shown = api.post("/api/v1/featured_tags", {"name": "gardens"}).json()
     assert (shown["statuses_count"], shown["last_status_at"]) == ("0", None)
     post = make_status(ann.account, "In the #gardens")

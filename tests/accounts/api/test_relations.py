@@ -55,7 +55,7 @@ def act(api: Api, target: Account, verb: str, data: object = None) -> dict[str, 
     return body
 
 
-def test_following_an_unlocked_account_shows_at_once(api: Api, alice: User, bob: Account) -> None:
+def test_following_an_unlocked_account_takes_effect_immediately(api: Api, alice: User, bob: Account) -> None:
     assert act(api, bob, "follow") | {"note": ""} == {
         "id": str(bob.id),
         "following": True,
@@ -97,7 +97,7 @@ def test_following_a_locked_account_creates_a_request(api: Api) -> None:
     assert not FollowRequest.objects.exists()
 
 
-def test_an_unlocked_remote_account_shows_as_followed_at_once(api: Api) -> None:
+def test_an_unlocked_remote_account_is_shown_as_followed_immediately(api: Api) -> None:
     remote = make_remote()
     answer = act(api, remote, "follow")
     assert (answer["following"], answer["requested"]) == (True, False)
@@ -139,13 +139,13 @@ def test_a_moved_account_can_neither_follow_nor_be_followed(api: Api, alice: Use
     assert not Follow.objects.exists()
 
 
-def test_a_limited_person_has_to_ask_whomever_they_want_to_follow(api: Api, alice: User, bob: Account) -> None:
+def test_follows_by_a_limited_account_become_requests(api: Api, alice: User, bob: Account) -> None:
     Account.objects.filter(id=alice.account_id).update(limited_at=clock.now())
     answer = act(api, bob, "follow")
     assert (answer["following"], answer["requested"]) == (False, True)
 
 
-def test_a_mute_hides_notifications_unless_it_says_so(api: Api, bob: Account) -> None:
+def test_a_mute_hides_notifications_by_default(api: Api, bob: Account) -> None:
     muted = act(api, bob, "mute")
     assert (muted["muting"], muted["muting_notifications"], muted["muting_expires_at"]) == (True, True, None)
     assert act(api, bob, "mute", {"notifications": "false"})["muting_notifications"] is False
@@ -161,12 +161,12 @@ def test_a_mute_with_a_duration_ends_by_itself(api: Api, bob: Account) -> None:
 
 
 @pytest.mark.parametrize("verb", ["block", "mute"])
-def test_doing_it_to_oneself_has_no_effect(api: Api, alice: User, verb: str) -> None:
+def test_blocking_or_muting_oneself_has_no_effect(api: Api, alice: User, verb: str) -> None:
     answer = act(api, alice.account, verb)
     assert (answer["blocking"], answer["muting"]) == (False, False)
 
 
-def test_relationships_answers_every_known_id_asked_for(api: Api, bob: Account) -> None:
+def test_relationships_are_returned_for_every_known_requested_id(api: Api, bob: Account) -> None:
     carol = make_account("carol")
     answer = api.get(f"/api/v1/accounts/relationships?id[]={carol.id}&id[]={bob.id}&id[]=1&id[]=x")
     assert [item["id"] for item in answer.json()] == [str(carol.id), str(bob.id)]

@@ -38,7 +38,7 @@ def people(text: str) -> set[str]:
     return set(re.findall(r"@(\w+)@", text.partition("<main")[2]))
 
 
-def test_a_collection_is_made_filled_changed_and_deleted(ann: User, browser: Client) -> None:
+def test_a_collection_is_created_filled_changed_and_deleted(ann: User, browser: Client) -> None:
     bea = make_user("bea", discoverable=True)
     refused = browser.post("/collections", {"name": ""})
     assert refused.status_code == 422
@@ -82,7 +82,7 @@ def test_a_collection_is_made_filled_changed_and_deleted(ann: User, browser: Cli
     assert not Collection.objects.exists()
 
 
-def test_collections_of_others_are_found_left_and_ones_own_are_filled_from_there(ann: User, browser: Client) -> None:
+def test_collections_of_others_can_be_left_and_their_owner_added_to_ones_own(ann: User, browser: Client) -> None:
     bea, shy = make_user("bea", discoverable=True), make_account("shy", discoverable=False)
     theirs = Collection.objects.create(account=bea.account, name="Of bea", sensitive=False, discoverable=True)
     Collection.objects.create(account=bea.account, name="Hidden", sensitive=False, discoverable=False)

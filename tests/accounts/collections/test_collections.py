@@ -206,7 +206,7 @@ def test_only_an_account_itself_lists_the_collections_that_contain_it(api: Api, 
     assert Api(make_token(bea)).get(path).json() == {"collections": []}
 
 
-def test_a_block_ends_places_in_collections_and_hides_them(api: Api, owner: User, bea: User) -> None:
+def test_a_block_removes_the_account_from_collections_and_hides_them(api: Api, owner: User, bea: User) -> None:
     member = Api(make_token(bea))
     entity = made(api, account_ids=[str(bea.account_id)])
     api.post(f"/api/v1/accounts/{bea.account_id}/block")
@@ -217,7 +217,7 @@ def test_a_block_ends_places_in_collections_and_hides_them(api: Api, owner: User
     assert not CollectionItem.objects.exists()
 
 
-def test_a_reader_does_not_see_whom_they_block(api: Api, bea: User) -> None:
+def test_collections_do_not_show_accounts_that_the_viewer_blocks(api: Api, bea: User) -> None:
     entity = made(api, account_ids=[str(bea.account_id)])
     reader = Api(make_token(make_user()))
     reader.post(f"/api/v1/accounts/{bea.account_id}/block")
@@ -225,7 +225,7 @@ def test_a_reader_does_not_see_whom_they_block(api: Api, bea: User) -> None:
     assert api.get(f"{COLLECTIONS}/{entity['id']}").json()["collection"]["item_count"] == 1
 
 
-def test_suspended_people_are_in_no_collection(api: Api, owner: User, bea: User) -> None:
+def test_suspended_accounts_are_in_no_collection(api: Api, owner: User, bea: User) -> None:
     entity = made(api, account_ids=[str(bea.account_id)])
     Account.objects.filter(id=bea.account_id).update(suspended_at=clock.now())
     assert Api().get(f"{COLLECTIONS}/{entity['id']}").json()["collection"]["items"] == []
@@ -238,7 +238,7 @@ def test_suspended_people_are_in_no_collection(api: Api, owner: User, bea: User)
     ("accept", "kind"),
     [(None, "text/html"), ("*/*", "text/html"), ("application/json", "application/json")],
 )
-def test_an_answer_without_a_body_is_no_json_unless_it_was_asked_for(
+def test_an_empty_response_is_json_only_if_the_client_accepts_json(
     api: Api, bea: User, accept: str | None, kind: str
 ) -> None:
     path = f"{COLLECTIONS}/{made(api, account_ids=[str(bea.account_id)])['id']}"

@@ -54,7 +54,7 @@ def test_a_discoverable_account_can_be_featured_by_every_signed_in_user(ann: Use
     assert shown(api, Account.objects.get(id=ann.account_id)) == (["public"], APPROVED)
 
 
-def test_a_locked_account_is_featured_by_its_followers_and_itself(ann: User, api: Api) -> None:
+def test_a_locked_account_can_be_featured_by_its_followers_and_itself(ann: User, api: Api) -> None:
     account = make_account(discoverable=True, locked=True)
     assert shown(api, account) == (["followers"], DENIED)
     follow(ann.account, account)

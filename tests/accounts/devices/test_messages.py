@@ -29,7 +29,7 @@ from timelines.stores import channels
 pytestmark = pytest.mark.django_db
 
 
-def test_a_device_that_signs_in_again_keeps_what_waits_for_it(alice: Program, bob: Program) -> None:
+def test_a_device_that_signs_in_again_keeps_its_waiting_messages(alice: Program, bob: Program) -> None:
     alice.upload("one")
     bob.upload()
     bob.api.post(DELIVER, {"device": [message(alice)]})
@@ -96,7 +96,9 @@ def test_a_delivery_is_all_or_nothing(alice: Program, bob: Program) -> None:
     assert bob.api.post(DELIVER, {}).status_code == 400
 
 
-def test_a_device_that_never_reads_fills_up(alice: Program, bob: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_unread_messages_of_a_device_is_limited(
+    alice: Program, bob: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(devices, "MESSAGES_LIMIT", 2)
     alice.upload()
     bob.upload()
@@ -152,7 +154,7 @@ def test_seed_170_a_message_is_streamed_to_its_device(alice: Program, bob: Progr
     assert orjson.loads(payload) == alice.api.get(MESSAGES).json()[0]
 
 
-def test_row_75_strangers_leave_room_for_the_messages_of_those_who_are_known(
+def test_row_75_messages_of_strangers_leave_room_for_messages_of_known_accounts(
     alice: Program, bob: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     carol, dora = Program(make_user("carol")), Program(make_user("dora"))

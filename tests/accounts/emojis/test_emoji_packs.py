@@ -79,7 +79,7 @@ def test_a_pack_is_imported_once_and_audited(kind: str, tmp_path: Path) -> None:
     assert not cat.visible_in_picker
 
 
-def test_a_pack_comes_out_as_it_can_go_in_again(tmp_path: Path, django_capture_on_commit_callbacks: Any) -> None:
+def test_an_exported_pack_can_be_imported_again(tmp_path: Path, django_capture_on_commit_callbacks: Any) -> None:
     run("import", str(_pack("folder", tmp_path, FILES)))
     run("export", str(tmp_path / "out.zip"))
     with pytest.raises(CommandError, match="File exists"):
@@ -110,7 +110,7 @@ def test_an_invalid_emoji_is_refused_by_name_and_the_others_are_imported(tmp_pat
         assert f"{name}: it" in err.getvalue()
 
 
-def test_wrong_calls_are_refused(tmp_path: Path) -> None:
+def test_invalid_arguments_of_the_command_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"no archive")
     for arguments in (
         ("import", str(tmp_path / "file")),

@@ -33,7 +33,9 @@ from tests.support.issuer import (
 pytestmark = pytest.mark.django_db
 
 
-def test_row_27_an_address_leads_to_no_account_of_somebody_else(issuer: TestIssuer, browser: Client) -> None:
+def test_row_27_a_matching_email_address_does_not_open_another_users_account(
+    issuer: TestIssuer, browser: Client
+) -> None:
     victim = make_user("victim")
     EmailAddress.objects.filter(user=victim).update(verified=True)
     issuer.person |= {"email": victim.email, "email_verified": True, "preferred_username": "victim"}
@@ -53,7 +55,7 @@ def test_row_27_an_address_leads_to_no_account_of_somebody_else(issuer: TestIssu
     assert not is_signed_in(visitor)
 
 
-def test_a_token_of_another_issuer_application_sign_in_or_time_signs_nobody_in(
+def test_a_token_for_another_issuer_application_sign_in_or_time_signs_nobody_in(
     issuer: TestIssuer, browser: Client
 ) -> None:
     user = member(issuer)
@@ -132,7 +134,9 @@ def test_a_token_without_the_issuers_signature_signs_nobody_in(issuer: TestIssue
     assert is_signed_in(browser, user)
 
 
-def test_an_answer_is_for_the_browser_that_asked_and_for_once(issuer: TestIssuer, browser: Client) -> None:
+def test_a_response_of_the_issuer_works_once_and_only_in_the_browser_that_began_the_sign_in(
+    issuer: TestIssuer, browser: Client
+) -> None:
     member(issuer)
     address = begin(browser)
     path = way_back(issuer, address)
@@ -152,7 +156,7 @@ def test_an_answer_is_for_the_browser_that_asked_and_for_once(issuer: TestIssuer
     assert not is_signed_in(victim)
 
 
-def test_a_query_changes_nothing_of_what_the_issuer_is_asked_and_nothing_leads_elsewhere(
+def test_query_parameters_cannot_change_the_request_to_the_issuer_or_redirect_to_another_site(
     issuer: TestIssuer, browser: Client
 ) -> None:
     evil = (
@@ -206,7 +210,7 @@ def test_an_issuer_that_is_slow_endless_or_elsewhere_signs_nobody_in(
     assert "/elsewhere" not in issuer.asked
 
 
-def test_private_addresses_are_asked_only_where_the_operator_says_so(
+def test_private_addresses_are_requested_only_if_the_operator_allows_it(
     issuer: TestIssuer, browser: Client, settings: Any
 ) -> None:
     issuer.configured = {"token_endpoint": "http://10.0.0.1/token"}
@@ -228,7 +232,7 @@ def test_user_info_about_somebody_else_is_refused(issuer: TestIssuer, browser: C
     assert SocialAccount.objects.get().extra_data == {"name": "signed"}
 
 
-def test_an_issuer_that_refuses_or_is_left_signs_nobody_in(issuer: TestIssuer, browser: Client) -> None:
+def test_a_cancelled_or_failed_sign_in_at_the_issuer_signs_nobody_in(issuer: TestIssuer, browser: Client) -> None:
     state = asked_in(begin(browser))["state"]
     left = browser.get("/auth/with/org/callback", {"error": "access_denied", "state": state})
     assert left.headers["Location"] == "/auth/sign_in"

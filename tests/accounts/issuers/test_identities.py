@@ -24,7 +24,7 @@ def without_password(user: User) -> User:
     return User.objects.get(pk=user.pk)
 
 
-def test_an_identity_is_linked_by_its_owner_alone_and_unlinked(issuer: TestIssuer, browser: Client) -> None:
+def test_only_its_owner_links_and_unlinks_an_identity(issuer: TestIssuer, browser: Client) -> None:
     user = make_user("ann")
     user.set_password("correct horse")
     user.save()

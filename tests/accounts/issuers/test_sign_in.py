@@ -140,7 +140,7 @@ def test_registrations_invitations_blocks_age_and_approval_hold_for_identities_t
     assert sign_in(Client(), issuer, invite_code=invite.code).status_code == 403
 
 
-def test_the_answer_of_an_issuer_makes_an_account_within_an_hour_and_for_whom_it_lets_in(
+def test_an_account_is_created_within_an_hour_of_the_sign_in_and_only_for_permitted_groups(
     issuer: TestIssuer, browser: Client, settings: Any
 ) -> None:
     sign_in(browser, issuer)
@@ -156,9 +156,7 @@ def test_the_answer_of_an_issuer_makes_an_account_within_an_hour_and_for_whom_it
         assert is_signed_in(visitor, user) == (status == 302)
 
 
-def test_the_issuer_gives_and_takes_roles_but_neither_those_of_staff_here_nor_the_owners(
-    issuer: TestIssuer, settings: Any
-) -> None:
+def test_the_issuer_changes_only_roles_that_it_gave_and_never_the_owner_role(issuer: TestIssuer, settings: Any) -> None:
     roles = {"admins": "Admin", "mods": "Moderator", "none": "No such role", "lords": "Owner"}
     settings.ISSUERS = (issuer.settings(role_claim="groups", roles=roles),)
     user = member(issuer)
@@ -219,7 +217,7 @@ def test_each_of_several_issuers_signs_in_its_own_people(issuer: TestIssuer, bro
         assert "/token" not in other.asked[-1:]
 
 
-def test_the_issuer_can_be_the_only_way_in_and_the_operator_makes_links(
+def test_the_issuer_can_be_the_only_way_to_sign_in_and_the_operator_links_existing_users(
     issuer: TestIssuer, browser: Client, settings: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     user = make_user("bob")
@@ -261,7 +259,9 @@ def test_the_issuer_can_be_the_only_way_in_and_the_operator_makes_links(
     assert is_signed_in(visitor, user)
 
 
-def test_second_factors_and_closed_accounts_are_as_for_everybody(issuer: TestIssuer, browser: Client) -> None:
+def test_second_factors_and_closed_accounts_are_checked_as_for_every_sign_in(
+    issuer: TestIssuer, browser: Client
+) -> None:
     user = member(issuer)
     TOTP.activate(user, generate_totp_secret())
     assert sign_in(browser, issuer).headers["Location"] == "/auth/second_factor/sign_in"
@@ -295,7 +295,7 @@ def test_signing_out_ends_the_session_of_the_issuer_too(issuer: TestIssuer, brow
         assert not is_signed_in(browser)
 
 
-def test_a_file_of_issuers_is_read_and_refused_without_its_secrets(tmp_path: Path) -> None:
+def test_an_invalid_file_of_issuers_is_refused_without_showing_its_secrets(tmp_path: Path) -> None:
     path = tmp_path / "issuers.json"
     good = {
         "id": "org",

@@ -18,7 +18,7 @@ def suggest(name: str, **values: Any) -> int:
     return account.id
 
 
-def test_apps_get_the_name_of_the_server_and_suggested_people_are_followed(browser: Client, person: User) -> None:
+def test_links_to_apps_contain_the_domain_and_suggested_accounts_can_be_followed(browser: Client, person: User) -> None:
     suggest("cleo")
     suggest("dana", locked=True)
     apps = browser.get("/apps").content.decode()
@@ -36,7 +36,7 @@ def test_apps_get_the_name_of_the_server_and_suggested_people_are_followed(brows
     assert 'name="id"' not in again, "who is followed is suggested no more"
 
 
-def test_following_needs_somebody_to_follow_and_somebody_who_does(
+def test_following_a_suggestion_needs_a_known_account_and_a_signed_in_user(
     browser: Client, person: User, client: Client
 ) -> None:
     for wrong in ("", "abc", "1", str(2**63)):

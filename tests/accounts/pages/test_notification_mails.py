@@ -56,7 +56,7 @@ def test_unchanged_values_are_not_written_and_other_preferences_are_kept(browser
 
 
 @pytest.mark.parametrize("mode", [None, "", "hourly", "SINGLE", "single\0", ["single", "weekly"]])
-def test_a_way_that_there_is_not_is_refused_and_changes_nothing(browser: Client, person: User, mode: Any) -> None:
+def test_an_unknown_choice_is_refused_and_changes_nothing(browser: Client, person: User, mode: Any) -> None:
     sent = form_of(browser, PAGE) | {"favourite_mails": "on", "notification_mails": mode}
     answer = browser.post(PAGE, {name: value for name, value in sent.items() if value is not None})
     assert answer.status_code == 422
@@ -65,7 +65,7 @@ def test_a_way_that_there_is_not_is_refused_and_changes_nothing(browser: Client,
     assert kept(person) == {}
 
 
-def test_unknown_fields_are_passed_over(browser: Client, person: User) -> None:
+def test_unknown_fields_are_ignored(browser: Client, person: User) -> None:
     sent = form_of(browser, PAGE) | {"poll_mails": "on", "staff_mails": "", "refused_address": "x"}
     assert browser.post(PAGE, sent).status_code == 303
     assert kept(person) == {"refused_address": ""}

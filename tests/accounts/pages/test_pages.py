@@ -125,7 +125,7 @@ def test_pages_are_in_the_persons_own_language_unless_another_is_asked_for(brows
 
 
 @needs_federation
-def test_ones_account_leads_to_ones_profile(browser: Client) -> None:
+def test_the_navigation_links_to_the_users_own_profile(browser: Client) -> None:
     assert 'href="/@ada" aria-label="Your profile: ada @ada@' in browser.get("/").content.decode()
     assert browser.get("/@ada").status_code == 200
 
@@ -141,7 +141,7 @@ def test_pages_for_members_redirect_to_the_sign_in_and_back(client: Client, path
     ].startswith(f"/auth/sign_in?next={path}")
 
 
-def test_a_person_sees_and_takes_back_what_applications_may_do(browser: Client, person: User) -> None:
+def test_users_see_what_applications_may_do_and_revoke_it(browser: Client, person: User) -> None:
     mine, other = (
         register_application(name=name, redirect_uris="x://y", scopes="read write") for name in ("Elk", "Ivory")
     )
@@ -183,7 +183,7 @@ def test_an_application_shows_the_day_on_which_it_was_last_used(browser: Client,
             assert f"since Jan. 5, 2026 · last used {shown}" in text
 
 
-def test_the_use_of_a_token_is_noted_once_a_day(person: User, client: Client, django_assert_num_queries: Any) -> None:
+def test_the_use_of_a_token_is_stored_once_a_day(person: User, client: Client, django_assert_num_queries: Any) -> None:
     application = register_application(name="Elk", redirect_uris="x://y", scopes="read")
     token = issue_token(application=application, user=person, scopes=["read"])
     for _time in range(2):
@@ -208,7 +208,7 @@ def test_applications_listed_cost_the_same_whatever_their_number(
         browser.get("/oauth/authorized_applications")
 
 
-def test_every_scope_has_its_words_and_a_child_adds_nothing_to_its_parent() -> None:
+def test_every_scope_has_a_description_and_a_child_adds_nothing_to_its_parent() -> None:
     for scope in tree.SCOPES:
         (group,) = permission_groups([scope])
         (line,) = group.permissions
@@ -242,11 +242,11 @@ POPUP = ["/auth/sign_in", "/auth/sign_up", "/auth/password/reset", "/auth/disabl
 
 
 @pytest.mark.parametrize("path", POPUP)
-def test_trap_51_pages_of_signing_in_leave_a_web_client_the_handle_of_its_popup(client: Client, path: str) -> None:
+def test_trap_51_sign_in_pages_leave_a_web_client_the_handle_of_its_popup(client: Client, path: str) -> None:
     assert client.get(path)["Cross-Origin-Opener-Policy"] == "unsafe-none"
 
 
-def test_trap_51_consent_and_code_pages_and_the_redirects_between_them_too(browser: Client) -> None:
+def test_trap_51_consent_and_code_pages_and_redirects_leave_the_handle_too(browser: Client) -> None:
     application = register_application(name="Elk", redirect_uris="urn:ietf:wg:oauth:2.0:oob", scopes="read")
     asked = {"client_id": application.client_id, "redirect_uri": "urn:ietf:wg:oauth:2.0:oob", "response_type": "code"}
     consent = browser.get("/oauth/authorize", asked)
@@ -272,7 +272,7 @@ def test_all_404_pages_are_equal_and_have_the_usual_frame(client: Client, person
         assert page["X-Request-Id"] in text
 
 
-def test_the_language_somebody_has_chosen_stays(client: Client, browser: Client, person: User) -> None:
+def test_a_chosen_language_stays(client: Client, browser: Client, person: User) -> None:
     assert 'lang="en"' in client.get("/auth/sign_in").content.decode()
     assert '<html lang="de"' in client.get("/auth/sign_in?lang=de").content.decode()
     assert '<html lang="de"' in client.get("/about", headers={"Accept-Language": "ar"}).content.decode()
@@ -300,7 +300,7 @@ def test_robots_txt_disallows_what_crawlers_should_not_read(client: Client) -> N
 
 
 @needs_federation
-def test_moments_are_in_the_readers_time_zone_and_name_it(client: Client, browser: Client, person: User) -> None:
+def test_times_are_shown_in_the_readers_time_zone_with_its_name(client: Client, browser: Client, person: User) -> None:
     post = make_status(person.account, "hello")
     Status.objects.filter(pk=post.pk).update(created_at=datetime(2026, 1, 31, 23, 30, tzinfo=UTC))
     path = f"/@ada/{post.id}"

@@ -140,7 +140,7 @@ def test_pictures_can_be_removed(browser: Client, person: User) -> None:
     browser.post(PROFILE, form_of(browser, PROFILE) | {"remove_avatar": "on"})
 
 
-def test_a_new_picture_counts_more_than_removing_it(browser: Client, person: User) -> None:
+def test_a_new_picture_takes_precedence_over_removing_the_picture(browser: Client, person: User) -> None:
     browser.post(PROFILE, form_of(browser, PROFILE) | {"avatar": upload("a.png", picture())})
     first = Account.objects.get(id=person.account_id).avatar
     browser.post(PROFILE, form_of(browser, PROFILE) | {"remove_avatar": "on", "avatar": upload("b.png", picture())})
@@ -183,7 +183,7 @@ def test_no_more_hashtags_than_a_profile_shows(browser: Client) -> None:
     assert browser.post(f"{PROFILE}/tags", {"name": "one_more"}).status_code == 422
 
 
-def test_how_one_reads_and_posts_can_be_changed(browser: Client, person: User) -> None:
+def test_preferences_for_reading_and_posting_can_be_changed(browser: Client, person: User) -> None:
     sent = form_of(browser, PREFERENCES) | {
         "locale": "de",
         "time_zone": "Europe/Berlin",
@@ -227,13 +227,13 @@ def test_a_preference_makes_pages_count_new_posts_instead_of_inserting_them(brow
     assert "live_posts" not in form_of(browser, PREFERENCES)
 
 
-def test_the_chosen_language_counts_more_than_one_chosen_before(browser: Client) -> None:
+def test_the_language_in_the_settings_replaces_one_chosen_before(browser: Client) -> None:
     browser.get("/?lang=ar")
     browser.post(PREFERENCES, form_of(browser, PREFERENCES) | {"locale": "de"})
     assert '<html lang="de"' in browser.get("/").content.decode()
 
 
-def test_a_preference_that_nobody_changed_is_not_fixed(browser: Client, person: User) -> None:
+def test_a_preference_that_the_user_did_not_change_is_not_stored(browser: Client, person: User) -> None:
     browser.post(PREFERENCES, form_of(browser, PREFERENCES) | {"sensitive": "on"})
     person.refresh_from_db()
     assert (person.default_privacy, person.default_sensitive) == (None, True)
@@ -259,7 +259,7 @@ def test_cached_bodies_follow_the_preference_for_search_engines(browser: Client,
         ("expand_media", "x"),
     ],
 )
-def test_a_preference_that_there_is_not_is_refused_at_its_field(browser: Client, field: str, value: str) -> None:
+def test_an_invalid_preference_is_refused_at_its_field(browser: Client, field: str, value: str) -> None:
     page = browser.post(PREFERENCES, form_of(browser, PREFERENCES) | {field: value})
     assert page.status_code == 422
     assert page.context["form"].errors[field]
@@ -275,14 +275,14 @@ FILES = ["/settings/exports/follows.csv", "/settings/export/archives/1", "/setti
 
 
 @pytest.mark.parametrize("path", [*PAGES, *FILES])
-def test_the_settings_are_for_who_is_signed_in(client: Client, path: str) -> None:
+def test_the_settings_require_signing_in(client: Client, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 302
     assert answer["Location"].startswith("/auth/sign_in?next=%2F")
 
 
 @pytest.mark.parametrize("path", [*PAGES, *ACTIONS])
-def test_no_other_site_sends_the_forms_of_the_settings(person: User, path: str) -> None:
+def test_other_sites_cannot_send_the_forms_of_the_settings(person: User, path: str) -> None:
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(person)
     answer = strict.post(path, {"password": "correct horse"})

@@ -42,9 +42,7 @@ def test_a_step_of_a_page_marks_the_page_it_belongs_to(person: User) -> None:
     assert marked == ["Second factor and passkeys"]
 
 
-def test_pages_that_are_not_for_everybody_are_shown_to_those_they_are_for(
-    person: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_for_some_users_are_listed_only_for_these(person: User, monkeypatch: pytest.MonkeyPatch) -> None:
     group = Group("Tools", (Entry("front", "Tool", shown_to=lambda user: user.email == "other@example.com"),))
     monkeypatch.setattr(settings, "GROUPS", (group,))
     assert navigation(person) == []
@@ -52,7 +50,7 @@ def test_pages_that_are_not_for_everybody_are_shown_to_those_they_are_for(
     assert [entry["title"] for found in navigation(person) for entry in found["entries"]] == ["Tool"]
 
 
-def test_programs_that_keep_passwords_find_the_page_to_change_one(client: Client) -> None:
+def test_password_managers_find_the_page_for_changing_the_password(client: Client) -> None:
     answer = client.get("/.well-known/change-password")
     assert (answer.status_code, answer["Location"]) == (301, "/auth/password")
     assert answer["Cache-Control"] == "no-cache"

@@ -52,7 +52,7 @@ def test_ended_follows_are_listed_and_downloaded_as_they_can_be_imported() -> No
     assert Client().get(following).status_code == 302
 
 
-def test_a_suspended_account_of_another_server_costs_its_follows() -> None:
+def test_follows_ended_by_the_suspension_of_a_remote_account_are_listed() -> None:
     ann, fan = make_user("ann"), make_remote("fan")
     follow(fan, ann.account)
     suspend_account(by=OPERATOR, account=fan)

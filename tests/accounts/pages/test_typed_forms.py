@@ -207,7 +207,7 @@ def test_a_page_without_the_form_shows_the_text_itself() -> None:
     assert "abc-1" not in html
 
 
-def test_an_error_page_shows_what_was_typed_to_who_sent_it_from_a_page_of_this_server() -> None:
+def test_an_error_page_shows_typed_text_only_if_the_form_was_sent_from_this_server() -> None:
     ann, bea = make_user("ann"), make_account("bea")
     browser = Client()
     sign_in(browser, ann)
@@ -227,7 +227,7 @@ def test_an_error_page_shows_what_was_typed_to_who_sent_it_from_a_page_of_this_s
 
 
 @override_settings(RATE_LIMITS=True)
-def test_forms_of_one_person_are_kept_only_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_stored_forms_of_a_user_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(typed, "STORED_FORMS", Rule("kept_forms", 3, 3600, "account"))
     ann, bob = make_user("ann"), make_user("bob")
     browser, other = signed_out(ann), signed_out(bob)

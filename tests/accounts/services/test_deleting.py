@@ -161,12 +161,12 @@ def test_a_remote_account_that_ends_twice_is_erased_once() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_who_ask_at_once_delete_once(ada: User) -> None:
+def test_two_simultaneous_requests_delete_an_account_once(ada: User) -> None:
     assert at_once(2, lambda _place: delete_user(user=ada)) == [None, None]
     assert OutboxRow.objects.filter(event="AccountDeleted", subscriber__contains="begin_erasure").count() == 1
 
 
-def test_the_last_one_who_may_do_everything_stays() -> None:
+def test_the_last_owner_cannot_be_deleted() -> None:
     owner = make_user("owner", role="Owner")
     with pytest.raises(Conflict):
         delete_user(user=owner)

@@ -65,7 +65,7 @@ def test_a_request_that_is_withdrawn_while_the_account_unlocks_makes_no_follow()
     assert set(Follow.objects.values_list("account_id", flat=True)) == {other.id}
 
 
-def test_unlocking_leaves_the_requests_of_limited_people_waiting() -> None:
+def test_unlocking_leaves_requests_of_limited_accounts_pending() -> None:
     target, asking, limited = make_user(locked=True), make_account(), make_account(limited_at=clock.now())
     for account in (asking, limited):
         follow_account(account=account, target=target.account, change=FollowChange())
@@ -75,7 +75,7 @@ def test_unlocking_leaves_the_requests_of_limited_people_waiting() -> None:
     assert set(FollowRequest.objects.values_list("account_id", flat=True)) == {limited.id}
 
 
-def test_two_calls_at_once_make_one_follow_and_count_it_once() -> None:
+def test_two_simultaneous_calls_create_one_follow_and_count_it_once() -> None:
     account, target = make_account(), make_account()
 
     def follow() -> None:
@@ -112,7 +112,7 @@ def test_an_account_may_follow_7500_accounts_or_a_tenth_more_than_its_followers(
     assert Follow.objects.count() == 1
 
 
-def test_many_requests_are_accepted_in_steps_and_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_requests_are_all_accepted_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follow_requests, "BATCH_SIZE", 3)
     target = make_user(locked=True)
     asking = [make_account() for _number in range(8)]

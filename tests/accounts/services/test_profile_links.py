@@ -47,7 +47,7 @@ def test_a_page_that_links_back_is_verified_and_stays_so(ann: User, api: Api, si
     assert (verified(api), site.asked) == ([True, False], [])
 
 
-def test_links_are_asked_again_when_the_fields_change(api: Api, site: Site) -> None:
+def test_links_are_verified_again_when_the_fields_change(api: Api, site: Site) -> None:
     link = site.show("/me", "nothing yet")
     set_fields(api, link)
     work()
@@ -61,7 +61,7 @@ def test_links_are_asked_again_when_the_fields_change(api: Api, site: Site) -> N
     assert verified(api) == [True, False]
 
 
-def test_slow_pages_are_waited_for_together_and_delay_no_fetch(ann: User, api: Api, site: Site) -> None:
+def test_slow_pages_are_fetched_at_the_same_time_and_delay_no_other_fetch(ann: User, api: Api, site: Site) -> None:
     """Each of the four pages, two per account, responds only after all four have been requested."""
     bob = make_user("bob")
     set_fields(api, *(site.show(f"/ann/{number}", f'<a rel="me" href="{ME}">me</a>') for number in range(2)))
@@ -76,7 +76,7 @@ def test_slow_pages_are_waited_for_together_and_delay_no_fetch(ann: User, api: A
     assert (verified(api), verified(theirs)) == ([True, True], [True, True])
 
 
-def test_row_03_a_redirect_or_an_error_is_no_answer(api: Api, site: Site) -> None:
+def test_row_03_a_redirect_or_an_error_verifies_no_link(api: Api, site: Site) -> None:
     mine = f'<a rel="me" href="{ME}">me</a>'
     good = site.show("/mine", mine)
     moved = site.show("/redirect?to=/mine", mine, 302, Location=good)
@@ -120,7 +120,7 @@ def test_row_03_a_field_that_is_not_exactly_a_url_is_never_fetched(value: str) -
     assert link_to_verify(value) is None
 
 
-def test_row_03_a_whole_address_is_asked_as_it_is_shown() -> None:
+def test_row_03_an_address_is_requested_exactly_as_it_is_shown() -> None:
     long = "https://example.org/" + "a" * 200
     assert [link_to_verify(value) for value in ("https://example.org", "https://example.org/a?b=c", long)] == [
         "https://example.org/",

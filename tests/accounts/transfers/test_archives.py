@@ -75,7 +75,7 @@ def unpack(user: User, archive: Archive) -> dict[str, bytes]:
         return {member.name: tar.extractfile(member).read() for member in members}
 
 
-def test_lists_and_pictures_are_in_it(ada: User) -> None:
+def test_an_archive_contains_lists_and_pictures(ada: User) -> None:
     found = unpack(ada, build(ada))
     assert found["avatar.png"] == b"my face"
     assert found["following_accounts.csv"].decode().splitlines() == [
@@ -87,7 +87,7 @@ def test_lists_and_pictures_are_in_it(ada: User) -> None:
 
 
 @needs_federation
-def test_posts_files_and_favourites_are_in_it_as_other_servers_know_them(ada: User) -> None:
+def test_an_archive_contains_posts_files_and_favourites_as_activitypub_documents(ada: User) -> None:
     theirs = make_status(make_account("kim"), "theirs")
     secret = make_status(ada.account, "only for @bob", visibility="direct")
     post = make_status(ada.account, "hello #tag")
@@ -210,7 +210,7 @@ def test_writing_an_archive_takes_constant_memory(ada: User, monkeypatch: pytest
         assert sum(len(block) for block in iter(lambda: file.read(1 << 20), b"")) > 180 * 1024 * 1024
 
 
-def test_a_file_that_is_gone_is_left_out(ada: User) -> None:
+def test_a_missing_file_is_left_out_of_the_archive(ada: User) -> None:
     media = make_media(ada.account)
     storage.remove(media.file)
     assert media.file not in unpack(ada, build(ada))

@@ -53,7 +53,7 @@ def send(browser: Client, text: str | bytes, kind: str = "follows", mode: str = 
 # --- import -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_list_is_uploaded_looked_at_and_taken_over(browser: Client, person: User) -> None:
+def test_a_list_is_uploaded_previewed_and_imported(browser: Client, person: User) -> None:
     make_account("bob")
     answer = send(browser, "bob@social.localhost\nnobody@social.localhost\nnonsense\n")
     (made,) = Import.objects.all()
@@ -80,7 +80,7 @@ def test_a_list_is_uploaded_looked_at_and_taken_over(browser: Client, person: Us
     assert send(browser, "\n".join(failed)).status_code == 303, "what has failed can be brought along again"
 
 
-def test_replacing_says_first_what_is_lost(browser: Client, person: User) -> None:
+def test_replacing_a_list_first_shows_what_will_be_lost(browser: Client, person: User) -> None:
     for name in ("bob", "eva"):
         Follow.objects.create(account=person.account, target=make_account(name))
     answer = send(browser, "bob@social.localhost\n", mode="overwrite")
@@ -120,7 +120,7 @@ def test_an_import_without_a_file_or_a_kind_is_refused_at_the_field(browser: Cli
     assert "file" in page.context["form"].errors
 
 
-def test_row_20_nobody_sees_starts_or_drops_a_file_of_somebody_else(browser: Client, stranger: Client) -> None:
+def test_row_20_users_cannot_see_start_or_drop_imports_of_others(browser: Client, stranger: Client) -> None:
     path = send(browser, "bob@social.localhost\n")["Location"]
     answers = [stranger.get(path), stranger.get(f"{path}/failures.csv")]
     answers += [stranger.post(f"{path}/start"), stranger.post(f"{path}/drop")]
@@ -132,7 +132,7 @@ def test_row_20_nobody_sees_starts_or_drops_a_file_of_somebody_else(browser: Cli
     assert browser.post(f"{path}/drop").status_code == 404
 
 
-def test_a_second_file_of_a_kind_waits(browser: Client) -> None:
+def test_a_second_import_of_a_kind_cannot_start_before_the_first_ends(browser: Client) -> None:
     first = send(browser, "a@social.localhost\n")["Location"]
     browser.post(f"{first}/start")
     second = send(browser, "b@social.localhost\n")["Location"]
@@ -140,7 +140,7 @@ def test_a_second_file_of_a_kind_waits(browser: Client) -> None:
     assert "Another file of this kind is being imported." in browser.get(second).content.decode()
 
 
-def test_row_25_imports_are_counted(browser: Client, counted: None) -> None:
+def test_row_25_imports_are_rate_limited(browser: Client, counted: None) -> None:
     answers = [send(browser, "a@social.localhost\n").status_code for _ in range(21)]
     assert answers == [303] * 20 + [429]
 
@@ -170,7 +170,7 @@ def test_lists_are_downloaded_as_tables(browser: Client, person: User) -> None:
     assert browser.get("/settings/exports/nothing.csv").status_code == 404
 
 
-def test_rows_20_and_47_an_archive_is_for_its_owner_alone_and_ends(
+def test_rows_20_and_47_only_its_owner_downloads_an_archive_until_it_expires(
     browser: Client, person: User, stranger: Client
 ) -> None:
     assert browser.post(f"{EXPORT}/archives")["Location"] == EXPORT
@@ -225,7 +225,7 @@ def test_an_archive_that_is_removed_while_it_is_asked_for_is_not_found(
 # --- moving -----------------------------------------------------------------------------------------------------------
 
 
-def test_an_account_is_named_and_unnamed_by_its_address(browser: Client, person: User) -> None:
+def test_an_alias_is_added_and_removed_by_its_address(browser: Client, person: User) -> None:
     old = make_account("old")
     for address in ("@old@social.localhost", "old"):
         assert browser.post(ALIASES, {"acct": address})["Location"] == ALIASES
@@ -245,7 +245,7 @@ def test_an_alias_that_is_no_other_account_is_refused_at_its_field(browser: Clie
     assert page.context["form"].errors["acct"]
 
 
-def test_row_25_looking_up_accounts_is_counted(browser: Client, counted: None) -> None:
+def test_row_25_looking_up_accounts_is_rate_limited(browser: Client, counted: None) -> None:
     answers = [browser.post(ALIASES, {"acct": "nobody"}).status_code for _ in range(21)]
     assert answers == [422] * 20 + [429]
 
@@ -312,7 +312,7 @@ def test_a_moved_account_is_not_offered_to_move_again(browser: Client, person: U
 # --- invitations ------------------------------------------------------------------------------------------------------
 
 
-def test_an_invitation_is_made_used_and_ended(browser: Client, person: User) -> None:
+def test_an_invitation_is_created_used_and_ended(browser: Client, person: User) -> None:
     sent = {"max_uses": "5", "expires_in": "3600", "autofollow": "on", "comment": "For <the> choir"}
     assert browser.post(INVITES, sent)["Location"] == INVITES
     invite = Invite.objects.get()
@@ -342,7 +342,7 @@ def test_an_invitation_has_no_limits_by_default(browser: Client) -> None:
     ("field", "value"),
     [("max_uses", "0"), ("max_uses", "-1"), ("max_uses", "x"), ("expires_in", "7"), ("comment", "x" * 421)],
 )
-def test_an_invitation_that_cannot_be_is_refused_at_its_field(browser: Client, field: str, value: str) -> None:
+def test_an_invalid_invitation_is_refused_at_its_field(browser: Client, field: str, value: str) -> None:
     page = browser.post(INVITES, {field: value})
     assert page.status_code == 422
     assert page.context["form"].errors[field]
@@ -368,7 +368,7 @@ def test_users_who_may_not_invite_see_no_link_to_invitations(browser: Client, pe
     assert not Invite.objects.exists()
 
 
-def test_row_25_invitations_are_counted(browser: Client, counted: None) -> None:
+def test_row_25_creating_invitations_is_rate_limited(browser: Client, counted: None) -> None:
     answers = [browser.post(INVITES, {}).status_code for _ in range(31)]
     assert answers == [303] * 30 + [429]
 

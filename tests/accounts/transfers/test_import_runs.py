@@ -51,7 +51,7 @@ class Elsewhere:
         raise AssertionError("nobody asks for it")
 
 
-def test_people_who_are_unknown_here_are_found_in_the_background_some_at_a_time(
+def test_unknown_accounts_are_looked_up_in_the_background_a_few_at_a_time(
     ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importing, "SOUGHT_PER_SERVER", 3)
@@ -110,7 +110,7 @@ def test_an_interrupted_import_is_resumed_and_counts_each_line_once(ada: User, m
     assert Follow.objects.filter(account=ada.account).count() == 7
 
 
-def test_a_file_waits_for_its_owners_word_and_a_later_one_takes_its_place(ada: User) -> None:
+def test_an_uploaded_file_waits_for_confirmation_and_is_replaced_by_a_later_one(ada: User) -> None:
     make_account("bob")
     first = read(ada, "follows", "bob@social.localhost")
     work()
@@ -122,7 +122,7 @@ def test_a_file_waits_for_its_owners_word_and_a_later_one_takes_its_place(ada: U
         start_import(account=ada.account, import_id=first.id)
 
 
-def test_row_20_nobody_starts_or_drops_what_somebody_else_has_brought(ada: User) -> None:
+def test_row_20_users_cannot_start_or_drop_imports_of_others(ada: User) -> None:
     made = read(ada, "follows", "bob@social.localhost")
     other = make_account()
     for act in (start_import, drop_import):
@@ -144,7 +144,7 @@ def test_only_one_import_of_a_list_runs_at_a_time(ada: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_starting_it_twice_at_once_starts_it_once(ada: User) -> None:
+def test_starting_an_import_twice_at_the_same_time_starts_it_once(ada: User) -> None:
     made = read(ada, "follows", "a@x.example")
     answers = at_once(2, lambda _place: start_import(account=ada.account, import_id=made.id))
     assert not [answer for answer in answers if isinstance(answer, Exception)]
@@ -184,7 +184,7 @@ def test_a_step_costs_the_same_however_long_the_list_is(ada: User, monkeypatch: 
     assert costs[0] == costs[1]
 
 
-def test_lines_that_are_taken_over_are_counted_together(ada: User) -> None:
+def test_the_progress_of_many_lines_is_stored_with_as_many_statements_as_of_few(ada: User) -> None:
     people = make_many_remote(20)
     costs = []
     for some in (people[:5], people[5:]):
@@ -195,7 +195,7 @@ def test_lines_that_are_taken_over_are_counted_together(ada: User) -> None:
     assert costs[0] == costs[1]
 
 
-def test_old_imports_are_forgotten(ada: User) -> None:
+def test_old_imports_are_deleted(ada: User) -> None:
     make_account("bob")
     old = bring(ada, "follows", "bob@social.localhost\nx\n")
     read(ada, "mutes", "bob@social.localhost")

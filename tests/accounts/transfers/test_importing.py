@@ -32,7 +32,7 @@ def table(kind: str, user: User) -> str:
     return head + "".join(write_line(cells) for cells in portable.rows(user.account_id))
 
 
-def test_follows_are_brought_with_their_options(ada: User) -> None:
+def test_follows_are_imported_with_their_options(ada: User) -> None:
     bob, eva = make_account("bob"), make_remote("eva", "remote.example")
     lines = 'bob@social.localhost,false,true,"en, de"\neva@remote.example,true,false,\n'
     done = bring(ada, "follows", HEADER + lines)
@@ -56,7 +56,7 @@ def test_follows_are_brought_with_their_options(ada: User) -> None:
         "bob@social.localhost\nBob@social.localhost\n",
     ],
 )
-def test_a_file_is_understood_however_it_was_written(ada: User, text: str) -> None:
+def test_a_file_is_read_in_all_usual_forms_of_csv(ada: User, text: str) -> None:
     bob = make_account("bob")
     assert bring(ada, "follows", text).done == 1
     follow = Follow.objects.get(account=ada.account, target=bob)
@@ -89,7 +89,7 @@ def test_a_file_that_is_no_such_list_is_refused_with_the_line(
     assert not Import.objects.exists()
 
 
-def test_row_33_a_file_has_an_end(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_33_the_length_of_a_file_is_limited(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Unreadable) as refused:
         read(ada, "follows", b"a" * (transfers.FILE_LIMIT + 1))
     assert refused.value.problem is Problem.TOO_LARGE
@@ -101,7 +101,7 @@ def test_row_33_a_file_has_an_end(ada: User, monkeypatch: pytest.MonkeyPatch) ->
     assert refused.value.problem is Problem.NO_TABLE
 
 
-def test_lines_that_cannot_be_read_are_kept_and_the_others_taken(ada: User) -> None:
+def test_unreadable_lines_are_reported_and_the_others_imported(ada: User) -> None:
     make_account("bob")
     text = "bob\nbob@social.localhost,perhaps\nbob@\nbob@social.localhost\n" + "a" * 3001 + "@x.example\n"
     done = bring(ada, "follows", text)
@@ -111,7 +111,7 @@ def test_lines_that_cannot_be_read_are_kept_and_the_others_taken(ada: User) -> N
     assert done.rows.get(line=2).cells[:2] == ["bob@social.localhost", "perhaps"]
 
 
-def test_row_78_names_in_other_scripts_are_read_when_the_file_is_worked_off(
+def test_row_78_names_in_other_scripts_are_normalised_only_when_the_import_runs(
     ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoded: list[str] = []
@@ -132,7 +132,7 @@ def test_row_78_names_in_other_scripts_are_read_when_the_file_is_worked_off(
     assert set(AccountDomainBlock.objects.values_list("domain", flat=True)) == kept
 
 
-def test_blocks_mutes_and_servers_are_brought(ada: User) -> None:
+def test_blocks_mutes_and_blocked_servers_are_imported(ada: User) -> None:
     bob = make_account("bob")
     bring(ada, "blocks", "bob@social.localhost\n")
     bring(ada, "mutes", "Account address,Hide notifications\nbob@social.localhost,false\n")
@@ -204,7 +204,7 @@ def test_replacing_takes_away_other_blocks_mutes_and_servers(ada: User) -> None:
     ]
 
 
-def test_lists_are_made_of_their_titles_and_those_in_them_followed(ada: User) -> None:
+def test_imported_lists_are_created_and_their_members_followed(ada: User) -> None:
     bob, eva = make_account("bob"), make_account("eva")
     List.objects.create(account=ada.account, title="Old")
     own = "Old,ada@social.localhost\n"
@@ -224,9 +224,7 @@ def test_lists_are_made_of_their_titles_and_those_in_them_followed(ada: User) ->
     assert Follow.objects.filter(account=ada.account).count() == 2, "nobody is unfollowed by it"
 
 
-def test_bookmarks_are_addresses_of_posts_that_are_known_and_may_be_read(
-    ada: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bookmarks_are_imported_for_known_and_readable_posts(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     bob = make_account("bob")
     mine, page = make_status(bob), make_status(bob)
     hidden = make_status(bob, visibility="private")
@@ -278,7 +276,7 @@ def test_an_exported_list_can_be_imported_again(ada: User, kind: str) -> None:
     assert table(kind, other) == taken
 
 
-def test_an_app_adds_lists_of_its_own_once() -> None:
+def test_a_kind_of_import_cannot_be_registered_twice() -> None:
     from dataclasses import replace
 
     from accounts.transfers.services.portable_lists import register

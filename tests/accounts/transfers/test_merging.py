@@ -58,7 +58,7 @@ def counts(account: Account) -> tuple[int, int, int]:
     return stat.statuses_count, stat.following_count, stat.followers_count
 
 
-def test_posts_and_what_was_done_with_them_are_those_of_the_one_who_stays(old: Account, new: Account) -> None:
+def test_posts_and_interactions_move_to_the_remaining_account(old: Account, new: Account) -> None:
     reader = make_user("reader")
     api = Api(make_token(reader))
     post = make_remote_status(old, "hello")
@@ -88,7 +88,7 @@ def test_posts_and_what_was_done_with_them_are_those_of_the_one_who_stays(old: A
     assert AccountStat.objects.get(account=new).last_status_at is not None
 
 
-def test_followers_follow_on_and_are_counted_once(old: Account, new: Account) -> None:
+def test_followers_follow_the_remaining_account_and_are_counted_once(old: Account, new: Account) -> None:
     one, both, away, locked = (make_account(name) for name in ("one", "both", "away", "locked"))
     for follower in (one, both, away):
         follow(follower, old)
@@ -111,7 +111,7 @@ def test_followers_follow_on_and_are_counted_once(old: Account, new: Account) ->
     assert [counts(account)[1:] for account in (one, both, away)] == [(1, 1), (1, 0), (0, 0)]
 
 
-def test_blocks_mutes_and_notes_hold_for_the_one_who_stays(old: Account, new: Account) -> None:
+def test_blocks_mutes_and_notes_apply_to_the_remaining_account(old: Account, new: Account) -> None:
     wary, muter, hurt = (make_account(name) for name in ("wary", "muter", "hurt"))
     for account in (wary, hurt):
         follow(account, old)
@@ -166,7 +166,7 @@ def test_no_row_refers_to_the_merged_account(old: Account, new: Account) -> None
     assert Status.objects.filter(account=new).count() == 2
 
 
-def test_stopped_in_between_it_is_taken_up_again(old: Account, new: Account) -> None:
+def test_an_interrupted_merge_can_be_repeated(old: Account, new: Account) -> None:
     for number in range(3):
         follow(make_account(f"f{number}"), old)
         make_remote_status(old, f"post {number}")
@@ -210,7 +210,7 @@ def test_merge_accounts_prints_the_numbers_of_rows(old: Account, new: Account) -
 
 
 @pytest.mark.parametrize("wrong", [("ada@old.example", "nobody@new.example"), ("ada@old.example", "ada@old.example")])
-def test_a_wrong_name_is_one_line(old: Account, wrong: tuple[str, str], capsys: Any) -> None:
+def test_a_merge_with_a_wrong_name_is_refused(old: Account, wrong: tuple[str, str], capsys: Any) -> None:
     with pytest.raises(CommandError):
         said(*wrong)
     assert not Account.objects.exclude(deleted_at=None).exists()

@@ -45,7 +45,7 @@ def code_of(refused: Any) -> str:
     return str(found[0]["error"])
 
 
-def test_an_account_names_others_as_the_same_persons(old: User) -> None:
+def test_a_user_can_list_other_accounts_as_aliases(old: User) -> None:
     account, other = make_account("new"), make_remote("far")
     for alias in (old.account, other, old.account):
         add_alias(account=account, alias=alias)
@@ -61,7 +61,7 @@ def test_an_account_names_others_as_the_same_persons(old: User) -> None:
     assert code_of(refused) == "ERR_SELF"
 
 
-def test_row_33_an_account_has_so_many_other_names_and_no_more() -> None:
+def test_row_33_the_number_of_aliases_is_limited() -> None:
     account = make_account()
     for _ in range(moving.ALIASES_LIMIT):
         add_alias(account=account, alias=make_remote())
@@ -83,7 +83,7 @@ def test_a_moved_account_shows_its_new_account_and_cannot_be_followed(old: User,
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_tokens_of_whoever_has_moved_open_nothing_that_needs_a_user(old: User, new: Account) -> None:
+def test_tokens_of_a_moved_account_are_refused_where_a_user_is_needed(old: User, new: Account) -> None:
     token = make_token(old)
     assert Api(token).get("/api/v1/timelines/home").status_code == 200
     move_account(user=old, target=new)
@@ -158,7 +158,7 @@ class Elsewhere:
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_the_other_server_is_asked_whether_it_is_true(old: User, known: bool) -> None:
+def test_the_alias_is_confirmed_by_the_other_server(old: User, known: bool) -> None:
     target = make_remote("new", also_known_as=[] if known else [old.account.uri])
     with remote_accounts.replaced(Elsewhere([old.account.uri] if known else [])):
         if known:
@@ -189,7 +189,7 @@ def test_followers_here_follow_the_new_account_with_their_options(old: User, new
     assert AccountStat.objects.get(account=old.account).followers_count == 1
 
 
-def test_the_counts_are_right_and_a_full_list_stands_in_nobodys_way(
+def test_a_move_updates_the_counts_and_ignores_the_follow_limit(
     old: User, new: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fan = make_account("fan")
@@ -256,7 +256,7 @@ def test_followers_are_moved_in_steps_that_can_be_repeated(
     assert list(Follow.objects.filter(target=old.account).values_list("account", flat=True)) == [fans[0].id]
 
 
-def test_a_move_that_is_taken_back_goes_no_further(old: User, new: Account) -> None:
+def test_a_cancelled_move_moves_no_further_followers(old: User, new: Account) -> None:
     follow_account(account=make_account("fan"), target=old.account, change=FollowChange())
     move_account(user=old, target=new)
     cancel_move(user=old)

@@ -91,14 +91,16 @@ def test_every_kind_of_block_is_added_found_and_removed_in_bulk(boss: Client) ->
         (NAMES, {"username": "spam king"}, "only the letters"),
     ],
 )
-def test_wrong_input_is_said_beside_its_field_and_kept(boss: Client, path: str, values: Any, said: str) -> None:
+def test_errors_are_shown_beside_their_fields_which_keep_their_values(
+    boss: Client, path: str, values: Any, said: str
+) -> None:
     answer = boss.post(f"{path}add/", values)
     assert said in errors(answer).replace("at most 10000", "at most")
     assert all(value[:200] in answer.content.decode() for value in values.values() if value.strip(" @") != "sometimes")
     assert not AuditEntry.objects.exists()
 
 
-def test_all_that_is_wrong_with_a_network_is_said_at_once(boss: Client) -> None:
+def test_all_errors_of_a_network_are_shown_together(boss: Client) -> None:
     said = errors(boss.post(f"{NETWORKS}add/", {"network": "1.2.3"}))
     assert ("neither" in said, "required" in said) == (True, True)
 
@@ -156,7 +158,7 @@ def test_a_block_of_an_address_of_proxies_must_be_confirmed(boss: Client) -> Non
     assert boss.post(f"{NETWORKS}add/", sent | {"meant": "on"}).status_code == 302
 
 
-def test_a_network_is_changed_and_its_end_stays_unless_another_is_chosen(boss: Client) -> None:
+def test_changing_a_network_block_keeps_its_end_unless_another_is_chosen(boss: Client) -> None:
     ends = clock.now() + timedelta(days=3)
     block = service.block_network(by=OPERATOR, network="203.0.113.0/24", severity="no_access", expires_at=ends)  # type: ignore[arg-type]  # the word of the API
     page = f"{NETWORKS}{block.pk}/change/"
@@ -176,7 +178,7 @@ def test_a_network_is_changed_and_its_end_stays_unless_another_is_chosen(boss: C
     assert "203.0.113.0/25" not in boss.get(NETWORKS, {"state": "counts"}).content.decode()
 
 
-def test_an_address_is_tested_without_being_kept(boss: Client) -> None:
+def test_an_address_is_tested_without_being_stored(boss: Client) -> None:
     service.block_canonical_email(by=OPERATOR, email="ann@mail.example")
     asked = boss.get(f"{ADDRESSES}test/")
     yes = {asked.context["confirmed"]: "yes"}
@@ -227,7 +229,7 @@ def test_domain_and_network_blocks_are_imported_and_exported_as_files(boss: Clie
 
 
 @pytest.mark.parametrize(("path", "line"), [(DOMAINS, "mail{}.example,{}"), (NETWORKS, "203.0.113.{},{}")])
-def test_a_file_is_taken_in_by_as_many_statements_as_a_short_one(boss: Client, path: str, line: str) -> None:
+def test_importing_a_long_file_takes_as_many_statements_as_a_short_one(boss: Client, path: str, line: str) -> None:
     header, milder, stricter = (
         ("#domain,#allow_with_approval", "true", "false")
         if path == DOMAINS

@@ -40,7 +40,7 @@ def address() -> EmailAddress:
     return EmailAddress.objects.get(user__account__username="nell")
 
 
-def test_seed_040_the_mail_is_sent_again_as_long_as_the_address_waits(
+def test_seed_040_the_mail_is_sent_again_until_the_address_is_confirmed(
     newcomer: Api, mailoutbox: list[Any], django_capture_on_commit_callbacks: Any
 ) -> None:
     first = len(mailoutbox)
@@ -79,7 +79,7 @@ def test_the_mail_goes_to_another_address_and_the_old_link_confirms_nothing(
         ("ADA@example.com", "E-mail address has already been taken"),
     ],
 )
-def test_another_address_obeys_the_rules_of_signing_up(newcomer: Api, email: str, sentence: str) -> None:
+def test_a_corrected_address_must_follow_the_rules_of_sign_ups(newcomer: Api, email: str, sentence: str) -> None:
     make_user("ada")
     answer = newcomer.post(PATH, {"email": email})
     assert (answer.status_code, answer.json()) == (422, {"error": f"Validation failed: {sentence}"})
@@ -99,7 +99,7 @@ def test_seed_100_only_the_application_of_the_sign_up_may_resend_the_confirmatio
     assert (answer.status_code, answer.json()) == (403, {"error": ANOTHER_APPLICATION})
 
 
-def test_a_disabled_newcomer_is_sent_nothing(newcomer: Api) -> None:
+def test_a_disabled_user_gets_no_confirmation_mail(newcomer: Api) -> None:
     User.objects.update(disabled_at=clock.now())
     # The token now belongs to the application only, and cannot be used to request a mail (security row 80).
     answer = newcomer.post(PATH)

@@ -63,7 +63,7 @@ def test_a_domain_that_takes_no_mail_is_refused(names: NameServer, domain: str) 
     assert not User.objects.exists()
 
 
-def test_a_name_server_that_does_not_answer_in_time_is_as_one_that_knows_nothing(
+def test_a_domain_whose_name_server_does_not_answer_in_time_is_refused(
     names: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mail_domains, "LOOKUP_SECONDS", 0.1)
@@ -71,7 +71,7 @@ def test_a_name_server_that_does_not_answer_in_time_is_as_one_that_knows_nothing
 
 
 @pytest.mark.parametrize("blocked", ["mx2.provider.example", "provider.example", "mailed.example"])
-def test_a_blocked_provider_of_mail_is_blocked_with_the_domains_it_serves(names: NameServer, blocked: str) -> None:
+def test_blocking_a_mail_provider_blocks_the_domains_that_it_serves(names: NameServer, blocked: str) -> None:
     block_email_domain(by=OPERATOR, domain=blocked)
     answer = sign_up("nell@mailed.example")
     assert answer.status_code == 422
@@ -79,7 +79,7 @@ def test_a_blocked_provider_of_mail_is_blocked_with_the_domains_it_serves(names:
     assert sign_up("nell@plain.example").status_code == 200
 
 
-def test_a_provider_may_be_allowed_with_approval(names: NameServer) -> None:
+def test_a_blocked_mail_provider_may_be_allowed_with_approval(names: NameServer) -> None:
     block_email_domain(by=OPERATOR, domain="provider.example", allow_with_approval=True)
     assert sign_up("nell@mailed.example").status_code == 200
     assert User.objects.get().approved is False
@@ -97,7 +97,7 @@ def test_the_dns_is_not_queried_for_an_invalid_address(names: NameServer) -> Non
     assert names.asked == []
 
 
-def test_an_address_given_later_is_asked_about_too(names: NameServer, settings: Any) -> None:
+def test_a_corrected_address_is_checked_too(names: NameServer, settings: Any) -> None:
     settings.CONFIRM_EMAIL = True
     newcomer = Api(sign_up("nell@mailed.example").json()["access_token"])
     answer = newcomer.post("/api/v1/emails/confirmations", {"email": "nell@unknown.example"})

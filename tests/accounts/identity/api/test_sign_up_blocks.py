@@ -147,7 +147,7 @@ def test_after_blocking_all_addresses_probes_and_loopback_still_work(
         assert here.get(path).status_code == 200, path
 
 
-def test_blocks_are_for_those_who_may_and_are_written_down() -> None:
+def test_creating_blocks_requires_the_permission_and_is_audited() -> None:
     moderator = staff_of(make_user(role="Moderator"))
     with pytest.raises(Forbidden):
         blocks.block_email_domain(by=moderator, domain="example.com")
@@ -171,7 +171,7 @@ def test_an_invalid_network_is_not_blocked(wrong: str) -> None:
         blocks.block_network(by=OPERATOR, network=wrong, severity=Severity.NO_ACCESS)
 
 
-def test_an_invitation_opens_closed_registrations_as_often_as_it_says(app: Api, settings: Any) -> None:
+def test_an_invitation_allows_its_number_of_sign_ups_while_registrations_are_closed(app: Api, settings: Any) -> None:
     settings.REGISTRATIONS = "closed"
     invite = create_invite(by=OPERATOR, max_uses=1)
     assert post(app).status_code == 403
@@ -201,7 +201,7 @@ def test_an_expired_invitation_or_one_of_a_disabled_inviter_is_refused(app: Api,
     (None, "approval", True), (None, "closed", True), (None, "open", False), ("Admin", "approval", False),
     ("Admin", "closed", False),
 ])  # fmt: skip
-def test_an_invited_person_needs_no_reason_and_needs_approval_if_the_inviters_role_says_so(
+def test_an_invited_user_gives_no_reason_and_needs_approval_only_if_the_inviters_role_requires_it(
     app: Api, settings: Any, role: str | None, mode: str, pending: bool
 ) -> None:
     settings.REGISTRATIONS = mode
@@ -246,7 +246,7 @@ def test_without_autofollow_nobody_is_followed(app: Api) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"max_uses": 0}, {"expires_in": timedelta()}, {"autofollow": True}, {"comment": "x" * 421}]
 )
-def test_an_invitation_that_nobody_could_use_is_not_made(wrong: dict[str, Any]) -> None:
+def test_an_invitation_that_nobody_could_use_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(Invalid):
         create_invite(by=OPERATOR, **wrong)
 

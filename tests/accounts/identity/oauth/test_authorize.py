@@ -35,7 +35,9 @@ def test_after_signing_in_the_authorization_request_continues_with_all_parameter
     assert exchange(application, answer(done)["code"]).status_code == 200
 
 
-def test_the_page_says_who_asks_who_is_asked_and_for_what(browser: Client, application: Application) -> None:
+def test_the_consent_page_names_the_application_the_user_and_the_scopes(
+    browser: Client, application: Application
+) -> None:
     page = browser.get(AUTHORIZE, ask(application, scope="read:statuses write:media push")).content.decode()
     assert "Test app" in page
     assert "@ada@social.localhost" in page
@@ -91,7 +93,7 @@ def test_errors_of_the_authorization_request_are_shown_to_the_person(
     assert not Grant.objects.exists()
 
 
-def test_a_request_without_an_application_is_wrong(browser: Client, application: Application) -> None:
+def test_an_authorization_request_without_an_application_is_refused(browser: Client, application: Application) -> None:
     for sent in (None, ""):
         response = browser.get(AUTHORIZE, ask(application, client_id=sent))
         assert response.status_code == 400
@@ -99,7 +101,7 @@ def test_a_request_without_an_application_is_wrong(browser: Client, application:
 
 
 @pytest.mark.parametrize("scope", ["read admin:write", "crypto", "read nonsense"])
-def test_a_scope_that_the_application_has_not_goes_back_to_it_with_its_state(
+def test_an_unregistered_scope_is_reported_to_the_application_with_its_state(
     browser: Client, application: Application, scope: str
 ) -> None:
     for response in (
@@ -138,9 +140,7 @@ def test_before_signing_in_there_is_no_redirect_to_the_application_and_no_error(
         "//app.example/callback?keep=1",
     ],
 )
-def test_an_address_that_is_not_registered_exactly_gets_nothing(
-    browser: Client, application: Application, uri: str
-) -> None:
+def test_an_unregistered_redirect_uri_gets_no_code(browser: Client, application: Application, uri: str) -> None:
     for response in (
         browser.get(AUTHORIZE, ask(application, redirect_uri=uri)),
         browser.post(AUTHORIZE, ask(application, redirect_uri=uri, decision="allow")),
@@ -157,7 +157,9 @@ def test_an_unknown_application_is_a_page_of_401(browser: Client, application: A
     assert b"invalid_client" in response.content
 
 
-def test_a_subset_of_the_scopes_may_be_asked_also_a_child_of_one(browser: Client, application: Application) -> None:
+def test_an_application_may_request_some_of_its_scopes_or_their_children(
+    browser: Client, application: Application
+) -> None:
     code = answer(browser.post(AUTHORIZE, ask(application, scope="read:statuses write:media", decision="allow")))[
         "code"
     ]
@@ -184,7 +186,7 @@ def test_row_45_scopes_of_the_staff_are_dropped_for_everybody_else(staff: bool, 
     assert exchange(application, code).json()["scope"] == expected
 
 
-def test_row_45_nothing_but_scopes_of_the_staff_is_an_invalid_scope(browser: Client) -> None:
+def test_row_45_a_request_for_staff_scopes_alone_is_an_invalid_scope(browser: Client) -> None:
     application = register_application(name="Mod", redirect_uris=CALLBACK, scopes="admin:read")
     assert answer(browser.get(AUTHORIZE, ask(application, scope="admin:read")))["error"] == "invalid_scope"
 
@@ -252,7 +254,7 @@ def test_response_modes_of_the_metadata_work(browser: Client, application: Appli
         ("urn:ietf:wg:oauth:2.0:oob", None),
     ],
 )
-def test_row_46_the_forms_may_end_where_the_application_is_called_and_nowhere_else(
+def test_row_46_forms_may_redirect_only_to_the_redirect_uri_of_the_application(
     person: User, uri: str, source: str | None
 ) -> None:
     application = register_application(name="x", redirect_uris=[uri, "https://other.example/"], scopes="read")
@@ -328,7 +330,9 @@ def test_the_page_is_in_the_language_asked_for(browser: Client, application: App
         ("https://app.example/callback", "app.example"),
     ],
 )
-def test_row_62_the_consent_page_says_first_whose_the_address_really_is(browser: Client, uri: str, place: str) -> None:
+def test_row_62_the_consent_page_shows_the_real_host_of_the_redirect_uri_first(
+    browser: Client, uri: str, place: str
+) -> None:
     application = register_application(
         name="\u202eknaB\u202c \u200bof\ufeff Nowhere", redirect_uris=uri, scopes="read", website=uri
     )

@@ -119,7 +119,7 @@ def test_the_metadata_names_every_endpoint_and_scope(client: Client) -> None:
 @pytest.mark.parametrize(
     "path", ["/oauth/token", "/oauth/revoke", "/oauth/userinfo", "/.well-known/oauth-authorization-server"]
 )
-def test_trap_8_browsers_of_other_origins_may_ask(client: Client, path: str) -> None:
+def test_trap_8_browsers_may_send_requests_from_other_origins(client: Client, path: str) -> None:
     preflight = client.options(path, headers={"Origin": "https://elk.example", "Access-Control-Request-Method": "POST"})
     assert preflight.status_code in (200, 204)
     assert preflight["Access-Control-Allow-Origin"] == "*"

@@ -71,7 +71,7 @@ def test_introspection_requires_the_client_secret(application: Application, pers
     assert Client().get("/oauth/introspect", {"token": token}).status_code == 404
 
 
-def test_a_token_says_what_it_is_itself(application: Application, person: User) -> None:
+def test_a_token_can_request_its_own_description(application: Application, person: User) -> None:
     token = issue_token(application=application, user=person, scopes=["read", "push"])
     assert info(token.token).json() == {
         "resource_owner_id": str(person.account_id),

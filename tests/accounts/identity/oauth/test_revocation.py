@@ -65,7 +65,7 @@ def test_a_revoked_token_is_refused_at_once_and_its_streams_close(
 
 
 @pytest.mark.parametrize("token", ["unknown", "", "revoked"])
-def test_a_token_that_is_not_there_is_revoked_by_anybody(application: Application, person: User, token: str) -> None:
+def test_revoking_an_unknown_token_succeeds_for_anybody(application: Application, person: User, token: str) -> None:
     if token == "revoked":
         token = issue_token(application=application, user=person, scopes=["read"]).token
         assert revoke(application, token).status_code == 200
@@ -133,7 +133,7 @@ def test_basic_credentials_work(client: Client, application: Application, person
 
 
 @pytest.mark.django_db(transaction=True)
-def test_thousands_of_tokens_are_revoked_in_steps_that_go_on_where_they_stopped(
+def test_thousands_of_tokens_are_revoked_in_steps_that_continue_after_an_interruption(
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     AccessToken.objects.bulk_create(

@@ -37,7 +37,7 @@ def test_the_answer_is_a_token_and_nothing_else(application: Application, person
 
 
 @pytest.mark.parametrize("encoding", ["query", "form", "multipart", "json", "basic"])
-def test_trap_1_every_encoding_and_both_ways_of_credentials(
+def test_trap_1_every_encoding_and_both_ways_to_send_credentials_are_accepted(
     client: Client, application: Application, person: User, encoding: str
 ) -> None:
     sent = {
@@ -152,7 +152,7 @@ def test_row_45_pkce_needs_the_right_verifier(application: Application, person: 
         ({"code": None}, 400, "invalid_request"),
     ],
 )
-def test_mistakes_have_their_codes(
+def test_each_error_has_its_code(
     application: Application, person: User, change: dict[str, str | None], status: int, error: str
 ) -> None:
     sent = {"code": code_for(application, person), **change}
@@ -255,7 +255,7 @@ def test_a_public_application_needs_pkce_instead_of_a_secret(application: Applic
     refused(own_token(application), 400, "unauthorized_client")
 
 
-def test_codes_that_ran_out_are_thrown_away(application: Application, person: User) -> None:
+def test_expired_codes_are_deleted(application: Application, person: User) -> None:
     old, new = code_for(application, person), code_for(application, person)
     Grant.objects.filter(code=old).update(expires=clock.now() - timedelta(seconds=1))
     forget_ended_tokens()
@@ -269,7 +269,7 @@ def test_the_endpoint_takes_post_only_with_or_without_a_slash(client: Client, pa
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ten_askers_at_once_get_one_token() -> None:
+def test_ten_simultaneous_requests_get_the_same_token() -> None:
     application, person = register_application(name="x", redirect_uris=CALLBACK), make_user()
     tokens = at_once(
         10, lambda _place: issue_token(application=application, user=person, scopes=["read", "write"]).token

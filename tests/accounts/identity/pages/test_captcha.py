@@ -93,7 +93,7 @@ def test_an_invitation_with_limited_uses_needs_no_captcha(service: CaptchaServic
     assert service.asked == []
 
 
-def test_a_service_is_read_and_refused_without_its_secret() -> None:
+def test_an_invalid_captcha_setting_is_refused_without_showing_its_secret() -> None:
     assert read_captcha("", "") is None
     found = read_captcha("hcaptcha+https://k%3Aey:s3cret@verify.example/v", "https://widget.example:8443/a.js")
     assert found is not None

@@ -64,7 +64,9 @@ def test_a_wrong_password_deletes_nothing(browser: Client, person: User) -> None
     assert Account.objects.get(pk=person.account_id).deleted_at is None
 
 
-def test_rows_25_and_26_ten_wrong_passwords_are_enough(browser: Client, person: User, counted: None) -> None:
+def test_rows_25_and_26_after_ten_wrong_passwords_further_attempts_are_refused(
+    browser: Client, person: User, counted: None
+) -> None:
     answers = [browser.post(DELETE, {"password": "wrong"}).status_code for _ in range(11)]
     assert answers == [422] * 10 + [429]
     assert browser.post(DELETE, {"password": PASSWORD}).status_code == 429
@@ -91,7 +93,7 @@ def test_a_recovery_code_stands_for_the_second_factor(browser: Client, person: U
     assert browser.post(DELETE, {"password": PASSWORD, "code": codes[0]}).status_code == 303
 
 
-def test_deleting_or_moving_an_account_with_a_passkey_requires_showing_it(browser: Client, person: User) -> None:
+def test_deleting_or_moving_an_account_with_a_passkey_requires_the_passkey(browser: Client, person: User) -> None:
     Authenticator.objects.create(user=person, type=Authenticator.Type.WEBAUTHN, data={"name": "key", "credential": {}})
     for path in (DELETE, MOVE):
         answer = browser.post(path, {"password": PASSWORD})
@@ -107,7 +109,7 @@ def test_deleting_or_moving_an_account_with_a_passkey_requires_showing_it(browse
     assert browser.post(DELETE, {"password": PASSWORD}).status_code == 303
 
 
-def test_the_last_owner_is_not_deleted_by_a_page(browser: Client, person: User) -> None:
+def test_the_last_owner_cannot_delete_the_account_on_the_page(browser: Client, person: User) -> None:
     User.objects.filter(pk=person.pk).update(role=Role.objects.get(name="Owner"))
     page = browser.post(DELETE, {"password": PASSWORD})
     assert page.status_code == 422

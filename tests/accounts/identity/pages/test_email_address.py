@@ -74,7 +74,7 @@ def test_rows_24_and_29_a_new_address_counts_once_it_is_confirmed(
     assert Client().post("/auth/sign_in", {"login": "ada@example.com", "password": "correct horse"}).status_code == 200
 
 
-def test_row_29_a_link_is_good_once_and_only_the_last_one(browser: Client, person: User, mailoutbox: list[Any]) -> None:
+def test_row_29_only_the_latest_link_works_and_only_once(browser: Client, person: User, mailoutbox: list[Any]) -> None:
     ask(browser, "first@example.org")
     work()
     first = link_in(mailoutbox)
@@ -89,7 +89,7 @@ def test_row_29_a_link_is_good_once_and_only_the_last_one(browser: Client, perso
     assert person.email == "second@example.org"
 
 
-def test_row_29_a_link_is_for_its_account_and_for_who_is_signed_in(
+def test_row_29_a_link_works_only_for_its_account_while_signed_in(
     browser: Client, person: User, mailoutbox: list[Any]
 ) -> None:
     ask(browser)
@@ -121,7 +121,9 @@ def test_row_29_forged_links_change_nothing(browser: Client, person: User, path:
     assert browser.post(f"/auth/email/confirm/{path}").status_code == 404
 
 
-def test_row_29_the_link_of_a_sign_up_is_none_of_a_change(browser: Client, person: User, mailoutbox: list[Any]) -> None:
+def test_row_29_the_link_of_a_sign_up_cannot_confirm_a_change_of_address(
+    browser: Client, person: User, mailoutbox: list[Any]
+) -> None:
     waiting = make_user("eve", confirmed=False)
     send_confirmation_mails([ConfirmationRequested(user_id=waiting.pk)])
     key = re.search(r"/auth/confirm/(\S+)", mailoutbox[0].body)
@@ -140,7 +142,7 @@ def test_row_24_changing_the_address_needs_the_password_once_more(browser: Clien
     assert checked.post("/auth/email", {"email": "x@example.org"}).status_code == 403
 
 
-def test_a_new_password_makes_the_link_worthless(browser: Client, person: User, mailoutbox: list[Any]) -> None:
+def test_a_new_password_invalidates_the_link(browser: Client, person: User, mailoutbox: list[Any]) -> None:
     ask(browser)
     work()
     change_password(user=person, password="another horse")
@@ -149,9 +151,7 @@ def test_a_new_password_makes_the_link_worthless(browser: Client, person: User, 
     assert again.post(link_in(mailoutbox)).status_code == 404
 
 
-def test_a_change_that_is_not_wanted_any_more_is_cancelled(
-    browser: Client, person: User, mailoutbox: list[Any]
-) -> None:
+def test_a_change_of_address_can_be_cancelled(browser: Client, person: User, mailoutbox: list[Any]) -> None:
     ask(browser)
     work()
     assert "lovelace@example.org" in browser.get("/auth/email").content.decode()
@@ -160,7 +160,7 @@ def test_a_change_that_is_not_wanted_any_more_is_cancelled(
     assert browser.post(link_in(mailoutbox)).status_code == 404
 
 
-def test_a_link_for_a_new_password_is_worthless_after_the_address_has_changed(
+def test_a_link_for_a_new_password_is_invalid_after_the_address_has_changed(
     browser: Client, person: User, mailoutbox: list[Any]
 ) -> None:
     Client().post("/auth/password/reset", {"email": "ada@example.com"})
@@ -185,9 +185,7 @@ def test_a_link_for_a_new_password_is_worthless_after_the_address_has_changed(
         ("", "This field is required"),
     ],
 )
-def test_an_address_that_cannot_be_is_refused_where_it_was_typed(
-    browser: Client, person: User, email: str, message: str
-) -> None:
+def test_an_invalid_address_is_refused_at_its_field(browser: Client, person: User, email: str, message: str) -> None:
     make_user("bob")
     block_email_domain(by=OPERATOR, domain="blocked.example")
     text = ask(browser, email).content.decode()
@@ -209,7 +207,7 @@ def test_an_address_that_somebody_else_has_taken_meanwhile_is_refused(
     assert person.email == "ada@example.com"
 
 
-def test_mails_to_new_addresses_are_counted(browser: Client, person: User, counted: None) -> None:
+def test_mails_to_new_addresses_are_rate_limited(browser: Client, person: User, counted: None) -> None:
     for number in range(5):
         assert ask(browser, f"x{number}@example.org").status_code == 303
     assert ask(browser, "x6@example.org").status_code == 429

@@ -103,7 +103,7 @@ def test_a_passkey_is_added_named_renamed_and_removed(browser: Client, person: U
     assert sum("A passkey has been removed." in body for body in said) == 2
 
 
-def test_a_passkey_alone_signs_in_and_leads_on(key: SoftwareKey) -> None:
+def test_a_passkey_alone_signs_in_and_leads_to_the_requested_page(key: SoftwareKey) -> None:
     client = Client()
     signed = key.get(challenge(client))
     done = client.post(f"{ALONE}?next=/oauth/authorized_applications", {"credential": signed})
@@ -251,7 +251,9 @@ def test_a_passkey_counter_that_does_not_grow_reveals_a_copy_unless_it_is_always
     assert is_newer(count, last) is newer
 
 
-def test_nonsense_is_refused_everywhere(browser: Client, client: Client, sign_in: SignIn, key: SoftwareKey) -> None:
+def test_malformed_passkey_data_is_refused_everywhere(
+    browser: Client, client: Client, sign_in: SignIn, key: SoftwareKey
+) -> None:
     sign_in("ada")
     alone = Client()
     for credential in NONSENSE:
@@ -295,7 +297,7 @@ def test_row_24_removing_a_passkey_signs_the_other_browsers_out(browser: Client,
     assert not is_signed_in(other)
 
 
-def test_row_24_passkeys_are_changed_only_by_who_has_just_shown_who_they_are(key: SoftwareKey, person: User) -> None:
+def test_row_24_changing_passkeys_requires_recent_reauthentication(key: SoftwareKey, person: User) -> None:
     client = signed_in(person)
     found = Authenticator.objects.get().pk
     for path in (ADD, f"/auth/passkeys/{found}", f"/auth/passkeys/{found}/remove"):

@@ -71,7 +71,7 @@ def test_the_second_factor_is_asked_for_and_the_target_is_kept(
     assert is_signed_in(client)
 
 
-def test_row_26_ten_wrong_codes_in_ten_minutes_are_enough(
+def test_row_26_after_ten_wrong_codes_in_ten_minutes_further_codes_are_refused(
     client: Client, sign_in: SignIn, person: User, secret: str, counted: None
 ) -> None:
     sign_in("ada")
@@ -154,7 +154,7 @@ def set_up(client: Client) -> tuple[str, list[str]]:
 
 
 @pytest.mark.parametrize("path", CHANGES)
-def test_row_24_factors_are_changed_only_by_who_has_just_shown_who_they_are(
+def test_row_24_changing_second_factors_requires_recent_reauthentication(
     browser: Client, person: User, secret: str, path: str
 ) -> None:
     for method in (browser.get, browser.post):
@@ -178,7 +178,7 @@ def test_second_factors_cannot_be_changed_without_a_csrf_token(person: User, sec
     assert checked.post(path).status_code == 403
 
 
-def test_passwords_typed_to_show_who_one_is_are_counted_on_all_pages_together(
+def test_wrong_passwords_for_reauthentication_are_counted_across_all_pages(
     browser: Client, person: User, counted: None
 ) -> None:
     for _time in range(10):
@@ -208,7 +208,7 @@ def test_the_page_of_codes_offers_them_as_a_file_of_text(browser: Client, person
     assert all(code in url for code in codes)
 
 
-def test_a_recovery_code_opens_once_however_it_is_typed(
+def test_a_recovery_code_works_once_however_it_is_typed(
     client: Client, sign_in: SignIn, person: User, secret: str, mailoutbox: list[Any]
 ) -> None:
     code = make_recovery_codes(user=person)[0]
@@ -223,7 +223,7 @@ def test_a_recovery_code_opens_once_however_it_is_typed(
     assert "127.0.0.1" in mail.body
 
 
-def test_the_recovery_code_of_somebody_else_opens_nothing(
+def test_the_recovery_code_of_another_user_is_refused(
     client: Client, sign_in: SignIn, person: User, secret: str
 ) -> None:
     (code, *_rest) = make_recovery_codes(user=make_user("bob"))
@@ -264,7 +264,7 @@ def test_codes_have_eighty_random_bits() -> None:
     assert set(letters) == set("0123456789abcdefghjkmnpqrstvwxyz")
 
 
-def test_row_26_a_code_of_the_app_is_good_once_also_after_its_half_minute(
+def test_row_26_a_code_of_the_app_cannot_be_used_twice_even_half_a_minute_later(
     client: Client, sign_in: SignIn, person: User, secret: str
 ) -> None:
     with time_machine.travel(clock.now().replace(second=0), tick=False) as traveller:
@@ -312,7 +312,7 @@ def test_row_24_switching_the_app_off_signs_other_browsers_out_and_ends_the_code
     assert any("The authenticator app has been switched off." in mail.body for mail in mailoutbox)
 
 
-def test_row_24_staff_reset_second_factors_and_everything_ends(
+def test_row_24_a_reset_of_second_factors_by_staff_ends_all_sessions_and_tokens(
     client: Client, sign_in: SignIn, person: User, mailoutbox: list[Any]
 ) -> None:
     token = issue_token(application=make_application(), user=person, scopes=["read"])

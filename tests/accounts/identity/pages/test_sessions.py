@@ -40,7 +40,7 @@ def shown(browser: Client) -> list[str]:
     ]
 
 
-def test_each_browser_is_listed_by_name_this_one_first(person: User) -> None:
+def test_browsers_are_listed_by_name_and_the_current_one_first(person: User) -> None:
     here, there = signed_in(), signed_in(PHONE, "192.0.2.7")
     assert shown(here) == ["Chrome on Linux", "Firefox on Android"]
     assert shown(there) == ["Firefox on Android", "Chrome on Linux"]
@@ -63,7 +63,7 @@ def test_the_name_of_a_browser_is_escaped(person: User) -> None:
     assert shown(browser) == ["An unknown browser"]
 
 
-def test_the_day_of_the_last_visit_is_noted_once_a_day(person: User, django_assert_num_queries: Any) -> None:
+def test_the_day_of_the_last_visit_is_stored_once_a_day(person: User, django_assert_num_queries: Any) -> None:
     monday = clock.now().replace(year=2026, month=1, day=5, hour=9)
     with time_machine.travel(monday, tick=False):
         browser = signed_in()
@@ -91,7 +91,7 @@ def test_one_browser_is_signed_out_and_the_others_stay(person: User) -> None:
     assert here.post(f"/auth/sessions/{session.pk}").status_code == 404
 
 
-def test_the_browser_that_asks_can_sign_itself_out(person: User) -> None:
+def test_the_current_browser_can_be_signed_out(person: User) -> None:
     here, there = signed_in(), signed_in(PHONE)
     session = UserSession.objects.get(user_agent=LINUX)
     assert here.post(f"/auth/sessions/{session.pk}")["Location"] == "/auth/sign_in"
@@ -123,7 +123,9 @@ def test_all_others_are_signed_out_at_once(person: User) -> None:
     assert shown(here) == ["Chrome on Linux"]
 
 
-def test_the_list_costs_the_same_for_any_number_and_has_an_end(person: User, django_assert_num_queries: Any) -> None:
+def test_the_list_is_limited_and_takes_the_same_queries_for_any_number(
+    person: User, django_assert_num_queries: Any
+) -> None:
     browser = signed_in()
     browser.get("/")
     expires = clock.now() + timedelta(days=1)
@@ -136,7 +138,7 @@ def test_the_list_costs_the_same_for_any_number_and_has_an_end(person: User, dja
     assert UserSession.objects.count() == Session.objects.count() == 1
 
 
-def test_sessions_that_are_over_are_neither_shown_nor_kept(person: User) -> None:
+def test_expired_sessions_are_neither_shown_nor_stored(person: User) -> None:
     browser, old = signed_in(), signed_in(PHONE)
     UserSession.objects.create(user=person, ip="192.0.2.1", session_key="gone", user_agent="x")
     Session.objects.filter(session_key=old.session.session_key).update(expire_date=clock.now() - timedelta(seconds=1))

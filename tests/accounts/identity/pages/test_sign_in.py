@@ -24,7 +24,7 @@ SignIn = Callable[..., Any]
 @pytest.mark.parametrize(
     "login", ["ada@example.com", "ADA@example.com", "ada", "@ada", "@ADA", " @ada@social.localhost "]
 )
-def test_the_address_or_the_username_opens(sign_in: SignIn, person: User, login: str) -> None:
+def test_users_sign_in_with_their_address_or_username(sign_in: SignIn, person: User, login: str) -> None:
     response = sign_in(login)
     assert (response.status_code, response["Location"]) == (303, "/")
 
@@ -118,7 +118,9 @@ def test_failed_attempts_of_strangers_do_not_block_reauthentication(
     assert browser.post("/auth/reauthenticate", {"password": "correct horse"}).status_code == 429
 
 
-def test_a_new_password_ends_the_wait(person: User, counted: None, django_capture_on_commit_callbacks: Any) -> None:
+def test_a_new_password_ends_the_lock_after_failed_attempts(
+    person: User, counted: None, django_capture_on_commit_callbacks: Any
+) -> None:
     """Security row 81."""
     attack()
     with django_capture_on_commit_callbacks(execute=True):
@@ -146,14 +148,14 @@ def test_an_unconfirmed_user_gets_another_mail_and_is_not_signed_in(
     assert not is_signed_in(client)
 
 
-def test_signing_out_asks_first_and_then_does(browser: Client) -> None:
+def test_signing_out_requires_a_confirmation(browser: Client) -> None:
     assert browser.get("/auth/sign_out").status_code == 200
     assert is_signed_in(browser)
     assert browser.post("/auth/sign_out")["Location"] == "/auth/sign_in"
     assert not is_signed_in(browser)
 
 
-def test_a_dead_mail_server_undoes_nothing_and_nobody_waits_for_it(
+def test_a_dead_mail_server_does_not_delay_or_undo_a_new_password(
     browser: Client, person: User, settings: Any, mailoutbox: list[Any]
 ) -> None:
     alive = settings.EMAIL_BACKEND
@@ -168,7 +170,7 @@ def test_a_dead_mail_server_undoes_nothing_and_nobody_waits_for_it(
     assert [mail.to for mail in mailoutbox] == [["ada@example.com"]]
 
 
-def test_a_session_from_before_signing_in_is_worthless_afterwards(client: Client, person: User) -> None:
+def test_a_session_from_before_signing_in_is_invalid_afterwards(client: Client, person: User) -> None:
     client.get(
         "/auth/passkeys/sign_in", headers={"X-Requested-With": "XMLHttpRequest"}
     )  # this request stores a challenge in the session
@@ -183,9 +185,7 @@ def test_a_session_from_before_signing_in_is_worthless_afterwards(client: Client
     assert not is_signed_in(planted)
 
 
-def test_a_session_from_between_password_and_second_factor_is_worthless_afterwards(
-    client: Client, person: User
-) -> None:
+def test_a_session_from_between_password_and_second_factor_is_invalid_afterwards(client: Client, person: User) -> None:
     (code, *_rest) = make_recovery_codes(user=person)
     TOTP.activate(person, str(generate_totp_secret()))
     client.post("/auth/sign_in", {"login": "ada", "password": "correct horse"})
@@ -197,7 +197,7 @@ def test_a_session_from_between_password_and_second_factor_is_worthless_afterwar
     assert not is_signed_in(planted)
 
 
-def test_the_cookie_of_a_session_is_for_this_server_and_no_script(sign_in: SignIn, person: User) -> None:
+def test_the_session_cookie_is_sent_only_to_this_server_and_hidden_from_scripts(sign_in: SignIn, person: User) -> None:
     cookie = sign_in("ada").cookies[settings.SESSION_COOKIE_NAME]
     assert cookie["httponly"] is True
     assert cookie["samesite"] == "Lax"
@@ -222,7 +222,7 @@ def test_every_form_has_a_token_that_other_sites_do_not_know(person: User, path:
     assert checked.post(path, {"csrfmiddlewaretoken": "x" * 64}).status_code == 403
 
 
-def test_a_name_that_nobody_has_costs_as_much_as_a_wrong_password(
+def test_an_unknown_name_takes_as_long_as_a_wrong_password(
     sign_in: SignIn, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hashed: list[str] = []

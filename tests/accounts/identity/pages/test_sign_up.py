@@ -67,7 +67,7 @@ def test_errors_are_shown_at_their_field_and_at_the_top(client: Client, change: 
     assert User.objects.count() == 1
 
 
-def test_all_mistakes_of_the_form_are_shown_at_once(client: Client, settings: Any) -> None:
+def test_all_errors_of_the_form_are_shown_together(client: Client, settings: Any) -> None:
     settings.REGISTRATIONS, settings.MINIMUM_AGE = "approval", 16
     make_user("ada")
     empty = client.post("/auth/sign_up", {}).content.decode()
@@ -89,7 +89,7 @@ def test_all_mistakes_of_the_form_are_shown_at_once(client: Client, settings: An
     assert User.objects.count() == 1
 
 
-def test_closed_registrations_show_a_page_and_take_nobody(client: Client, settings: Any) -> None:
+def test_closed_registrations_show_a_page_and_accept_nobody(client: Client, settings: Any) -> None:
     settings.REGISTRATIONS = "closed"
     assert "does not accept new accounts" in client.get("/auth/sign_up").content.decode()
     client.post("/auth/sign_up", FORM)
@@ -192,7 +192,7 @@ def test_in_another_browser_the_confirmation_link_continues_after_signing_in(
     assert b"@Grace@" not in other.get("/").content
 
 
-def test_signing_in_before_confirming_sends_a_link_that_leads_on_too(
+def test_signing_in_before_confirming_sends_a_link_that_leads_to_the_requested_page(
     client: Client, confirming: None, mailoutbox: list[Any]
 ) -> None:
     make_user("ada", confirmed=False)
@@ -202,7 +202,7 @@ def test_signing_in_before_confirming_sends_a_link_that_leads_on_too(
     assert Client().get(_confirmation_link(mailoutbox[0]))["Location"] == AUTHORIZE
 
 
-def test_row_30_the_link_of_a_confirmation_leads_nowhere_else(client: Client, mailoutbox: list[Any]) -> None:
+def test_row_30_a_confirmation_link_never_leads_to_another_site(client: Client, mailoutbox: list[Any]) -> None:
     user = make_user("ada", confirmed=False)
     link = confirmation_url(EmailAddress.objects.get(user=user), "//evil.example/")
     done = client.get(link.removeprefix("http://social.localhost"))
@@ -289,7 +289,7 @@ def test_a_new_link_can_be_asked_for_five_times(client: Client, counted: None) -
     assert client.post("/auth/password/reset", {"email": "A@example.com "}).status_code == 429
 
 
-def test_sign_ups_by_the_page_are_counted(client: Client, counted: None) -> None:
+def test_sign_ups_on_the_page_are_rate_limited(client: Client, counted: None) -> None:
     for _time in range(5):
         assert client.post("/auth/sign_up", {}).status_code == 200
     assert client.post("/auth/sign_up", FORM).status_code == 429
@@ -350,7 +350,7 @@ def test_with_a_minimum_age_the_page_asks_for_the_date_of_birth(client: Client, 
     assert client.post("/auth/sign_up", {**FORM, "date_of_birth": "1990-12-31"}).status_code == 303
 
 
-def test_the_page_obeys_the_same_blocks_as_the_interface(client: Client) -> None:
+def test_the_page_obeys_the_same_blocks_as_the_api(client: Client) -> None:
     block_email_domain(by=OPERATOR, domain="example.com")
     assert "disallowed e-mail provider" in client.post("/auth/sign_up", FORM).content.decode()
     block_network(by=OPERATOR, network="127.0.0.1", severity=Severity.SIGN_UP_BLOCK)

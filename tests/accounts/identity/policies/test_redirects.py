@@ -18,7 +18,7 @@ from accounts.identity.policies.authorization import (
 SOURCE = re.compile(r"(?:[a-z][a-z0-9+.-]*:)(?://[a-z0-9._-]+(?::[0-9]{1,5})?)?", re.ASCII)
 
 
-def test_lists_and_lines_are_read_alike_in_the_order_of_the_client() -> None:
+def test_redirect_uris_may_be_a_list_or_lines_and_keep_their_order() -> None:
     assert split_redirect_uris("a://b\nc://d\r\n a://b ") == ("a://b", "c://d", "a://b")
     assert split_redirect_uris(["a://b", "c://d", "a://b"]) == ("a://b", "c://d", "a://b")
     assert split_redirect_uris(" \n ") == ()
@@ -57,7 +57,7 @@ def test_a_registered_address_can_never_add_a_directive_to_the_policy(rest: str)
     st.text(max_size=40),
     st.sampled_from(["x://y", "x:", "https://a.example/p?q=1", "https://a.example/?", "a://b?c=d&"]),
 )
-def test_the_answer_arrives_whole_and_the_address_is_kept(state: str, uri: str) -> None:
+def test_parameters_are_added_to_a_redirect_uri_without_changing_it(state: str, uri: str) -> None:
     called = with_answer(uri, {"code": "abc", "state": state, "none": None})
     assert called.startswith(uri)
     assert "\n" not in called

@@ -52,7 +52,7 @@ def test_an_account_of_an_older_release_has_keys_when_they_are_needed() -> None:
     assert keys_of(account=ada) == keys_of(account=ada) == KeyPair.objects.get()
 
 
-def test_accounts_of_an_older_release_get_their_keys_a_few_at_a_time_though_nobody_needs_them(
+def test_accounts_of_an_older_release_get_their_keys_in_the_background_a_few_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(key_pairs, "MISSING_KEYS_AT_ONCE", 1)

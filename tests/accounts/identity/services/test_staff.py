@@ -63,7 +63,7 @@ def test_staff_actions_require_the_permission_and_a_higher_rank(action: str, by:
     assert not AuditEntry.objects.exists()
 
 
-def test_the_rank_that_counts_is_the_one_of_now() -> None:
+def test_staff_actions_check_the_current_rank() -> None:
     admin, person = make_user("admin", role="Admin"), make_user("person")
     User.objects.filter(pk=person.pk).update(role=Role.objects.get(name="Owner"))
     with pytest.raises(Forbidden):
@@ -92,14 +92,14 @@ def test_managing_users_does_not_include_setting_passwords() -> None:
     assert User.objects.get(pk=person.pk).password == person.password
 
 
-def test_a_new_role_renews_what_others_see_of_the_account() -> None:
+def test_a_new_role_is_visible_to_others_immediately() -> None:
     person = make_user("person")
     before = Account.objects.get(pk=person.account_id).version
     staff.set_role(by=OPERATOR, user=person, role=Role.objects.get(name="Moderator"))
     assert Account.objects.get(pk=person.account_id).version > before
 
 
-def test_a_post_is_removed_by_who_may_and_that_is_written_down() -> None:
+def test_removing_a_post_requires_the_permission_and_is_audited() -> None:
     post = make_status(make_user("ada").account, "hello")
     with pytest.raises(Forbidden):
         remove_status(by=staff_of(make_user("nobody")), status=post)

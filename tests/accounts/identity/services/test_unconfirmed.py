@@ -33,7 +33,7 @@ def names() -> set[str]:
     return set(Account.objects.exclude(user=None).values_list("username", flat=True))
 
 
-def test_after_seven_days_they_are_gone_and_name_and_address_are_free_again() -> None:
+def test_unconfirmed_users_are_deleted_after_seven_days_and_their_names_are_free_again() -> None:
     application = make_application()
     late = signed_up("late", days=7.1, approved=False, created_by_application=application)
     token = make_token(late, application=application)
@@ -61,7 +61,7 @@ def test_unconfirmed_users_with_activity_or_a_role_are_not_removed() -> None:
     assert confirmations.remove_unconfirmed() == 0
 
 
-def test_many_are_removed_in_steps_that_cost_the_same_for_one_as_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_unconfirmed_users_are_removed_in_steps_of_a_fixed_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confirmations, "BATCH_SIZE", 3)
     for number in range(7):
         signed_up(f"late{number}", days=8 + number)
@@ -79,7 +79,7 @@ def test_many_are_removed_in_steps_that_cost_the_same_for_one_as_for_all(monkeyp
     assert names() == set()
 
 
-def test_operators_may_do_it_earlier_and_see_beforehand_who_it_would_be() -> None:
+def test_operators_may_remove_unconfirmed_users_earlier_and_preview_them() -> None:
     signed_up("late", days=3)
 
     def said(*arguments: str) -> str:
