@@ -10,14 +10,14 @@ from django.utils.translation import gettext_lazy as _
 
 
 def _wake_workers(queues: Sequence[str]) -> None:
-    # Imported at the first change and not by every command, because importing Celery takes a third of a second.
+    # Imported on first use: importing Celery takes a third of a second, which commands that change nothing need not spend.
     from social.broker import send_drain
 
     send_drain(queues)
 
 
 def _check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
-    # Imported by commands that run checks, not by every process.
+    # Imported here so that only commands that run checks load it.
     from social.runtime.doctor import system_checks
 
     return system_checks()

@@ -42,7 +42,7 @@ def serve() -> None:
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
         ws_max_size=MAX_MESSAGE,
-        # An event has a few kilobytes: compressing it for each client would cost more than all other work.
+        # Events are a few kilobytes long: compressing an event for each client would cost more than all other work.
         ws_per_message_deflate=False,
         lifespan="on",
         proxy_headers=False,

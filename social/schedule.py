@@ -85,7 +85,7 @@ def celery_url(redis_url: str) -> str:
     return f"redis+socket://{quote(parts.path)}?virtual_host={db}"
 
 
-_KEY_PREFIX: Final = "broker:"  # as social.kernel.redis.key("broker"); the kernel cannot be imported before Django
+_KEY_PREFIX: Final = "broker:"  # as in social.kernel.redis.key("broker"), which cannot be imported before Django
 
 CELERY: Final[dict[str, Any]] = {
     "broker_url": celery_url(env.REDIS_URLS["broker"] or "redis://127.0.0.1:6379/0"),

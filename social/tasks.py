@@ -65,9 +65,10 @@ def _drain(queue: str) -> None:
     woke_another = False
     with wakes.draining(queue) as was_woken:
         while claimed := drain(queue, limit):
-            # A claim divides `limit` among the keys that it finds. With n rows there are at most n keys, and each was allowed
-            # at least limit / n rows. If that is more than n, no key has reached its share, so that all rows were taken. Later
-            # rows have their own wake-up, unless a reaction of this drain published them (`was_woken`).
+            # A claim divides `limit` equally among the keys that it finds. If it returned n rows, there were at most n keys,
+            # and each key was allowed at least limit / n rows. If limit / n is more than n, no key has used up its share, so
+            # all due rows were claimed. Later rows have their own wake-up, unless a reaction of this drain published them
+            # (`was_woken`).
             if claimed * claimed < limit and not was_woken():
                 return
             if time.monotonic() >= end:

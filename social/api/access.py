@@ -24,10 +24,10 @@ class AccessKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Requirements of an action on its caller. Create one with the functions below, not directly.
+    """Requirements that the caller of an action must meet. Create an instance with the functions below, not directly.
 
-    `permission`: the caller's role must grant at least one of these. The viewset's `require_permission` checks this,
-    because this module does not know roles.
+    `permission`: the caller's role must grant at least one of these permissions. The viewset's `require_permission` checks
+    this, because this module does not know roles.
     """
 
     kind: AccessKind
@@ -110,7 +110,7 @@ def any_token(*scopes: str) -> Access:
 
 
 def app_token(*scopes: str) -> Access:
-    """Access with an application's own token only (sign-up): a user's token is answered 403."""
+    """Access with an application's own token only (sign-up): a user's token gets 403."""
     return _access(AccessKind.APP_TOKEN, scopes)
 
 
@@ -120,5 +120,5 @@ def user(*scopes: str) -> Access:
 
 
 def staff(scope: str, permission: IntFlag) -> Access:
-    """Access for moderators only: callers without a token or whose role does not grant the permission get 403."""
+    """Access for moderators only. Callers without a token, and callers whose role does not grant the permission, get 403."""
     return _access(AccessKind.STAFF, (scope,), permission)

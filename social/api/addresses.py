@@ -39,12 +39,12 @@ def find(meta: dict[str, Any]) -> str:
 
 
 def is_trusted(remote: str) -> bool:
-    """Tell whether the peer at the address `remote` is a trusted proxy, whose other forwarded headers can be trusted too."""
+    """Tell whether the peer at the address `remote` is a trusted proxy. If so, its X-Forwarded-Proto can be trusted too."""
     return _is_trusted(_parse(remote), settings.TRUSTED_PROXIES)
 
 
 def rate_key(address: str) -> str:
-    """Return the key under which rate limits count an address: the IPv4 address, or the /64 network of IPv6 (one customer)."""
+    """Return the key under which rate limits count an address: the IPv4 address, or the IPv6 /64 (usually one customer)."""
     parsed = _parse(address)
     if isinstance(parsed, ipaddress.IPv6Address):
         return f"{ipaddress.IPv6Address(int(parsed) >> 64 << 64)}/64"
@@ -54,7 +54,7 @@ def rate_key(address: str) -> str:
 def connection_key(address: str) -> str | None:
     """Return the key under which the open connections of an address are counted; None for trusted proxies and private networks.
 
-    A private address is assumed to be a proxy of this server: its clients would otherwise share one limit.
+    A private address is assumed to belong to a proxy, whose clients would otherwise share one limit.
     """
     parsed = _parse(address)
     if parsed is None or not parsed.is_global or _is_trusted(parsed, settings.TRUSTED_PROXIES):

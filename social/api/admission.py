@@ -1,7 +1,7 @@
 """Identifies the caller of a request and counts the request against the rate limits, in one round trip to Redis.
 
 Without Redis, which is only a cache here, the caller is read from the database and requests are not counted (fails open). A
-caller is cached for 60 s in Redis and 1 s in a process; `forget_tokens` ends both earlier. Only a token's SHA-256 is stored.
+caller is cached for 60 s in Redis and 1 s in a process; `forget_tokens` shortens this to 1 s. Only a token's SHA-256 is stored.
 """
 
 import time
@@ -75,8 +75,8 @@ _decoded: dict[bytes, Identity] = {}
 class Admission:
     """The caller of a request, if known, and the state of their rate limits.
 
-    `counts` are the counters of the server's limits, `families` those of the action's limits: both empty when limits are
-    off or Redis is down. `refusal` is the token source's error for a token that is no longer valid.
+    `counts` are the counters of the server's limits, and `families` the counters of the action's limits. Both are empty if
+    limits are off or Redis is down. `refusal` is the token source's error for a token that is no longer valid.
     """
 
     identity: Identity | None
@@ -87,7 +87,7 @@ class Admission:
     refusal: errors.Unauthorized | None = None
 
     def headers(self) -> dict[str, str]:
-        """`X-RateLimit-*` of the tightest counter; empty when nothing was counted."""
+        """Return the `X-RateLimit-*` headers for the counter with the fewest requests left; empty if nothing was counted."""
         counts = self.counts + self.families if self.families else self.counts
         count = tightest(counts)
         return headers(count) if count is not None else {}
@@ -99,7 +99,7 @@ def checksum_of(token: str) -> str:
 
 
 def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool = True) -> Admission:
-    """Identify the caller and count the request against those of `rules` that apply to the caller.
+    """Identify the caller and count the request against the `rules` that apply to the caller.
 
     `token` is the token as sent, or None; `address` is the rate key of the client. `acts`: whether the request changes
     something. If so, the cache of this process is not used, so that a revoked token cannot change anything. Raises database
@@ -114,7 +114,7 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
     if token and checksum:
         identity = None if acts else _cached_identity(checksum)
         if identity is None or counted:
-            # If there are limits, Redis is queried in any case, and its entry is newer than the one cached in this process.
+            # With rate limits, Redis is queried in any case, and the entry in Redis is newer than the entry in this process.
             since = time.monotonic()
             answer = _ask(entry_key, address, b"", b"", counted)
             found = _decode(answer[0]) if answer is not None and answer[0] else None
@@ -122,7 +122,7 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
                 identity = found
                 _remember(checksum, identity, since)
             elif answer is not None or identity is None:
-                # This process uses the entry for a second, counted from before the query, because a change that is committed
+                # The second for which this process uses the entry begins before the query, because a change that is committed
                 # after the query must take effect within a second.
                 since = time.monotonic()
                 try:
@@ -180,7 +180,7 @@ def _counter(rule: Rule, subject: str, address: str, window: int) -> str:
 
 
 def give_back(admission: Admission) -> None:
-    """Subtract a refused request from the counters of the action's own limits: nothing was done (behaviours section 4)."""
+    """Subtract a refused request from the counters of the action's limits, because it had no effect (behaviours section 4)."""
     identity = admission.identity
     for count_ in admission.families:
         if identity is None or identity.account_id is None:

@@ -22,12 +22,12 @@ class Endpoint:
     `access`: who may call it. `entity`: the name of the entity in a 2xx answer (contract, entities). With `many` the answer is
     a list, and `entity` is the name of its items. `entity` is None for an answer without a JSON body. `input`: the class that
     reads query and body; `also` names further parameters, which the action reads itself. Paging parameters and tokens are not
-    listed. `paging`: the pagination of a list, for `ApiViewSet.paginate`. `throttles`: rate limits in addition to those of the
-    server (`social.api.limits`). `max_body`: the maximum size of a body in bytes; `max_text`: a lower limit for a body that is
-    held in memory because it is not a multipart form. `cache_control`: the `Cache-Control` of a successful GET; by default
-    private for callers with a token, and public for 15 s for others (contract, behaviours section 1). `deprecated`: the unix
-    time in seconds since which the endpoint is deprecated; every answer, errors included, states it in the header `Deprecation`
-    (RFC 9745).
+    listed. `paging`: the pagination of a list, for `ApiViewSet.paginate`. `throttles`: rate limits in addition to the server's
+    (`social.api.limits`). `max_body`: the maximum size of a body in bytes; `max_text`: a lower limit for a body that is held in
+    memory because it is not a multipart form. `cache_control`: the `Cache-Control` of a successful GET; by default private for
+    callers with a token, and public for 15 s for others (contract, behaviours section 1). `deprecated`: the unix time in
+    seconds since which the endpoint is deprecated; every answer, errors included, states it in the header `Deprecation` (RFC
+    9745).
     """
 
     access: Access
@@ -55,8 +55,8 @@ class Endpoint:
     def is_repeated(self, name: str) -> bool:
         """Tell whether the links to other pages repeat a parameter of the query.
 
-        They repeat the parameters that the endpoint reads. A list parameter is repeated only if it was sent with brackets,
-        since a value sent without brackets is dropped.
+        The links repeat the parameters that the endpoint reads. A list parameter is repeated only if it was sent with brackets,
+        because a value sent without brackets is dropped.
         """
         lists = self.input.lists() if self.input is not None else ()
         return name.partition("[")[0] in self.parameters and name not in lists

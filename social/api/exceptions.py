@@ -48,7 +48,7 @@ _EQUIVALENTS: Final[tuple[tuple[tuple[type[Exception], ...], type[errors.KernelE
 )
 # Seconds of `Retry-After` while the disk is full: time for an operator to free some space.
 _FULL_DISK_SECONDS = 30
-# Fields of a RateLimited that are for headers; these headers are already set from the admission's counters.
+# Fields of a RateLimited that the body leaves out. The headers for them are set from the admission's counters.
 _HEADER_FIELDS = ("limit", "remaining", "reset")
 
 
@@ -82,7 +82,7 @@ def status_of(error: errors.KernelError) -> int:
 
 
 def unauthorized_headers(message: str) -> dict[str, str]:
-    """Return `WWW-Authenticate` of a 401 (RFC 6750 section 3). A message that is not ASCII is only in the body."""
+    """Return the `WWW-Authenticate` header of a 401 (RFC 6750 section 3), without the message if it is not ASCII."""
     if not message.isascii():
         return {"WWW-Authenticate": 'Bearer realm="Social", error="invalid_token"'}
     described = message.replace('"', "'")

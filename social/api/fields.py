@@ -67,7 +67,7 @@ def as_integer(value: Any, default: int = 0) -> int:
 
 
 def as_list(value: Any, *, scalar: bool = False, by_index: bool = False) -> list[Any]:
-    """Return a client's list, sent as a JSON array or as `a[]`; empty for any other value, also for `a[0]`.
+    """Return a client's list, sent as a JSON array or as `a[]`; empty for any other value, including `a[0]`.
 
     With `by_index`, `a[0]`, `a[1]`, ... are a list in the order of the indices; with `scalar`, a single value is a list of
     one (contract, parameters section 0).
@@ -173,8 +173,8 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
         if isinstance(data, bool):
             data = "true" if data else "false"
         elif isinstance(data, int | float):
-            # Whole numbers beyond 64 bits in JSON are read as floats. Written with an exponent, such a number would look like
-            # the id that is its first digit.
+            # Whole numbers beyond 64 bits in JSON are read as floats. Written with an exponent (`1e+20`), such a number would
+            # be taken for the id 1.
             data = f"{data:.0f}" if isinstance(data, float) and data.is_integer() else str(data)
         if not isinstance(data, str):
             raise SkipField
@@ -241,7 +241,7 @@ class IdField(_ClientField, serializers.Field[int, Any, str, Any]):
 
 
 class CursorField(IdField):
-    """An id used as a cursor: only its leading digits are read; without any it is 0, as in the parameters of lists."""
+    """An id used as a cursor: only its leading digits are read, and no digits mean 0, as in the parameters of lists."""
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, list | dict):
@@ -275,7 +275,7 @@ class IdListField(ListField, serializers.Field[tuple[int, ...], Any, list[str], 
     """Ids in the order sent, without repetitions.
 
     With `scalar`, a single id is a list of one. A value that cannot be an id is left out; with `all_known` it becomes the id 0,
-    which no row has, so that it is not found.
+    which no row has, so that it counts as unknown.
     """
 
     def __init__(self, *, all_known: bool = False, **options: Any) -> None:

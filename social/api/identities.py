@@ -51,8 +51,8 @@ def find_in_database(token: str) -> Identity | None:
 
 
 def encode(identity: Identity) -> bytes:
-    """Encode an identity: `token:user:account:`, with ids that may be empty, for the script in `social.api.admission`; then
-    JSON.
+    """Encode an identity: first `token:user:account:`, of which the script in `social.api.admission` reads the ids (`user` and
+    `account` may be empty), then JSON.
     """
     flags = (
         identity.confirmed * _CONFIRMED

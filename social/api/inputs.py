@@ -91,7 +91,7 @@ class Reading:
 
     required_keys: ClassVar[tuple[str, ...]] = ()
     details: ClassVar[bool] = False
-    """Flag: a 422 has `details` for each field (sign-up, credentials and the profile)."""
+    """Flag: whether a 422 has `details` for each field (sign-up, credentials and the profile)."""
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:

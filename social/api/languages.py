@@ -21,7 +21,7 @@ _INDEPENDENT_PATHS = ("/health", "/metrics", "/static/", "/system/")
 
 
 class _Thread(threading.local):
-    # Reading the language of this thread from Django each time would take as long as a small middleware.
+    # Asking Django for the language of this thread would take as long as a small middleware.
     language: str | None = None
 
 

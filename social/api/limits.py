@@ -17,10 +17,10 @@ Subject = Literal["user", "token", "account", "address", "visitor"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Limit of `limit` requests in each `period` (seconds) for each subject.
+    """Limit: at most `limit` requests in each `period` (seconds) for each subject.
 
-    `per`: "address" counts every request of a client address (IPv6: its /64), "visitor" only requests without a user. With
-    `family`, successful actions are counted: a refused request is subtracted again.
+    `per`: "address" counts all requests from a client address (or IPv6 /64), "visitor" only requests without a user. With
+    `family`, only successful actions count: a refused request is subtracted again.
     """
 
     name: str
@@ -85,9 +85,9 @@ FETCHED_FILES = Rule("fetched_files", 900, 600, "address")
 LOOK_UPS = Rule("look_ups", 10, 10, "account")
 # Forwarded activities: counted per sending server, and per local account to whose followers they are forwarded.
 FORWARDED = Rule("forwarded", 300, 3600, "account")
-# Reports that one server can send: as many as one local account can make.
+# Reports from one server, which may send as many as one local account may make.
 REPORTS_OF_HOST = Rule("reports_of_host", 400, 86400, "account")
-# Changes of one server's collections that make this server ask other servers whether the accounts in them consent.
+# Changes to one server's collections that make this server ask other servers whether the accounts in them consent.
 FEATURED = Rule("featured", 120, 3600, "account")
 # Threads that are fetched from other servers because one person opens them.
 THREADS = Rule("threads", 300, 3600, "account")
@@ -113,12 +113,12 @@ INVITATIONS = Rule("invitations", 30, 86400, "account")
 
 
 def family(name: str) -> tuple[Rule, ...]:
-    """Return the counter shared by related actions, by a key of `_FAMILIES`. Raises KeyError for any other name."""
+    """Return the limit that related actions share; `name` is a key of `_FAMILIES`. Raises KeyError for any other name."""
     return _FAMILIES[name]
 
 
 def limited(name: str) -> tuple[Rule, ...]:
-    """Return the limit of one action, by a key of `_LIMITS`. Raises KeyError for any other name."""
+    """Return the limit of one action; `name` is a key of `_LIMITS`. Raises KeyError for any other name."""
     return _LIMITS[name]
 
 

@@ -72,7 +72,7 @@ class RequestMiddleware:
         if settings.STRICT_TRANSPORT_SECURITY and forwarded != "http":
             response.headers["Strict-Transport-Security"] = settings.STRICT_TRANSPORT_SECURITY
         if request.method == "OPTIONS" and not getattr(response, "content", b"-"):
-            # Django always sets a Content-Type. The answer to a preflight has no body, and Mastodon sends no type.
+            # Django sets a Content-Type even for the answer to a preflight, which has no body; Mastodon sends none.
             response.headers.pop("Content-Type", None)
         if isinstance(response, HttpResponse):
             # Without this header the server sends the body in chunks; CommonMiddleware sets it for pages only.

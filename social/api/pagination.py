@@ -114,8 +114,8 @@ class ListPage(Generic[T]):
 
 
 def read_cursor(request: Request, limit: Limit, *, min_id: bool = True) -> Cursor:
-    """Return the cursor in a request; `min_id=False` ignores the parameter `min_id`. Empty values count as absent.
-    `since_id` selects the newest items above that id, `min_id`, which takes precedence, the oldest ones.
+    """Return the cursor in a request; `min_id=False` ignores the parameter `min_id`. Empty values count as absent. `since_id`
+    selects the newest items above that id. `min_id` selects the oldest items above it, and takes precedence.
     """
     values = parameters(request)
     lowest = _position(values, "min_id") if min_id else None
@@ -139,9 +139,9 @@ def paginate(
     """Return a page by cursor.
 
     `source` is an unordered queryset, which is ordered and cut here (one query), or a loader that returns the items at a
-    `Cursor`, newest first (feeds). `cursor` is the column with an item's position, such as the id of the row that joins it
-    to the list; items that are ints are their own positions. `ends` returns the lowest and the highest position of the
-    page, for its links; by default the positions of the last and the first item. `repeated`: as for `page_address`.
+    `Cursor`, newest first (feeds). `cursor` is the column with an item's position, such as the id of the row that joins it to
+    the list; items that are ints are their own positions. `ends` returns the lowest and the highest position of the page, for
+    its links; by default, these are the positions of the last and the first item. `repeated`: as for `page_address`.
     """
     limit, prev = paging.limit, paging.prev
     position = read_cursor(request, limit, min_id=paging.reads_min_id)

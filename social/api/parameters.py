@@ -59,8 +59,8 @@ def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return the nested structure that the names describe. A later value replaces an earlier one of the same name.
 
     `a[]` appends; `a[][b]` fills the last object of the list until it has a `b`; `a[0][b]` makes an object with index keys
-    (`inputs` reads it as a list). Raises BadRequest (400) for a name that is too deep, or is used as a list and as an
-    object.
+    (`inputs` reads it as a list). Raises BadRequest (400) for a name that is nested too deeply, or is used both as a list and
+    as an object.
     """
     nested: dict[str, Any] = {}
     for name, value in names_and_values:

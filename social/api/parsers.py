@@ -1,4 +1,4 @@
-"""Parsers of request bodies: JSON, forms and multipart, each with a size limit that holds while it is read.
+"""Parsers of request bodies: JSON, forms and multipart, each with a size limit that is enforced while the body is read.
 
 Source: contract, parameters section 0 and behaviours section 3; security row 34. Every parser returns one nested dict, in
 which files are values of the type `UploadedFile`.
@@ -122,8 +122,8 @@ class MultipartParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Return the nested parameters with their files, which may hold any bytes. Raises BadRequest (400), also for a text
-        in invalid UTF-8, and TooLarge (413) beyond the action's limit.
+        """Return the nested parameters with their files, which may hold any bytes. Raises BadRequest (400) for a malformed body
+        or a text in invalid UTF-8, and TooLarge (413) beyond the action's limit.
         """
         context = parser_context or {}
         request = context["request"]
@@ -147,13 +147,13 @@ class MultipartParser(BaseParser):
         boundary = getattr(parser, "_boundary", b"")
         if boundary and b"--" + boundary + b"--" not in capped.tail:
             raise errors.BadRequest
-        # Django closes these when the request is over.
+        # Set here so that Django closes the files when the request is over.
         request._request._files = parser.files
         return parameters.nest(parser.in_order)
 
 
 class _Capped:
-    # Raises TooLarge when more than its limit is read.
+    # A stream that raises TooLarge when more than its limit is read.
     def __init__(self, stream: IO[bytes], limit: int) -> None:
         self.stream = stream
         self.left = limit

@@ -1,6 +1,6 @@
 """Blocked networks, whose requests are refused, and the port that loads them (contract, behaviours section 4 "IP block").
 
-Each process loads them again after RELOAD_SECONDS. A check costs a comparison of times and, if networks are blocked, one
+Each process reloads the networks after RELOAD_SECONDS. A check costs a comparison of times and, if networks are blocked, one
 look-up in a cache.
 """
 

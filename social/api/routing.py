@@ -77,7 +77,7 @@ def endpoint(path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -
 
 
 def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPattern]:
-    """Return the endpoints among URL patterns, also those of included URL modules; the tests iterate over them."""
+    """Return the endpoints among URL patterns, including those of included URL modules; the tests iterate over them."""
     found: list[EndpointPattern] = []
     for pattern in patterns:
         if isinstance(pattern, EndpointPattern):

@@ -25,7 +25,7 @@ CHILDREN: dict[str, tuple[str, ...]] = {
     "admin:read": tuple(f"admin:read:{thing}" for thing in _STAFF_THINGS),
     "admin:write": tuple(f"admin:write:{thing}" for thing in _STAFF_THINGS),
 }
-"""Child scopes of each parent scope, which the parent grants. No other scope grants `admin:*` or `crypto`."""
+"""The child scopes that each parent scope grants. `read` and `write` grant neither `admin:*` nor `crypto`."""
 
 SCOPES: tuple[str, ...] = tuple(
     dict.fromkeys(scope for parent, children in CHILDREN.items() for scope in (parent, *children))

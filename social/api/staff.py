@@ -37,7 +37,7 @@ else:  # The theme's classes have no types.
     from unfold.views import ChangeList
 
     Base = ModelAdmin
-# Maximum number of chosen rows: in one request, a service is called for each of them, each time in a transaction of its own.
+# Maximum number of chosen rows, because one request calls a service for each row, in separate transactions.
 ROWS_LIMIT = 200
 NAMES_LIMIT = 20
 _CONFIRMED = "confirmed"
@@ -49,7 +49,7 @@ _FIELD_LOOKUPS = {"", "__exact", "__id__exact", "__isnull", "__icontains"} | {
 
 class PersonCards(Protocol):
     def __call__(self, account_ids: Collection[int]) -> Mapping[int, Any]:
-        """Return the cards of these accounts for `admin/person.html`, by id, in a fixed number of statements."""
+        """Return the cards of these accounts for `admin/person.html`, keyed by account id, in a fixed number of statements."""
         ...
 
 
@@ -89,7 +89,7 @@ def action(
 
 
 class _Changes(ChangeList):
-    """List that shows the number of rows found only after a search or with a filter."""
+    """List page that shows the number of rows only after a search or with a filter."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -222,7 +222,7 @@ class ReadOnlyAdmin(Base):
         return ()
 
     def people_of(self, rows: Sequence[Any]) -> list[Any]:
-        """Return the cards of the people whom these rows are about, each once."""
+        """Return the cards of the people whom these rows are about, without repetitions."""
         load = person_cards.find()
         numbers = [getattr(row, self.person_column) for row in rows] if self.person_column else []
         return [] if load is None else list(load([number for number in numbers if number is not None]).values())

@@ -1,5 +1,5 @@
-"""Declarations of staff actions on rows, each with its part of the admin (`accounts.admin.acting`), its sentence in
-the audit log, and its endpoint in the API for staff.
+"""Declarations of staff actions on rows. Each declares its buttons in the admin (`accounts.admin.acting`), its sentence in the
+audit log, and its endpoint in the API for staff.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Texts of an action: the question before it (without one, it is carried out immediately) and the message after it.
+    """Texts of an action: the question before it, without which the action is carried out immediately, and the message after
+    it.
 
-    `done` may hold `%(count)d` and be a lazy plural by `count`. `title` replaces the title of the action.
+    `done` may contain `%(count)d`, and may be an `ngettext_lazy` whose number is `count`. `title` replaces the title of the
+    action.
     """
 
     question: str | Promise
@@ -54,16 +56,16 @@ class Menu:
 class Act:
     """Action of staff on a row of a model.
 
-    `run`: calls the service with the member of staff, the row and, if there is a `form`, its cleaned data. The service
-    checks permission and rank again, and writes the audit row. `one`: the words of the button on a row's page; `many`:
-    those of the entry in the menu of a list, for the chosen rows. `permission`: what the role must grant (one of several,
-    combined as bits); None for the permission of the page. `ranked`: the button is only for staff who outrank the person
-    whom the row is about. `fits`: tells whether the action would change a row; if not, the button is left out. `form`: the
-    fields of the question, or a function from the member of staff to such a form. `icon`: a name of Material Symbols.
-    `menu`: the menu that has the button. `verb`: the name in the admin's own log, by default `name`. `audit`: the sentence
-    in the audit log, with `%(by)s` and `%(target)s`; without it, the sentence for targets of any kind
-    (`moderation.admin.audit_sentences`). `recorded`: the action that the service records, by default `verb`. `api`: the
-    name of an endpoint in the API for staff, for an action without a form; `api_summary`: its description in the OpenAPI
+    `run`: calls the service with the member of staff, the row and, if there is a `form`, its cleaned data. The service checks
+    permission and rank again, and writes the audit row. `one`: the words of the button on a row's page. `many`: the words of
+    the entry in a list's menu, which acts on the chosen rows. `permission`: what the role must grant. If several permissions
+    are combined as bits, one of them is enough; None means the permission of the page. `ranked`: the button is only for staff
+    who outrank the person whom the row is about. `fits`: tells whether the action would change a row; if not, the button is
+    left out. `form`: the form with the fields of the question, or a function that returns the form for a member of staff.
+    `icon`: a name of Material Symbols. `menu`: the menu that has the button. `verb`: the name in the admin's own log, by
+    default `name`. `audit`: the sentence in the audit log, with `%(by)s` and `%(target)s`; without it, the sentence for targets
+    of any kind (`moderation.admin.audit_sentences`). `recorded`: the action that the service records, by default `verb`. `api`:
+    the name of an endpoint in the API for staff, for an action without a form; `api_summary`: its description in the OpenAPI
     document.
     """
 

@@ -1,4 +1,4 @@
-"""Columns of the admin's tables with labels of their own, filters by condition, and one format for dates and times."""
+"""Columns of the admin's tables with custom labels, filters by condition, and one format for dates and times."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def link(url: str, text: str) -> SafeString:
 
 @contextmanager
 def read_by(request: HttpRequest) -> Iterator[None]:
-    """Set the request for the block, which renders a page: `may_open` and `row_link` check the permissions of its user."""
+    """Set the request for which the block renders a page: `may_open` and `row_link` check the permissions of its user."""
     token = _request.set(request)
     try:
         yield
@@ -178,7 +178,7 @@ def _meets(condition: Q, row: Any) -> bool:
 
 
 class States:
-    """The states of a table's rows, by their names in URLs. Each has words, a kind of label (`mark`) and a condition.
+    """The states of a table's rows, keyed by names in URLs. Each state has words, a kind of label (`mark`) and a condition.
 
     A condition names columns of the row or annotations, compared by equality, `gt` or `isnull`; all of them must hold. A
     row is in the first state whose condition it meets.
@@ -213,5 +213,5 @@ class CappedPaginator(Paginator):
     @cached_property
     def count(self) -> int:
         rows: Any = self.object_list
-        # Annotations would be computed for all counted rows.
+        # `values` leaves out annotations, which would otherwise be computed for all counted rows.
         return int(rows.order_by().values("pk")[:COUNT_LIMIT].count())

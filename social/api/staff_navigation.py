@@ -137,7 +137,7 @@ def pages(request: HttpRequest) -> list[tuple[str | _StrPromise, list[tuple[Side
 
 
 def waiting(request: HttpRequest) -> dict[str, int]:
-    """Count the rows that wait for staff, up to WAITING_LIMIT, for each model ("app.model") that the user may see. Needs
+    """Count the rows that are waiting for staff, up to WAITING_LIMIT, for each model ("app.model") that the user may see. Needs
     one statement, executed once per request.
     """
     known: dict[str, int] | None = getattr(request, "staff_waiting", None)

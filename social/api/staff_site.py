@@ -31,7 +31,7 @@ else:  # The theme's class has no types.
     Site = UnfoldAdminSite
 APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 PAGE_DIGITS = 4
-#: The session's key for the admin page that a user wanted to open before they have added a second factor.
+#: Session key of the admin page that a user wanted to open before they had added a second factor.
 WANTED_PAGE = "staff_wanted_page"
 
 
@@ -46,8 +46,8 @@ class StaffSite(Site):
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Return a view for staff, whose headers forbid content from other origins.
 
-        The theme's scripts evaluate attributes of its pages (Alpine), and its pages contain inline styles: hence `unsafe-eval`
-        and `unsafe-inline` for styles, on these pages only (`adr/0030`). The pages contain no inline scripts.
+        On these pages only (`adr/0030`), `unsafe-eval` is allowed because the theme's scripts (Alpine) evaluate attributes, and
+        `unsafe-inline` for styles because the pages contain inline styles. They contain no inline scripts.
         """
         guarded = super().admin_view(view, cacheable)
 
@@ -100,8 +100,9 @@ class StaffSite(Site):
         return not settings.STAFF_SECOND_FACTOR or is_mfa_enabled(user)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Redirect to the site's sign-in, from which the user returns to the wanted page, or staff without a second factor
-        to the page where they add one. Raises PermissionDenied for all other users.
+        """Redirect staff to the wanted page or, if they have no second factor, to the page where they add one. Anonymous
+        visitors are redirected to the site's sign-in, which leads back to the wanted page. Raises PermissionDenied for all
+        other users.
         """
         user: Any = request.user
         wanted = self._wanted_page(request)

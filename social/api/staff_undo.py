@@ -12,14 +12,14 @@ _KEY: Final = "staff_undo"
 
 
 def see_other(url: str) -> HttpResponseRedirect:
-    """Return a redirect with 303: the form was handled, and the next page is read."""
+    """Return a redirect with status 303, which the browser follows with GET."""
     answer = HttpResponseRedirect(url)
     answer.status_code = 303
     return answer
 
 
 def remember(request: HttpRequest, decisions: Sequence[Any]) -> None:
-    """Remember decisions that were taken together, in place of earlier ones; those that cannot be undone are left out."""
+    """Store decisions that were taken together, in place of earlier decisions. Decisions that cannot be undone are left out."""
     found = [decision for decision in decisions if decision.can_be_undone]
     if found:
         request.session[_KEY] = {

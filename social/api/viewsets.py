@@ -123,7 +123,7 @@ class ApiViewSet(ViewSet):
             vars(self).clear()
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        """Return the ApiRequest that actions get. Without an action its body is not read, not even for a token."""
+        """Return the ApiRequest that actions get. If the method has no action, the body is not read, not even for a token."""
         self.action = self.action_map.get((request.method or "").lower(), "")
         declared = self.endpoints.get(self.action)
         context: dict[str, Any] = {"view": self, "max_body": 0}
@@ -159,7 +159,7 @@ class ApiViewSet(ViewSet):
         super().check_permissions(request)
 
     def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> NoReturn:
-        """Raise Forbidden, also for an anonymous caller: the declared access decides who needs a token."""
+        """Raise Forbidden, even for an anonymous caller: the declared access has already decided who needs a token."""
         raise errors.Forbidden(message)
 
     def check_throttles(self, request: Request) -> None:
@@ -170,7 +170,7 @@ class ApiViewSet(ViewSet):
         super().check_throttles(request)
 
     def require_permission(self, permission: IntFlag) -> None:
-        """Raise Forbidden for a caller whose role does not grant the permission. Only the viewsets for staff implement it."""
+        """Raise Forbidden if the caller's role does not grant the permission. Only viewsets for staff override this method."""
         raise ImproperlyConfigured(f"{type(self).__name__}.{self.action} is for staff and does not know roles")
 
     def finalize_response(  # type: ignore[override]  # DRF declares its own Response

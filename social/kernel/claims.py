@@ -1,8 +1,9 @@
 """Lets any number of processes claim rows of a table of waiting work.
 
 A claim is a lease: a committed UPDATE that writes a token and an expiry time into rows before any work on them begins. If a
-process ends, others can claim its rows once the lease has expired. If it only resumes late, it changes nothing, because the
-rows have a new token by then. The outbox and the runner of work for other servers choose the rows with their own statements.
+process ends, others can claim its rows once the lease has expired. If a stalled process resumes after that, it changes none of
+the rows that others have claimed, because their token is new. The outbox and the runner of work for other servers choose the
+rows with their own statements.
 """
 
 import secrets

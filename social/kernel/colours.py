@@ -19,7 +19,7 @@ Rgb = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours of a theme, as `#rrggbb`: links and buttons, the same when hovered, text on buttons, background of notices."""
+    """Colours of a theme (`#rrggbb`): links and buttons, hovered links and buttons, text on buttons, background of notices."""
 
     accent: str
     accent_over: str
@@ -34,7 +34,7 @@ class Palette:
 
 
 def parse_colour(text: str) -> str | None:
-    """Return a colour, also one written as `#rgb` or without `#`, as `#rrggbb` in lower case; None for any other text."""
+    """Return a colour, which may be written as `#rgb` or without `#`, as `#rrggbb` in lower case; None for any other text."""
     digits = text.strip().lower().removeprefix("#")
     if len(digits) == 3:
         digits = "".join(digit * 2 for digit in digits)

@@ -12,7 +12,8 @@ _SINGLE_CHANGES: Final = 4
 
 
 class Counters(Generic[Name]):
-    """The counters of a side table, by the column that names their owner; an owner without counts has no row.
+    """The counters in a side table with one row per owner; an owner without counts has no row. `owner` is the column with the
+    owner's id.
 
     A transaction changes counters last, and changes several tables in the order of their names: all rows are locked in the
     order (table, id), so that two transactions never deadlock. `said` maps a counter to the column with the value that
@@ -45,7 +46,7 @@ class Counters(Generic[Name]):
         )
 
     def bump(self, changes: Mapping[tuple[int, Name], int]) -> None:
-        """Add to counters, keyed by (owner's id, counter), in a limited number of statements."""
+        """Add `changes`, keyed by (owner's id, counter), to the counters, in a limited number of statements."""
         with connection.cursor() as cursor:
             if len(changes) <= _SINGLE_CHANGES:
                 for (owner_id, name), by in sorted(changes.items()):

@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Request for at most `limit` rows below `before` and above `after` (both exclusive): those with the highest numbers,
-    or with `ascending` the lowest. A page shows them from the highest to the lowest in both cases.
+    """Request for at most `limit` rows whose number is below `before` and above `after`: the rows with the highest numbers or,
+    with `ascending`, the rows with the lowest. In both cases a page shows the highest number first.
     """
 
     limit: int
@@ -29,12 +29,12 @@ class Cursor:
 
     @property
     def parameters(self) -> dict[str, int | None]:
-        """The parameters of the SQL of `between`, and of its LIMIT."""
+        """The parameters of the SQL that `between` and `ordered` return."""
         return {"before": self.before, "after": self.after, "limit": self.limit}
 
     def between(self, column: str) -> str:
-        """Return the bounds as SQL, to be appended to a condition. The SQL has no condition for an absent bound: PostgreSQL
-        keeps one plan for a statement, and a plan that suits absent and present bounds alike is slow for both.
+        """Return the bounds as SQL, to be appended to a condition. The SQL has no condition for an absent bound, because
+        PostgreSQL keeps one plan per statement, and a plan for both absent and present bounds would be slow for both.
         """
         before = "" if self.before is None else f" AND {column} < %(before)s"
         return before if self.after is None else f"{before} AND {column} > %(after)s"
@@ -44,11 +44,11 @@ class Cursor:
         return f"{self.between(column)} ORDER BY {column} {self.direction} LIMIT %(limit)s"
 
     def newest_first(self, rows: list[T]) -> list[T]:
-        """Return rows that were read in the cursor's direction in the order of display: the highest number first."""
+        """Return rows that were read in the cursor's direction, reordered so that the highest number comes first."""
         return rows[::-1] if self.ascending else rows
 
     def cut(self, queryset: QuerySet[Any, T], column: str = "id") -> list[T]:
-        """Return the page of an unordered queryset, in the order of display. Runs one query."""
+        """Return the page of an unordered queryset, with the highest number first. Runs one query."""
         bounds: dict[str, int] = {}
         if self.before is not None:
             bounds[f"{column}__lt"] = self.before

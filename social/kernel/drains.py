@@ -1,4 +1,4 @@
-"""Draining of one outbox queue: rows are claimed, run in order and deleted, by any number of processes at once.
+"""Draining of one outbox queue: rows are claimed, run in order and deleted, by any number of processes at the same time.
 
 Only the oldest unfinished row of a key can be claimed, together with the rows directly behind it (`social.kernel.claims`).
 Two processes never hold rows of one key, and a row that backs off or is dead blocks only its own key.
@@ -50,8 +50,8 @@ class LeaseLost(Exception):
 
 
 def back_off(attempts: int) -> float:
-    """Return the seconds until the retry after `attempts` failures: 2, 4, 8 ... up to an hour, a quarter more or less at
-    random.
+    """Return the seconds until the retry after `attempts` failures: 2, 4, 8 ... up to an hour, randomly varied by up to a
+    quarter.
     """
     return float(min(2.0**attempts, MAX_BACK_OFF) * random.uniform(0.75, 1.25))  # noqa: S311  (spreads load, guards nothing)
 
@@ -65,7 +65,7 @@ def describe_error(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Claimed row. `abandoned`: its last holder never finished it, maybe because this row kills its process."""
+    """Claimed row. `abandoned`: the process that last claimed it never finished it, maybe because the row kills its process."""
 
     id: int
     key: str
@@ -98,7 +98,7 @@ class Batch:
 
     @classmethod
     def claim(cls, queue: str, limit: int, lease: float) -> "Batch":
-        """Claim up to `limit` due rows for `lease` seconds, committed. Raises RuntimeError inside a transaction."""
+        """Claim up to `limit` due rows for `lease` seconds, and commit the claim. Raises RuntimeError inside a transaction."""
         token = new_token()
         expires = time.monotonic() + lease
         values = {"queue": queue, "limit": limit, "lease": str(lease)}
@@ -117,7 +117,7 @@ class Batch:
             logger.warning("Outbox queue %s: a claim ran out before its rows were done", self.queue)
             self._release(list(self.rows))
         except BaseException:
-            # The process is stopping or the database is gone; in the second case the expiry of the lease releases the rows.
+            # The process is stopping, or the database is gone. If it is gone, the rows are released when the lease expires.
             with contextlib.suppress(Exception):
                 self._release(list(self.rows))
             raise
@@ -135,8 +135,8 @@ class Batch:
     def _groups(self) -> Iterator[list[Row]]:
         """Yield the rows in groups of one subscription each, the rows of every key in order.
 
-        Abandoned rows come last, each in a group of its own, those with the fewest attempts first: a row that keeps killing
-        its process comes after all others.
+        Abandoned rows come last, each in a separate group, with the fewest attempts first, so that a row that keeps killing its
+        process comes after all others.
         """
         waiting: dict[str | int, deque[Row]] = {}
         for row in self.rows.values():

@@ -1,11 +1,11 @@
 """Publishes events to the apps above: they are written in the transaction of the change that they report, and handled by
 every app that has subscribed.
 
-Rows of one queue and key run in the order of their ids, which are given at `publish`, not at commit. **Publish while
-holding the row lock of the object that the key names** (the UPDATE that changed it, or `select_for_update`): the later of
-two publishers then waits for the earlier one, and their events run in the order of their changes. Without the lock, a
-transaction that commits later may have a smaller id, and its event may run after that of its successor. A reaction that reads
-the current state has the right result even then.
+Rows of one queue and key run in the order of their ids, which are given at `publish`, not at commit. **Publish while holding
+the row lock of the object that the key names** (the UPDATE that changed it, or `select_for_update`): the later of two
+publishers then waits for the earlier one, and their events run in the order of their changes. Without the lock, the event with
+the smaller id may be committed later, and run after the event with the larger id. A reaction that reads the current state has
+the right result even then.
 """
 
 from collections.abc import Iterable, Mapping
@@ -50,12 +50,13 @@ class _Wake:
 
 
 def publish(*events: Event, due_at: datetime | None = None) -> None:
-    """Write the events to the outbox, inside the caller's transaction: their reactions run if and only if it commits.
+    """Write the events to the outbox, inside the caller's transaction: their reactions run if and only if the transaction
+    commits.
 
-    It writes one row per event and interested subscriber, with one INSERT for up to 1000 rows, and wakes all queues together
-    after the commit. With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after. Such rows are not
-    ordered with others of their key: a poll that ends in a week must not block a week of events. Raises RuntimeError outside a
-    transaction.
+    One row is written per event and interested subscriber, with one INSERT for up to 1000 rows, and all queues are woken
+    together after the commit. With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after. Such
+    rows are not ordered with other rows of their key: a poll that ends in a week must not block a week of events. Raises
+    RuntimeError outside a transaction.
     """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:

@@ -1,8 +1,8 @@
 """Cache of the parts of entities that are the same for every viewer, in Redis, for ten minutes by default.
 
 The key of a fragment names kind, id and version (`status:12:3`): a change of the object raises its version, and the old
-fragment is no longer read. A fragment is any JSON value. Fragments may vanish at any time; nothing here raises without
-Redis.
+fragment is no longer read. A fragment is any JSON value. Fragments may vanish at any time; without Redis, no function here
+raises an error.
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,7 +36,7 @@ def _prefix() -> str:
 
 
 def load(keys: Iterable[str]) -> dict[str, Any]:
-    """Load the cached fragments by key, in one round trip; missing ones are left out."""
+    """Load the cached fragments by key, in one round trip; missing fragments are left out."""
     wanted = list(dict.fromkeys(keys))
     if not wanted:
         return {}

@@ -26,7 +26,7 @@ class Identity:
 
     `icons` and `favicons` map sizes in pixels to paths of stored files, `picture` is such a path, `colour` is `#rrggbb`.
     `registrations` says who may sign up ("open", "approval", "closed"), `language` is the language of people who have not
-    chosen one. With `limited_federation` this server federates with allowed servers only; None before the first reading.
+    chosen one. With `limited_federation` this server federates with allowed servers only; None until the identity is read.
     """
 
     title: str = ""
@@ -50,12 +50,12 @@ class Identity:
 
     @cached_property
     def stylesheet(self) -> str:
-        """The server's colours and its owner's style, usually empty; pages load it after the common style sheet."""
+        """The server's colours and its owner's rules, usually empty. Pages load it after the common style sheet."""
         return _rules(self.palette) + self.custom_css
 
     @cached_property
     def version(self) -> str:
-        """Digest of the style sheet, which changes with it; empty without one."""
+        """Digest of the style sheet; empty if the style sheet is empty."""
         return hashlib.sha256(self.stylesheet.encode()).hexdigest()[:12] if self.stylesheet else ""
 
 
@@ -64,7 +64,7 @@ _kept: tuple[float, Identity] = (float("-inf"), Identity())
 
 
 def current_identity() -> Identity:
-    """Return the identity, at most RELOAD_SECONDS old; an older one while the database does not answer."""
+    """Return the identity, read at most RELOAD_SECONDS ago, or earlier if the database does not answer."""
     global _kept
     read_at, identity = _kept
     load = source.find()

@@ -21,7 +21,7 @@ _DIGITS = re.compile(r"[0-9]{1,20}")
 class SnowflakeField(models.BigAutoField):
     """A primary key that PostgreSQL fills with `timestamp_id('<table>')`.
 
-    The DEFAULT is part of the column type and the identity suffix is left out: with both, PostgreSQL refuses the table.
+    The column type includes the DEFAULT and omits Django's identity suffix, because PostgreSQL refuses a column with both.
     """
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:
@@ -36,8 +36,8 @@ class SnowflakeField(models.BigAutoField):
     cast_db_type = rel_db_type
 
     def get_placeholder(self, value: Any, compiler: Any, connection: BaseDatabaseWrapper) -> str:
-        # Overridden so that Django inserts several rows with given ids as VALUES: it would otherwise send an array cast to
-        # the column type, and the DEFAULT in that is a syntax error.
+        # Overridden so that Django inserts several rows with given ids as VALUES. Otherwise it would cast an array to the
+        # column type, in which DEFAULT is a syntax error.
         return "%s"
 
 

@@ -68,8 +68,8 @@ def is_own(uri: str) -> bool:
 
 
 def media_source() -> str:
-    """Return the servers of media files as further sources of a Content-Security-Policy; empty if this server serves them.
-    MEDIA_URL may redirect to the bucket, which is included: browsers check both addresses.
+    """Return the servers of media files as further sources of a Content-Security-Policy; empty if this server serves the files.
+    The bucket is included because MEDIA_URL may redirect to it, and browsers check both addresses.
     """
     found = (urlsplit(address) for address in (settings.MEDIA_URL, settings.BUCKET_URL))
     return "".join(dict.fromkeys(f" {parts.scheme}://{parts.netloc}" for parts in found if parts.netloc))

@@ -1,5 +1,5 @@
-"""Locks by name (PostgreSQL's advisory locks) and of rows, both until a transaction ends, and leases that their holder
-renews before they expire.
+"""Locks on names (PostgreSQL's advisory locks) and on rows, which last until the transaction ends, and leases, which their
+holder renews before they expire.
 
 Foreign keys are checked when a transaction commits. So a service that deletes a row to which others refer locks the row
 first (`lock_row`, `delete_rows`), and a service that writes a row referring to it calls `keep_row` first. One of the
@@ -132,6 +132,6 @@ def acquire(name: str, holder: str, seconds: float) -> bool:
 
 
 def release(name: str, holder: str) -> None:
-    """End the lease before its time, if `holder` still has it."""
+    """End the lease early, if `holder` still has it."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM social_lease WHERE name = %s AND holder = %s", [name, holder])

@@ -99,7 +99,7 @@ def _add_request_id(logger: object, method: str, event: MutableMapping[str, Any]
 
 
 def _redact_event(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    # structlog's own members hold the record object and are taken out by the formatter.
+    # The two members that structlog adds are not redacted, because the formatter removes them.
     return {
         key: value if key in ("_record", "_from_structlog") else REDACTED if _is_secret(key) else redact_value(value)
         for key, value in event.items()
@@ -107,7 +107,7 @@ def _redact_event(logger: object, method: str, event: MutableMapping[str, Any]) 
 
 
 def _is_unlogged(record: logging.LogRecord) -> bool:
-    # Unhandled errors of an API action, and a database that does not answer (503), have been logged with their details.
+    # Unhandled errors of an API action, and a database that does not answer (503), were already logged with their details.
     return bool(record.exc_info) and getattr(record, "status_code", 500) != 503
 
 
@@ -131,10 +131,10 @@ def _is_outage(error: object) -> bool:
 
 
 class Outages(logging.Filter):
-    """Filter for times in which the database or Redis cannot be reached.
+    """Filter for outages of the database or Redis.
 
-    It lets one line pass every OUTAGE_SECONDS, without a traceback, but with the number of lines left out before. An outage
-    affects every request and task, whose lines would hide all others.
+    An outage affects every request and task, whose lines would hide all others. One line is let through every OUTAGE_SECONDS,
+    without a traceback; it states how many lines were left out before it.
     """
 
     def __init__(self) -> None:
@@ -167,7 +167,7 @@ class Outages(logging.Filter):
 def configure(config: Mapping[str, Any]) -> None:
     """Set up the standard library's logging and structlog, for `settings.LOGGING_CONFIG`.
 
-    `config` has `format` ("json": one object a line, "console": for people) and `level` ("DEBUG" to "ERROR"). Lines go to
+    `config` has `format` ("json": one object per line, "console": for people) and `level` ("DEBUG" to "ERROR"). Lines go to
     standard error, so that the output of a command stays clean.
     """
     import orjson
@@ -209,9 +209,9 @@ def configure(config: Mapping[str, Any]) -> None:
     # This logger warns of every 404, which any stranger can cause; refusals are in the metrics.
     logging.getLogger("django.request").setLevel(logging.ERROR)
     logging.getLogger("django.request").addFilter(_is_unlogged)
-    # A stranger could make up names of hosts, each of which would be a line with a traceback.
+    # Strangers can send made-up host names, and each would be logged with a traceback.
     logging.getLogger("django.security.DisallowedHost").setLevel(logging.CRITICAL)
-    # At the level DEBUG, this logger writes authorization codes within its own structures.
+    # At the level DEBUG, this logger writes authorization codes in a form that `redact` does not recognise.
     logging.getLogger("oauthlib").setLevel(logging.INFO)
     if level == "INFO":
         for name in _VERBOSE_LOGGERS:

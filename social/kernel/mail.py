@@ -67,7 +67,7 @@ def _paragraphs(text: str, link: object) -> Iterator[Paragraph]:
 
 
 def _sender(name: str) -> str:
-    """Return the sender's address, with `name` unless the operator has configured another one."""
+    """Return the sender's address, with `name` unless the operator has configured another name."""
     chosen, address = parseaddr(settings.DEFAULT_FROM_EMAIL)
     return formataddr((chosen or " ".join(_CONTROL.sub(" ", name).split()), address))
 
@@ -180,8 +180,8 @@ def send(
 
 
 def hand_over(mail: EmailMultiAlternatives, kind: str) -> bool:
-    """Send a mail; return False when the mail server refuses the recipient for good, which is logged with the mail's
-    `kind`. Raises Refused when it refuses the recipient for now, and Unavailable when it does not answer or takes no mail.
+    """Send a mail; return False when the mail server refuses the recipient for good, which is logged with the mail's `kind`.
+    Raises Refused if the server refuses the recipient for now, Unavailable if the server does not answer or accepts no mail.
     """
     try:
         mail.send()

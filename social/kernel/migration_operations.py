@@ -9,7 +9,7 @@ from django.db.migrations.operations import AddIndex, CreateModel, RemoveIndex
 from django.db.migrations.operations.base import Operation, OperationCategory
 from django.db.migrations.state import ProjectState
 
-# Validation does not block writers.
+# Returns statements that validate foreign keys that were added NOT VALID. Validation does not block writers.
 _UNVALIDATED = """
 SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', conrelid::regclass, conname) FROM pg_constraint
  WHERE contype = 'f' AND NOT convalidated AND connamespace = current_schema()::regnamespace
@@ -67,8 +67,8 @@ def while_writing(operations: Sequence[Operation], *, model: str) -> list[Operat
     """Return the operations of a migration for a running server: the indexes of a large `model` are built without blocking
     writers, after everything else has been done in one transaction.
 
-    For a migration that is not atomic and replaces a released one: servers that have applied the replaced migration do
-    nothing. After an interruption it continues where it stopped.
+    Use these in a non-atomic migration that replaces a released one; servers that have applied the replaced migration do
+    nothing. After an interruption, the migration continues where it stopped.
     """
     indexes = [one for one in operations if isinstance(one, AddIndex | RemoveIndex) and one.model_name == model]
     others = [one for one in operations if one not in indexes]
@@ -78,8 +78,7 @@ def while_writing(operations: Sequence[Operation], *, model: str) -> list[Operat
 
 
 class InOneTransaction(_Group):
-    """Operations in a transaction of their own, in a migration that is not atomic; they are run only once, however often
-    the migration is started.
+    """Operations that a non-atomic migration runs in one transaction, and only once, however often the migration is started.
 
     The table of the first `CreateModel` shows whether they were run. The classes of all models are built beforehand, so that
     no lock is held while they are built.
@@ -96,7 +95,8 @@ class InOneTransaction(_Group):
         if table not in connection.introspection.table_names():
             states = self._states(app_label, from_state)
             with connection.schema_editor(atomic=True) as editor:
-                # Foreign keys lock the tables they refer to: they are added last, and existing rows are validated afterwards.
+                # Foreign keys lock the tables they refer to, so they are added last, and existing rows are validated
+                # afterwards.
                 editor.sql_create_column_inline_fk = None
                 editor.sql_create_fk = f"{editor.sql_create_fk} NOT VALID"
                 for operation, before, after in zip(self.operations, states, states[1:], strict=False):
@@ -129,7 +129,7 @@ class InOneTransaction(_Group):
 
 
 class AddIndexBesideWriters(AddIndexConcurrently):
-    """`AddIndexConcurrently` that may have been interrupted: an invalid index is built again, a valid one stays."""
+    """`AddIndexConcurrently` that may run again after an interruption: it rebuilds an invalid index and keeps a valid one."""
 
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
@@ -139,7 +139,7 @@ class AddIndexBesideWriters(AddIndexConcurrently):
 
 
 class CreateIndexBesideWriters(Operation):
-    """Creation of an index that is already in the state, for servers that lack it; `definition` is the SQL after its name."""
+    """Creation of an index that Django's state already has, on servers that lack it; `definition` is the SQL after its name."""
 
     reversible = True
     category = OperationCategory.ADDITION

@@ -68,7 +68,9 @@ class OutboxRow(LeasedRow):
 
 @dataclass(frozen=True)
 class QueueFigures:
-    """Figures of a queue. `oldest` and `p99` are ages in seconds past the due time, of rows that are due and not dead."""
+    """Figures of a queue. `oldest` and `p99`: maximum and 99th percentile of the seconds since rows became due, without dead
+    rows.
+    """
 
     queue: str
     depth: int

@@ -1,6 +1,6 @@
 """Queries of the ORM whose shape never changes, with Slots for their values.
 
-They are compiled once (`social.kernel.fast.compiled`), or built and compiled each time. `prefetch_related` is refused.
+A query is compiled once (`social.kernel.fast.compiled`) or, with `PLAIN`, each time. `prefetch_related` is refused.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _values: Final[ContextVar[Mapping[str, Any] | None]] = ContextVar("values", defa
 
 
 class Slot(Expression):
-    """Value that is only known when the plan is run. `field` gives its type: that of the column with which it is compared."""
+    """Value that is only known when the plan is run. `field` gives its type: the type of the column it is compared with."""
 
     def __init__(self, name: str, field: Field[Any, Any]) -> None:
         super().__init__(output_field=field)
@@ -45,7 +45,7 @@ IDS: Final = Slot("ids", ArrayField(BigIntegerField()))  # A list of ids, for `o
 class OneOf(Lookup):
     """`column = ANY(array)`: like `__in`, but with the same SQL for any number of values, in a Slot or a collection.
 
-    A statement takes 65,535 parameters, and an array is only one.
+    A statement takes at most 65,535 parameters, and an array is one parameter.
     """
 
     lookup_name = "one_of"
@@ -69,10 +69,10 @@ class OneOf(Lookup):
 
 @Field.register_lookup
 class NoneOf(OneOf):
-    """The negation of OneOf, which is also true for NULL; for lists that exclude few rows.
+    """The negation of OneOf, except that it is true for NULL; for lists that exclude few rows.
 
-    For `column <> ALL(array)` the planner assumes that each value excludes a share of the rows: with many values it expects
-    few rows, reads them all and sorts them. For this form it assumes that few rows are excluded.
+    For `column <> ALL(array)` the planner assumes that each value excludes a share of the rows: with many values it expects few
+    rows to remain, reads all of them and sorts them. For the CASE below, it assumes that few rows are excluded.
     """
 
     lookup_name = "none_of"

@@ -33,7 +33,7 @@ class Reason(Enum):
 
     @property
     def key(self) -> str:
-        """The name under which the reason is counted: its app, a dot, and its own name in lower case."""
+        """The name under which the reason is counted: the name of its app, a dot, and the reason's name in lower case."""
         return f"{type(self).__module__.partition('.')[0]}.{self.name.lower()}"
 
 

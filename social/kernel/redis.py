@@ -1,6 +1,6 @@
 """Redis clients for each role, with their time-outs and circuits.
 
-Four roles, so that an installation can split the load over servers: `cache` (may be emptied at any time), `broker`
+There are four roles, so that an installation can split the load over servers: `cache` (may be emptied at any time), `broker`
 (Celery), `streams` (PUBLISH only) and `feeds` (rebuilt from SQL when missing). Nothing is stored only in Redis.
 """
 

@@ -25,7 +25,7 @@ KEPT_DAYS: Final = 30
 NOTED_SECONDS: Final = 5.0
 """Seconds for which a web process collects counts, so that a flood does not write a row for each request."""
 NOTED_LIMIT: Final = 500
-"""Limit of the pairs of sender and reason that are collected; further ones are counted for the sender ""."""
+"""Maximum number of collected pairs of sender and reason; refusals of further pairs are counted for the sender ""."""
 LOGGED_EACH: Final = 100
 """Number of refusals of one sender, reason and day after which a further line is logged; the first refusal is always logged."""
 

@@ -168,13 +168,13 @@ class Hub:
             reply = await connection.read_response(timeout=_READ_TIMEOUT)
             if reply is None:
                 raise TimeoutError(f"no answer to a ping in {_READ_TIMEOUT:.0f} s")
-            # A ping before the first subscription is answered by a plain status.
+            # Skips the answer to a ping before the first subscription, which is a plain status.
             if not isinstance(reply, list):
                 continue
             if reply[0] == b"message":
                 self._deliver(reply[1].decode()[prefix:], reply[2])
-                # This lets the event loop send each of several messages that arrived together before the next one is delivered.
-                # Delivered without a pause, they would fill the send buffers even of clients that read quickly.
+                # This lets the event loop send the message before the next one is delivered. Without the pause, messages that
+                # arrive together would fill the send buffers even of clients that read quickly.
                 await asyncio.sleep(0)
             elif reply[0] == b"subscribe":
                 self._confirm(reply[1].decode()[prefix:])

@@ -18,8 +18,8 @@ _SCALARS: Final = (int, str, bool, type(None))
 class Event:
     """A fact in the past tense: every subclass is a frozen dataclass of ids and flags, never of contents.
 
-    Fields are int, str, bool, None or tuples of int and str. `key` is a format string over them; events with one key are
-    handled in order, so it names the object that changes (`status:{status_id}`). With an empty key there is no order.
+    Fields are int, str, bool, None or tuples of int and str. `key` is a format string over the fields; events with the same key
+    are handled in order, so the key names the object that changes (`status:{status_id}`). With an empty key there is no order.
     """
 
     key: ClassVar[str]

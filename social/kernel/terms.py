@@ -18,7 +18,7 @@ TURNS_LIMIT: Final = 10
 
 
 def _over_days(attempts: int) -> float:
-    """Return `attempts`^4 + 15 seconds and up to half of that in addition, at random, so that retries are spread."""
+    """Return `attempts`^4 + 15 seconds plus a random addition of up to half of that, which spreads the retries."""
     return (attempts**4 + 15) * random.uniform(1.0, 1.5)  # noqa: S311  (spreads load, guards nothing)
 
 

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 UNKNOWN: Final = "und"  # code for an unknown language (ISO 639-2)
 
 TRANSLATION_SECONDS: Final = 15.0
-"""Time-out of the service, in seconds. A web request has less (`social.kernel.http.limits`)."""
+"""Time-out of the service, in seconds. A web request has less time (`social.kernel.http.limits`)."""
 
 _ANSWER_BYTES: Final = 512 * 1024
 _LANGUAGES_SECONDS: Final = 86_400
@@ -178,7 +178,7 @@ class _DeepL(_Service):
             _codes([_code(each["language"]) for each in self._ask("GET", f"/v2/languages?type={kind}")])
             for kind in ("source", "target")
         )
-        # As targets, these two are no longer listed without a region, but are still understood.
+        # DeepL no longer lists these two targets without a region, but still accepts them.
         targets = sorted({"en", "pt", *targets})
         return {source: [code for code in targets if code != source] for source in (UNKNOWN, *sources)}
 

@@ -198,7 +198,7 @@ def _for_argparse(parameter: inspect.Parameter, hint: Any) -> tuple[list[str], d
 
 
 def _value(name: str, hint: Any, given: Any) -> Any:
-    """Return a parameter's value, made from what argparse has read. Raises CommandError if that is refused."""
+    """Return a parameter's value, made from what argparse has read. Raises CommandError if the value is refused."""
     kind, extras = _unwrapped(hint)
     if given is None:
         return None

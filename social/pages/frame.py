@@ -89,7 +89,7 @@ def frame(request: HttpRequest, *, may_query: bool = True) -> dict[str, Any]:
 
     Uses no session, and queries the database at most once in a few seconds, or never if `may_query` is False, as for pages
     about a database that does not answer. `here` is the path of the page with its query, the value of the field `next` of
-    forms, and `back_here` the same as part of a query.
+    forms, and `back_here` is the query `next=` with this value.
     """
     return {
         **look_of(current_identity() if may_query else known_identity()),
@@ -131,7 +131,7 @@ def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool
     response.headers["Cache-Control"] = _CACHED if cacheable else "private, no-store"
     patch_vary_headers(response, ("Accept-Language", "Cookie"))
     if in_popup:
-        # Web clients open these pages in a window and need its handle, which any other value takes away (clients.md, trap 51).
+        # Web clients open these pages in a window and need its handle; any other value would remove it (clients.md, trap 51).
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
 
 

@@ -1,8 +1,8 @@
 """Keeps typed text when a form is not accepted, because the person was signed out meanwhile or because of an error.
 
-A person who was signed out finds the text in the form again after signing in. The text is stored for the person who typed
-it, whom a cookie identifies. A form that another person has sent is refused earlier, because signing in changes the CSRF
-token.
+A person who was signed out finds the text in the form again after signing in. The text is stored for the person who typed it,
+whom a cookie identifies. If another person has signed in and sends the form, it is refused earlier, because signing in changes
+the CSRF token.
 """
 
 import json
@@ -84,8 +84,7 @@ def _reader(request: HttpRequest) -> Any:
 def store_form(request: HttpRequest) -> str:
     """Store the form of a request for an hour and return its key; empty if nothing is stored.
 
-    Not stored are forms without typed text, forms that are too long, and forms of unknown people or of a person who has too
-    many of them.
+    A form is not stored if it has no typed text or is too long, or if its sender is unknown or has stored too many forms.
     """
     values = {name: found for name, found in request.POST.lists() if name not in SECRETS | _FORM_FIELDS}
     page = request.headers.get("Referer", "").removeprefix(f"{request.scheme}://{request.get_host()}")

@@ -49,7 +49,7 @@ def page(view: View, *, in_popup: bool = False, after_form: HTTPStatus = HTTPSta
             typed.name_reader(request, response)
         if stored is not None:
             response = typed.restore_form(request, response, stored)
-        # `lang` in the query sets a cookie.
+        # With `lang` in the query, the answer sets a cookie.
         protect(response, in_popup=in_popup, cookies=bool(request.COOKIES) or "lang" in request.GET, streams=of_member)
         if isinstance(response, TemplateResponse) and response.headers["Cache-Control"].startswith("public"):
             # Compression is safe here: the page is the same for all readers, so its length reveals no secret (BREACH).

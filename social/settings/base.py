@@ -177,7 +177,7 @@ ACCOUNT_FORMS = {
     "set_password": "accounts.identity.pages.forms.FirstPasswordForm",
     "reauthenticate": "accounts.identity.pages.forms.IsItYouForm",
 }
-# If addresses need no confirmation, they count as confirmed from the sign-up on.
+# If addresses need no confirmation, they count as confirmed from sign-up on.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_EMAIL_MAX_LENGTH = 320
 ACCOUNT_EMAIL_NOTIFICATIONS = True

@@ -336,7 +336,7 @@ TRANSLATION_SERVICE = _translation(_read("TRANSLATION_SERVICE"))
 TRANSLATION_SERVICE_LOOPBACK = _switch("TRANSLATION_SERVICE_LOOPBACK", False)
 WEB_CLIENT = _read("WEB_CLIENT")
 KEEP_ADDRESSES_DAYS = _number("KEEP_ADDRESSES_DAYS", 365, 0, 36_500)
-KEEP_AUDIT_LOG_DAYS = _number("KEEP_AUDIT_LOG_DAYS", 0, 30, 36_500)  # the database keeps 30 days in any case
+KEEP_AUDIT_LOG_DAYS = _number("KEEP_AUDIT_LOG_DAYS", 0, 30, 36_500)  # the database keeps the last 30 days in any case
 KEEP_CLOSED_REPORTS_DAYS = _number("KEEP_CLOSED_REPORTS_DAYS", 0, 0, 36_500)
 KEEP_HELD_POSTS_DAYS = _number("KEEP_HELD_POSTS_DAYS", 90, 0, 36_500)
 KEEP_REMOTE_POSTS_DAYS = _number("KEEP_REMOTE_POSTS_DAYS", 0, 7, 36_500)
@@ -374,8 +374,8 @@ if FEDERATION_LOOPBACK and not LOOPBACK:
 
 
 def _refuse_misspelt() -> None:
-    """Raise ImproperlyConfigured for a variable whose name is similar to that of a setting. Names with fewer than six
-    letters, and those similar only to a setting that is set, are ignored.
+    """Raise ImproperlyConfigured for a variable whose name is similar to that of a setting. Names with fewer than six letters,
+    and names similar only to a setting that is set, are ignored.
     """
     unset = [name for name in SETTINGS if name not in os.environ]
     for name in sorted(os.environ.keys() - SETTINGS.keys()):

@@ -37,7 +37,7 @@ class Issuer:
 
     @property
     def discovery_url(self) -> str:
-        """Address of its configuration (OpenID Connect Discovery 1.0, section 4)."""
+        """Address of the issuer's configuration (OpenID Connect Discovery 1.0, section 4)."""
         return f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
 
 

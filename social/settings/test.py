@@ -7,7 +7,7 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 RATE_LIMITS = False
 RECENT_SECONDS = 0
 SERIALIZER_QUERIES_FORBIDDEN = True
-# Staff in tests have no second factor; tests of this rule switch it on.
+# Staff in tests have no second factor; only tests of this rule require one.
 STAFF_SECOND_FACTOR = False
 # The open connections of a pool would prevent the test database from being dropped.
 DATABASES["default"]["OPTIONS"].pop("pool", None)

@@ -1,4 +1,4 @@
-"""Settings for the type checker, which only loads the models: it needs no servers and secrets."""
+"""Settings for the type checker, which only loads the models: it needs no servers and no secrets."""
 
 import os
 

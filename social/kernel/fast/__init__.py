@@ -1,7 +1,8 @@
 """Faster replacements for code of libraries, each with a plain alternative that has the same results
 (docs/adr/0027-shorter-ways.md).
 
-`PLAIN=yes` in the environment selects the plain alternatives everywhere, `PLAIN=plans,redis` those of the named modules.
+`PLAIN=yes` in the environment selects the plain alternatives of all modules; `PLAIN=plans,redis` selects the plain alternatives
+of the named modules.
 """
 
 import os

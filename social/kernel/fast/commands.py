@@ -1,4 +1,4 @@
-"""Sends commands to Redis on connections of its own, packed by hiredis and without the client's overhead for each command.
+"""Sends commands to Redis on separate connections, packed by hiredis and without the client's overhead for each command.
 
 The plain alternative is to use the client, which takes three times as long; `social.kernel.redis` chooses between them.
 """

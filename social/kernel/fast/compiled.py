@@ -19,7 +19,7 @@ _PLACEHOLDER: Final = re.compile("%s|%%")
 
 
 class Compiled(NamedTuple):
-    """Query with its SQL. `params` are values, or placeholders that `run` replaces with values by its argument `fill`."""
+    """Query with its SQL. `params` are values, or placeholders that the argument `fill` of `run` replaces with values."""
 
     queryset: Any
     compiler: SQLCompiler

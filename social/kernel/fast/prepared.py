@@ -48,7 +48,7 @@ def _quoted(text: str) -> str:
 _INT8: Final = _TYPES["int8"].oid
 _INT8_ARRAY: Final = _TYPES["int8"].array_oid
 _TIMESTAMPTZ: Final = _TYPES["timestamptz"].oid
-#: By Python type, the function that returns the form in which a value is sent: the OID of its PostgreSQL type, and its text.
+#: For each Python type, the function that returns what is sent for a value: the OID of its PostgreSQL type, and its text.
 _WRITERS: Final[dict[type, Callable[[Any], tuple[int, bytes | None]]]] = {
     int: lambda value: (_INT8, b"%d" % value),
     str: lambda value: (_FOUND_BY_PLACE, value.encode()),
@@ -67,7 +67,7 @@ class Statement(NamedTuple):
 
 
 class Session(NamedTuple):
-    """State of one connection: the names of its prepared statements, by statement and types, and its reader of rows."""
+    """State of one connection: the names of its prepared statements, keyed by statement and types, and its reader of rows."""
 
     prepared: dict[tuple[bytes, tuple[int, ...]], bytes]
     transformer: Any  # psycopg's, in C or in Python

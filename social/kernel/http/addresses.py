@@ -75,7 +75,7 @@ _LOOPBACK = IPv4Network("127.0.0.0/8")
 _LOOPBACK_6 = IPv6Address("::1")
 # ISATAP hides an IPv4 address behind these interface identifiers under any prefix (RFC 5214 section 6.1).
 _ISATAP = frozenset({0x00005EFE, 0x02005EFE})
-# localhost RFC 6761, local RFC 6762, onion RFC 7686, alt RFC 9476, internal ICANN (2024), i2p as onion (contract,
+# localhost RFC 6761, local RFC 6762, onion RFC 7686, alt RFC 9476, internal ICANN (2024); i2p is treated like onion (contract,
 # federation section 16).
 _RESERVED_NAMES = frozenset({"localhost", "local", "onion", "i2p", "alt", "internal"})
 _HOME_NETWORK = "home.arpa"  # RFC 8375
@@ -204,7 +204,7 @@ class Target:
 
     @property
     def netloc(self) -> str:
-        """The value of the Host header: the port only when it is not the scheme's default (RFC 9110 section 7.2)."""
+        """The value of the Host header: with the port only if it is not the scheme's default (RFC 9110 section 7.2)."""
         default = _DEFAULT_PORTS.get(self.scheme) == self.port
         return self.host.written if default else f"{self.host.written}:{self.port}"
 
@@ -212,7 +212,7 @@ class Target:
 def parse_url(url: str) -> Target:
     """Parse an absolute http or https URL; drop the fragment, and escape characters that are not allowed in URLs.
 
-    `Target.url` equals an input that was canonical already. Raises Refused for other schemes, control characters,
+    If the input is already canonical, `Target.url` equals it. Raises Refused for other schemes, control characters,
     backslashes, user names, hosts that `canonical_host` refuses, and more than URL_LENGTH_LIMIT characters.
     """
     if len(url) > URL_LENGTH_LIMIT or _UNPRINTABLE.search(url):

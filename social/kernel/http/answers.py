@@ -14,10 +14,10 @@ _OVERHEAD_SHARE: Final = 8
 
 
 class Answer(aiohttp.ClientResponse):
-    """Response of another server, after at most _INTERIM_ANSWERS interim responses, and with a limit of bytes that are neither
-    headers nor body.
+    """Response of another server, with limits on interim responses and on bytes that belong neither to headers nor to the body.
 
-    The library's parser would skip any number of empty lines before the answer, and chunk extensions of any length.
+    Without the limits, the library's parser would skip any number of empty lines before the answer, and chunk extensions of any
+    length.
     """
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
@@ -42,12 +42,12 @@ class Answer(aiohttp.ClientResponse):
             del vars(protocol)["read"]
 
     def _limit_overhead(self, protocol: ResponseHandler) -> None:
-        """End the connection when much more has been received than is in the body so far. Each answer is counted separately."""
+        """Close the connection if far more bytes arrive than the body contains. Each answer is counted separately."""
         received = 0
         body: aiohttp.StreamReader | None = None
 
         def feed_data(found: Any, size: int = 0) -> None:
-            # The body is known here before `start` continues; by then, much of it may already have been received.
+            # The body is stored here, because much of it may have been received before `start` continues.
             nonlocal body
             _head, body = found
             ResponseHandler.feed_data(protocol, found, size)
@@ -63,5 +63,5 @@ class Answer(aiohttp.ClientResponse):
 
         vars(protocol).update(feed_data=feed_data, data_received=data_received)
         if protocol.transport is not None:
-            # uvloop looks the method up when a transport gets its protocol.
+            # uvloop looks up `data_received` when a transport gets its protocol, so the protocol is set again.
             protocol.transport.set_protocol(protocol)

@@ -263,8 +263,8 @@ def policy_from_settings() -> Policy:
 
 
 def place_of(url: str) -> Target | None:
-    """Return the parsed URL if this server may send requests there; None if it is too long or invalid, or has another
-    scheme than https or a blocked address or port. The name of its host is not looked up.
+    """Return the parsed URL if this server may send requests there; None if the URL is too long or invalid, has a scheme other
+    than https, or has a blocked address or port. The host name is not looked up.
     """
     try:
         place = parse_url(url)
@@ -276,8 +276,8 @@ def place_of(url: str) -> Target | None:
 
 @functools.cache
 def _policy(loopback: bool, domains: tuple[str, ...], user_agent: str, exceptions: tuple[str, ...]) -> Policy:
-    # If this server's domain has a port, only this port belongs to it, because in a trial on one machine several servers share
-    # the host.
+    # If this server's domain has a port, other ports of the host belong to others: in trials on one machine, servers share a
+    # host.
     own = frozenset(parse_url(f"https://{domain}").netloc for domain in domains)
     return Policy(loopback, own, user_agent, exceptions=tuple(ip_network(block) for block in exceptions))
 
@@ -302,7 +302,9 @@ def fetch(request: Request) -> Response:
 
 
 async def fetch_async(request: Request) -> Response:
-    """Send a request as `fetch` does, on any event loop; fastest inside `run`, on the connections' loop."""
+    """Send a request as `fetch` does, on any event loop. Requests are fastest on the loop of `run`, to which the connections
+    belong.
+    """
     return await _client().send_async(request)
 
 
@@ -335,8 +337,8 @@ def ask_service(
 def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
     """Run a coroutine that makes many fetches on the network loop, and wait for it at most `timeout` seconds.
 
-    For deliveries: the connections outlive the call, unlike with `asyncio.run`. The coroutine shares the loop with all
-    other fetches of the process: it must compute only briefly, without database queries. Raises TimeoutError and the
+    For deliveries: the connections outlive the call, unlike with `asyncio.run`. The coroutine shares the loop with all other
+    fetches of the process: it must not compute for long, and must not query the database. Raises TimeoutError and the
     coroutine's errors.
     """
     return network.current().call(work, timeout)

@@ -95,8 +95,8 @@ def _decoder(response: ClientResponse) -> _Plain | _Gzip:
 
 
 async def _chunks_of(response: ClientResponse) -> AsyncIterator[bytes]:
-    """Yield the chunks of a body, as they arrive. Raises Unreachable for very many tiny ones, each of which takes as long
-    as a large one (security row 83).
+    """Yield the chunks of a body, as they arrive. Raises Unreachable for very many tiny chunks, each of which takes as long as
+    a large chunk (security row 83).
     """
     count = received = 0
     async for chunk, _is_whole in response.content.iter_chunks():

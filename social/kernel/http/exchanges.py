@@ -24,9 +24,9 @@ only compute, without database queries.
 class Response:
     """Response of any status; type, size and completeness are guaranteed only for a status of 2xx.
 
-    The body of another status is cut at 16 KiB, and the body of a request with `cut` at `max_bytes`. `url` is the URL that sent
-    the response, after redirects and without a fragment: its host is the one to trust (security row 7). `headers` ignores the
-    case of names.
+    The body of any other status is cut at 16 KiB. If the request has `cut`, the body is cut at `max_bytes`. `url` is the URL
+    that sent the response, after redirects and without a fragment: its host is the one to trust (security row 7). `headers`
+    ignores the case of names.
     """
 
     status: int
@@ -44,7 +44,7 @@ class Response:
 class Request:
     """Request to another machine.
 
-    `accept`: the media types wanted, sent as Accept and required of a 2xx response, unless it may be of `any_type`;
+    `accept`: the media types wanted, sent as Accept and required of a 2xx response, unless `any_type` is set;
     `application/ld+json` always needs the ActivityStreams profile. `max_bytes`: limit of the body, before and after
     decompression. `deadline`: seconds for the whole exchange, name look-up and redirects included; less if the web request's
     budget grants less. `redirects`: how many are followed, each checked and signed like the first request, for GET and HEAD

@@ -172,7 +172,7 @@ def using_queue(queue: str) -> Iterator[None]:
 
 
 def queue_in_use() -> str:
-    """Return the queue of the current work; empty outside of such work."""
+    """Return the queue that a block of `using_queue` has set; empty outside of such a block."""
     return _queue.get()
 
 
@@ -197,7 +197,7 @@ def in_web_request() -> bool:
 
 @contextmanager
 def spending(seconds: float) -> Iterator[float]:
-    """Spend the current budget in the block; yield how many of `seconds` it grants (all without a budget). Raises Exhausted."""
+    """Spend the current budget in the block; yield `seconds`, or what is left of the budget if less. Raises Exhausted."""
     budget = _budget.get()
     if budget is None:
         yield seconds
@@ -218,7 +218,7 @@ class HostPauses:
         self._until: OrderedDict[tuple[str, int], float] = OrderedDict()
 
     def note(self, host: str, port: int) -> None:
-        """Record a failure; above `size` hosts the oldest is dropped."""
+        """Record a failure; if there are more than `size` hosts, forget the oldest."""
         self._until[host, port] = time.monotonic() + self._seconds
         self._until.move_to_end((host, port))
         if len(self._until) > self._size:

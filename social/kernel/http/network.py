@@ -1,7 +1,7 @@
-"""The event loop of all connections of this process, in a thread of its own.
+"""The event loop of all connections of this process, in a separate thread.
 
-Connections belong to a loop, which threads of a web server or a Celery worker do not have. With one loop in each process,
-all threads share one pool of connections. A forked child starts its own loop and leaves the parent's alone.
+Connections belong to an event loop, and the threads of a web server or a Celery worker have none. With one loop in each
+process, all threads share one pool of connections. A forked child starts its own loop and leaves the parent's alone.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class NetworkThread:
             raise
 
     async def await_here(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the network loop and await it on the caller's loop, directly if they are the same."""
+        """Run a coroutine on the network loop and await it on the caller's loop, which may be the same loop."""
         if asyncio.get_running_loop() is self.loop:
             return await work
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self.loop))

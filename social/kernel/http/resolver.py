@@ -18,10 +18,10 @@ from social.kernel.http.addresses import Address
 from social.kernel.http.limits import asker
 
 Lookup = Callable[[str, int], Sequence[str]]
-"""Function from a host name and a port to addresses; runs in a thread of its own, raises OSError."""
+"""Function that returns the addresses for a host name and a port. It runs in a separate thread, and may raise OSError."""
 Permits = Callable[[Address], bool]
 ADDRESSES_LIMIT = 2  # number of addresses of one family that are considered (contract, federation section 16)
-LOOKUPS_LIMIT = 64  # limit of concurrent look-ups in work that has no terms of its own
+LOOKUPS_LIMIT = 64  # limit on concurrent look-ups outside of any queue
 LOOKUP_SECONDS = 5.0  # longest time that a fetch waits for a look-up and, before that, for a free slot, in seconds
 
 # Each name server is asked twice, for two seconds (resolv.conf(5)). By default the C library would continue for half a minute,
@@ -30,7 +30,7 @@ os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:2")
 
 
 class ForbiddenAddress(OSError):
-    """Error for an address that this server never connects to; an OSError, because aiohttp expects nothing else."""
+    """Error for an address that this server never connects to; an OSError, because aiohttp handles no other error here."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(errno.EACCES, detail)
@@ -94,10 +94,10 @@ class CheckedResolver(AbstractResolver):
         """Do nothing: no state is held between look-ups."""
 
     async def _look_up(self, host: str, port: int) -> Sequence[str]:
-        """Look up a name in a daemon thread of its own. In the threads of an executor, a silent name server would delay the
-        end of the process, and look-ups whose fetches have ended would block other look-ups.
+        """Look up a name in a separate daemon thread. In the threads of an executor, a silent name server would delay the end
+        of the process, and look-ups whose fetches have ended would block other look-ups.
 
-        Raises OSError after LOOKUP_SECONDS without a free slot, or after as many seconds without an answer.
+        Raises OSError if there is no free slot for LOOKUP_SECONDS, or then no answer for LOOKUP_SECONDS.
         """
         loop = asyncio.get_running_loop()
         release = await self._acquire_slot(host)

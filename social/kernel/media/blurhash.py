@@ -62,7 +62,7 @@ def encode(pixels: bytes, width: int, height: int, components_x: int = 4, compon
 
 
 def _factors(pixels: bytes, width: int, height: int, components_x: int, components_y: int) -> Sequence[_Colour]:
-    """Return the coefficient of each wave. A wave is the product of a horizontal and a vertical one: each row is summed
+    """Return the coefficient of each wave. A wave is the product of a horizontal and a vertical wave, so each row is summed
     only once for each horizontal wave.
     """
     across = _cosines(components_x, width)

@@ -84,9 +84,9 @@ class Decoder:
                 with turn:
                     facts = self._ask(job, parameters, [given.fileno(), *(output.fileno() for output in outputs)])
             finally:
-                # The processes share one position in the file, and the job has moved it. The first `seek` discards the buffer
-                # of this process; with the buffer, the second would move nothing, and reading would continue where the job has
-                # stopped.
+                # The processes share one position in the file, and the job has moved it. The first `seek` discards this
+                # process's buffer. Without that, the second `seek` would only move within the buffer, and reading would
+                # continue where the job has stopped.
                 given.seek(0, os.SEEK_END)
                 given.seek(position)
             if not facts.pop(jobs.CONFINED) and self.is_confined:
@@ -149,7 +149,7 @@ class Decoder:
             self._control.close()
             self._control = None
         if self._process is not None:
-            # The process ends by itself when its socket is closed; jobs that still run are lost.
+            # The process ends by itself when its socket is closed; jobs that are still running are lost.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(1.0)
             if self._process.poll() is None:

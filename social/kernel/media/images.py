@@ -34,7 +34,7 @@ class Unsupported(errors.Invalid):
 
 
 class Moving(Unsupported):
-    """Refusal of a GIF with several frames by `process`: it is shown as a video."""
+    """Refusal by `process` of a GIF with several frames, which is shown as a video instead."""
 
 
 class TooLong(Unsupported):

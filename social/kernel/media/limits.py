@@ -7,7 +7,7 @@ SIDE_LIMIT: Final = 32_767
 """Limit of each side, in pixels: a picture one pixel wide and 33 million high takes seconds to draw (security row 56)."""
 GIF_PIXEL_LIMIT: Final = 921_600
 ANIMATION_PIXELS: Final = 48_000_000
-"""Pixels of all frames of an animated picture together, as uploaded or as redrawn: 300 frames of 400 x 400."""
+"""Limit on the pixels in all frames of an animated picture, as uploaded or as redrawn: 300 frames of 400 x 400."""
 ORIGINAL_PIXELS: Final = 8_294_400
 PREVIEW_PIXELS: Final = 230_400
 
@@ -15,4 +15,4 @@ VIDEO_PIXEL_LIMIT: Final = 8_294_400
 FRAME_RATE_LIMIT: Final = 120
 FRAMES_LIMIT: Final = 36_000
 GIF_TOTAL_PIXELS: Final = 4_000_000_000
-"""Pixels of all frames of a GIF together: seven minutes of the largest GIF at ten frames a second."""
+"""Limit on the pixels in all frames of a GIF: seven minutes of the largest GIF at ten frames a second."""

@@ -28,7 +28,7 @@ class ObjectStorage(S3Storage):
     def __init__(self, *, addressing_style: str, **options: Any) -> None:
         super().__init__(
             **options,
-            file_overwrite=True,  # names are random, so that no check beforehand is needed
+            file_overwrite=True,  # names are random, so no check for an existing file is needed
             querystring_auth=False,
             transfer_config=TransferConfig(use_threads=False),
             client_config=Config(
@@ -37,17 +37,14 @@ class ObjectStorage(S3Storage):
                 retries={"max_attempts": _ATTEMPTS, "mode": "standard"},
                 signature_version="s3v4",
                 s3={"addressing_style": addressing_style},
-                # Other storages than Amazon's do not know the newer checksums.
+                # Object stores other than Amazon's do not support the newer checksums.
                 request_checksum_calculation="when_required",
                 response_checksum_validation="when_required",
             ),
         )
 
     def get_object_parameters(self, name: str) -> dict[str, Any]:
-        """Return the headers with which a file is served.
-
-        With these, browsers download files with unknown extensions instead of showing them.
-        """
+        """Return the headers for a file; browsers download a file with an unknown extension instead of showing it."""
         extension = name.rpartition(".")[2]
         known = TYPES.get(f".{extension}")
         if known is None:

@@ -40,7 +40,7 @@ class DurableStorage(FileSystemStorage):
         except BaseException:
             unfinished.unlink(missing_ok=True)
             raise
-        # The name of a file is on the disk only when its folder is synced, and a new folder when its parent is.
+        # A new file survives a loss of power only if its folder is synced, and a new folder only if its parent is synced.
         for folder in (path.parent, *(folder.parent for folder in made)):
             sync_folder(folder)
         return name

@@ -25,7 +25,7 @@ Connection = psycopg.Connection[Any]
 CONNECT_SECONDS: Final = 0.8
 #: Seconds after which a connection is replaced: its caches grow, and addresses of servers change.
 LIFETIME: Final = 3600.0
-#: Number of connections that are opened without waiting; for a further one, a thread first waits GROWTH_DELAY. Each costs the
+#: Number of connections that are opened without waiting; a thread waits GROWTH_DELAY for another. Each connection costs the
 #: server 10 MiB of caches and plans, and more than two threads of a process rarely wait for the database at the same time.
 INITIAL_SIZE: Final = 3
 #: Seconds to wait for a connection that is in use before a further one is made.
@@ -144,7 +144,7 @@ class Pool:
 
 
 class _Attempt:
-    """Attempt to connect. Made in a thread of its own, because libpq waits two seconds at least for a silent server."""
+    """Attempt to connect, in a separate thread, because libpq waits at least two seconds for a silent server."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool

@@ -95,7 +95,7 @@ class WaitingRow(LeasedRow):
 
     @property
     def asker(self) -> str:
-        """The local account or server on whose behalf the task is done; empty if its rows count against no common limit."""
+        """The local account or server on whose behalf the task is done; empty if such rows are not limited per asker."""
         return ""
 
     @classmethod

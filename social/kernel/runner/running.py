@@ -111,13 +111,13 @@ class Work(Generic[R]):
                 self.claiming.discard(run)
 
     def schedule_next_run(self, *, now: bool) -> None:
-        """Publish the event again while any row waits or is claimed, due in NEXT_RUN seconds or `now`. Otherwise no run
-        would find the rows of a killed process.
+        """Publish the event again if any row is waiting or claimed: due in NEXT_RUN seconds or, with `now`, immediately.
+        Otherwise no run would find the rows of a killed process.
         """
         if not self.model.objects.filter(dead_at=None).exists():
             return
         event, moment = self.model.due, clock.now() + timedelta(seconds=NEXT_RUN)
-        # A claimed row of the outbox does not count: its run is about to end, or was killed, and the row is then due too late.
+        # A claimed row of the outbox does not count: its run is about to end, or was killed and would be repeated too late.
         later = OutboxRow.objects.filter(idle(), queue=self.model.queue, event=event.__name__, dead_at=None)
         with transaction.atomic():
             if now:
@@ -155,7 +155,7 @@ def forget_given_up() -> int:
 
 
 class Run(Generic[R]):
-    """Call of the runner, with its claimed jobs, those under way on the network loop, and those that have ended."""
+    """Call of the runner, with its claimed jobs, the jobs under way on the network loop, and the jobs that have ended."""
 
     def __init__(self, work: Work[R]) -> None:
         self.work = work
@@ -182,8 +182,8 @@ class Run(Generic[R]):
                 self._begin_claimed()
                 self.settle()
                 if self in claiming and (now := time.monotonic()) >= end:
-                    # Further rows are for the next run, which need not wait for the slowest jobs of this one. This run
-                    # still claims until the next one has a thread, as all threads may be waiting for slow hosts.
+                    # Further rows are for the next run, which need not wait for the slowest jobs of this run. This run still
+                    # claims rows until the next run has a thread, because all threads may be waiting for slow hosts.
                     if not is_announced:
                         is_announced = True
                         self.work.schedule_next_run(now=True)
@@ -239,7 +239,7 @@ class Run(Generic[R]):
         return jobs
 
     def _begin_claimed(self) -> None:
-        """Start the jobs that the terms allow; release those that would outlast their lease."""
+        """Start the jobs that the terms allow; release jobs that would outlast their lease."""
         for host, jobs in list(self._claimed.items()):
             while jobs and self._under_way[host] < self.terms.per_host and self._under_way.total() < self.terms.at_once:
                 job = jobs.popleft()

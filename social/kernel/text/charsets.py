@@ -30,14 +30,14 @@ _SOUND_FOR_BROKEN: Final = 2
 _SOUND: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 # Declared encoding -> encoding of the page: such a declaration is wrong, because the declaration itself could be read as ASCII.
 _ENCODINGS_IN_PAGE: Final = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
-# Python's decoders that have all characters of the standard's encoding of this name.
+# For some encodings of the standard, the Python decoder that has all their characters.
 _SUPERSETS: Final = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}
 _UNDETECTED: Final = (
     *("utf-8", "utf-16le", "utf-16be", "x-user-defined", "replacement", "gbk", "iso-8859-8-i"),
     # No browser guesses these: pages in them are rarer than pages that are mistaken for them.
     *("macintosh", "x-mac-cyrillic", "iso-8859-3", "iso-8859-10", "iso-8859-14", "iso-8859-16"),
 )
-# The standard's defaults of languages (HTML, 13.2.3.2), the most common first.
+# The standard's default encodings for languages (HTML, 13.2.3.2), the most common first.
 _COMMON: Final = (
     *("cp1252", "cp1251", "gb18030", "cp932", "cp949", "big5hkscs", "euc_jp", "cp1250", "cp1254", "cp1253", "cp1255"),
     *("cp1256", "cp874", "cp1257", "koi8-r", "koi8-u", "iso8859-2", "iso8859-7", "iso8859-5", "cp866"),
@@ -188,8 +188,8 @@ def _detect(body: bytes) -> str | None:
 def _sample(body: bytes) -> bytes:
     """Return the part of a page, without its tags, from which its encoding is detected.
 
-    The part begins at the tag before the first byte beyond ASCII, and ends at a tag or blank in its second half, if there
-    is one: these are part of no character in any encoding.
+    The part begins at the tag before the first byte beyond ASCII. It ends at a tag or blank in its second half, if there is
+    one, so that no character is cut in two.
     """
     first = len(body) - len(body.lstrip(_ASCII))
     body = body[max(body.rfind(b"<", 0, first), first - _SAMPLE_BYTES // 4, 0) :]
@@ -200,8 +200,8 @@ def _sample(body: bytes) -> bytes:
 
 
 def _count_odd_words(text: str) -> int:
-    """Count the implausible words: with signs or halfwidth kana in them, with a capital after a small letter, or of two
-    scripts. A text that is all in capitals, or has none in a script that has capitals, counts one more.
+    """Count the implausible words: words that contain signs or halfwidth kana, a capital after a small letter, or letters of
+    two scripts. A text in which all letters are capitals, or all are small, adds one to the count.
     """
     words = [word for word in _WORD.findall(text[:2000]) if not word.isascii()]
     letters = "".join(words)

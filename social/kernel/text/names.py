@@ -25,7 +25,7 @@ TAG_NAME: Final = (
 )
 """Pattern of a hashtag without its `#`: word characters and joints between them, never only digits.
 
-It contains a letter, or a joint or underscore between two of its characters.
+A hashtag contains a letter, or a joint or underscore between two of its characters.
 """
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
@@ -169,7 +169,7 @@ def unambiguous_domain(domain: str) -> str:
 
 
 def visible_text(text: str) -> str:
-    """Return a name as one line without control, direction and zero-width characters, but with joiners, as scripts and
-    emoji need them. The result may be empty.
+    """Return a name as one line without control, direction and zero-width characters, but with joiners, which some scripts and
+    emoji need. The result may be empty.
     """
     return " ".join(_INVISIBLE_CHARACTER.sub("", text).split())

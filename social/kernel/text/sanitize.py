@@ -2,8 +2,8 @@
 
 It has two steps. A rewriter brings the text into the allow-list's own form in linear time: well nested, of bounded depth,
 headings, links and formulas replaced, everything else dropped or turned into text. Then nh3, which parses as browsers do,
-cleans it: its output is returned only when it equals its input, so that nothing more would change. Source: contract, behaviours
-section 8; security rows 31 to 34.
+cleans the result, which is returned only if nh3 has changed nothing in it. Source: contract, behaviours section 8; security
+rows 31 to 34.
 """
 
 import html as entities
@@ -22,7 +22,7 @@ MAX_BYTES: Final = 100 * 1024
 """Limit of the HTML that is accepted, and of the result, in bytes of UTF-8 (security row 32)."""
 
 MAX_TAGS: Final = 3_000
-"""Limit of the tags that are accepted, and of those in the result: with the depth, it bounds the time for 100 KB."""
+"""Limit of the tags that are accepted, and of the tags in the result. With MAX_DEPTH, it bounds the time for 100 KB."""
 
 MAX_DEPTH: Final = 50
 """Deepest nesting that is kept: parsing takes time quadratic in it. Deeper tags are left out, but not their text."""
@@ -87,10 +87,10 @@ _CLEANER: Final = nh3.Cleaner(
 def sanitize(html: str) -> str:
     """Return HTML from other servers, reduced to the tags, attributes, classes and addresses that may be shown.
 
-    Never raises. Guarantees that sanitising the result changes nothing, and that it holds at most `MAX_BYTES` and
-    `MAX_TAGS`. Scripts, styles and frames are dropped with their content, other tags without it. A link to a relative
-    address, or with a scheme that is not allowed, becomes its text. HTML beyond those limits, or that still changes after
-    some rounds, is returned as its escaped text, cut to fit.
+    Never raises. Guarantees that sanitising the result changes nothing, and that the result holds at most `MAX_BYTES` and
+    `MAX_TAGS`. Scripts, styles and frames are dropped with their content, other tags without it. A link to a relative address,
+    or with a scheme that is not allowed, becomes its text. HTML beyond those limits, or that still changes after some rounds,
+    is returned as its escaped text, cut to fit.
     """
     html = clean_input(html)
     try:
@@ -261,7 +261,7 @@ def _rewrite(html: str) -> str:
 
 def _formula(math: Tag, tokens: Iterator[str | Tag]) -> str:
     """Return a MathML formula as text: its TeX annotation between dollar signs, otherwise its plain annotation, otherwise its
-    own text.
+    text.
     """
     texts: dict[str, list[str]] = {"": []}
     kind = ""

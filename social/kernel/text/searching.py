@@ -25,7 +25,7 @@ _BLANK: Final = regex.compile(r"\s")
 _REDUNDANT: Final = regex.compile(rf"\s{{2}}|(?!\s)[{_INVISIBLE}]")
 # Marks beyond eight on one letter: normalising takes time quadratic in their number.
 _MARKS: Final = regex.compile(r"(?<=\p{M}{8})\p{M}++")
-# A character with the following ones that NFKC may combine with it.
+# A character, and the following characters that NFKC may combine with it.
 _PIECES: Final = regex.compile(r".[\p{M}\p{NFKC_Quick_Check=Maybe}\uff9e\uff9f]*+", regex.DOTALL)
 # NFKC would turn each of the two ligatures into 18 characters; a sharp s is written SS in upper case.
 _LETTERS: Final = str.maketrans({"\ufdfa": "\U000ffffa", "\ufdfb": "\U000ffffb", "ß": "ss", "ẞ": "ss"})
@@ -89,7 +89,7 @@ class Text:
 
     @cached_property
     def ends(self) -> list[int]:
-        """Positions where the tokens end, after 0 for the beginning of the text."""
+        """0 for the beginning of the text, followed by the positions where the tokens end."""
         ends = [0]
         for token in self.tokens:
             ends.append(ends[-1] + len(token))

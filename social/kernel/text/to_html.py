@@ -55,7 +55,7 @@ def to_html(
 
 
 def plain_to_html(text: str) -> str:
-    """Return a text unchanged, in paragraphs and lines; nothing in it becomes a link."""
+    """Return a text as HTML paragraphs and lines; nothing in it becomes a link."""
     return _in_paragraphs(_escape(text))
 
 

@@ -46,8 +46,8 @@ class Command(BaseCommand):
             for added in tables.add_missing():
                 self.stdout.write(f"Added: {added}.")
         tables.check_tables()
-        # The file is written before the domain is stored in the database, because a command that waits for the domain then
-        # reads it.
+        # The file is written before the domain is stored in the database, because a command that is waiting for the domain
+        # reads the file next.
         store_start(settings.DATA_DIR, settings.LOCAL_DOMAIN)
         with transaction.atomic(), connection.cursor() as cursor:
             database.store_domain(cursor, settings.LOCAL_DOMAIN)

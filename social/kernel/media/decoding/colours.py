@@ -61,7 +61,7 @@ def _saturation(colour: Rgb) -> float:
 
 
 def _readable(colour: Rgb, background: Rgb, ratio: float) -> Rgb:
-    """Return the colour, made lighter or darker until it contrasts with the background, if necessary up to white or black."""
+    """Return the colour, made lighter or darker until it contrasts with the background, at most until it is white or black."""
     if contrast_of_rgb(colour, background) >= ratio:
         return colour
     target = max(((255, 255, 255), (0, 0, 0)), key=lambda end: contrast_of_rgb(end, background))

@@ -115,7 +115,7 @@ def confine(limits: Limits) -> bool:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(what, (most, most))
-    # Writing too large a file raises an error instead of ending the process; the alarm ends it.
+    # Ignoring SIGXFSZ makes writing too large a file raise an error instead of ending the process. SIGALRM does end it.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, limits.seconds)

@@ -12,7 +12,7 @@ from PIL import Image, ImageFile, PngImagePlugin
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# The formats whose decoders return the pixels of a truncated file; other decoders return none, or black ones.
+# The formats whose decoders return the pixels of a truncated file; other decoders return no pixels, or black pixels.
 _PROGRESSIVE: Final = frozenset({"JPEG", "MPO", "PNG", "GIF"})
 _ANCILLARY: Final = 0x20
 
@@ -31,7 +31,7 @@ PngImagePlugin.PngStream = _PngStream  # type: ignore[misc]  # the plugin offers
 
 
 def with_missing_ends(job: Callable[P, R]) -> Callable[P, R]:
-    """Return a job that accepts a truncated picture in a second attempt, if the whole picture cannot be decoded.
+    """Return a job that tries again if the picture cannot be decoded, and then accepts a truncated picture.
 
     A process does one job only, so the setting of the library affects no other picture.
     """
@@ -50,9 +50,9 @@ def with_missing_ends(job: Callable[P, R]) -> Callable[P, R]:
 
 
 def load(image: Image.Image) -> None:
-    """Decode a picture; in a job of `with_missing_ends`, its end may be missing.
+    """Decode a picture; in the second attempt of `with_missing_ends`, its end may be missing.
 
-    Raises OSError if nothing of a file can be decoded: the whole picture would have one colour.
+    Raises OSError if nothing of a truncated picture can be decoded: the whole picture then has one colour.
     """
     is_cut = ImageFile.LOAD_TRUNCATED_IMAGES and isinstance(image, ImageFile.ImageFile)
     if is_cut and image.format not in _PROGRESSIVE:

@@ -53,8 +53,8 @@ _OPTIONS: Final[dict[str, dict[str, object]]] = {
 _MOVING_OPTIONS: Final[dict[str, dict[str, object]]] = {"GIF": {"disposal": 2}, "PNG": {"compress_level": 1}}
 # Time for which browsers show a frame if its file gives no time.
 _FRAME_MILLISECONDS: Final = 100
-# Pillow's modes for pixels of 16 bits, and the 8-bit value of each 16-bit value. For grey values of 2 or 4 bits, the factor
-# to 8 bits by raw mode.
+# Pillow's modes for pixels of 16 bits, the 8-bit value of each 16-bit value, and, for raw modes of 2 or 4 bits, the factor that
+# scales a grey value to 8 bits.
 _SIXTEEN_BITS: Final = ("I", "I;16", "I;16B", "I;16L", "I;16N")
 _WHOLE: Final = range(1 << 16)
 _EIGHT_OF_SIXTEEN: Final = [round(value / 257) for value in _WHOLE]
@@ -83,8 +83,8 @@ Image.MAX_IMAGE_PIXELS = 2**31
 
 @with_missing_ends
 def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """Do the job PICTURE: at most ORIGINAL_PIXELS go to the first output, a preview of at most PREVIEW_PIXELS to the
-    second.
+    """Do the job PICTURE: write the picture with at most ORIGINAL_PIXELS to the first output, and a preview of at most
+    PREVIEW_PIXELS to the second.
 
     Both are upright, in sRGB and without metadata. A PNG or WebP stays animated, an animated AVIF becomes a WebP, and an
     animated GIF is refused as "moving". With the parameter `still`, and for other formats, the first frame is used. Returns
@@ -254,7 +254,7 @@ def _upright(opened: Image.Image) -> Image.Image:
 
 
 def _mend_transparency(opened: Image.Image) -> None:
-    """Scale the transparent colour of a PNG to eight bits where its pixels are scaled: grey of 2 or 4 bits, colours of 16."""
+    """Scale the transparent colour of a PNG to eight bits, if its pixels are grey of 2 or 4 bits or colours of 16 bits."""
     transparent = opened.info.get("transparency")
     for tile in getattr(opened, "tile", ()):
         if tile.args in _FACTORS_OF_FEW_BITS and isinstance(transparent, int):

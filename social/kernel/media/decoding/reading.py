@@ -48,7 +48,7 @@ _BROKEN_PACKETS: Final = 100
 _TAG_HEADER: Final = 10
 _TAGS_AT_MOST: Final = 8
 _TAGGED: Final = {"audio/flac": "flac", "audio/aac": "aac"}
-#: The largest aspect ratio of pixels, either way, that is accepted; those of formats in use are below 3.
+#: The largest aspect ratio of pixels that is accepted, in either direction; formats in use stay below 3.
 _ASPECT_LIMIT: Final = 8
 
 
@@ -82,7 +82,7 @@ class RecordedFile:
                 self.source,
                 format=demuxer,
                 buffer_size=BUFFER,
-                # No other file is read.
+                # These options prevent FFmpeg from opening any other file.
                 container_options={"protocol_whitelist": "none", "format_whitelist": demuxer},
                 metadata_errors="replace",
             ),
