@@ -190,7 +190,7 @@ class FollowRequested(Event, key="pair:{account_id}:{target_id}"):
 
 
 class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
-    """The account `ended_by_id` has ended a follow or its request; `uri` was its ActivityPub id, if it had one."""
+    """The account `ended_by_id` has ended a follow or a follow request, whose ActivityPub id was `uri` (None: no id)."""
 
     account_id: int
     target_id: int
@@ -263,8 +263,8 @@ class TagUnfollowed(Event, key="account_tag:{account_id}:{tag_id}"):
 
 
 class CollectionItemAdded(Event, key="collection:{collection_id}"):
-    """An account, which may still have to consent, was added to a collection. `at_creation`: the collection was created
-    with it.
+    """An account, which may still have to consent, was added to a collection. `at_creation`: the collection was created with
+    this account in it.
     """
 
     collection_id: int

@@ -16,7 +16,9 @@ class DocumentsOutdated(Event, key="search"):
 
 
 class ListChanged(Event, key="list:{list_id}"):
-    """The members or settings of a list of `account_id` changed, or it was deleted; `concerns_home`: it is or was exclusive."""
+    """Members or settings of a list of `account_id` changed, or the list was deleted; `concerns_home`: it is or was
+    exclusive.
+    """
 
     list_id: int
     account_id: int

@@ -42,7 +42,7 @@ def account_link(account: Account) -> SafeString:
 
 
 def account_column(name: str, label: Any, *, minor: bool = False) -> Any:
-    """Return a column that links to the account in the attribute `name` of each row; the column is empty if that is None."""
+    """Return a column that links to the account in a row's attribute `name`; the column is empty if the attribute is None."""
 
     def read(row: Any) -> SafeString | None:
         account = getattr(row, name)

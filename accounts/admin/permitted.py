@@ -36,7 +36,7 @@ class RowForm(Styled, _ModelForm):
         return ()
 
     def clean(self) -> dict[str, Any] | None:
-        """Return the values, and add errors of the policy. Raises ValidationError if the service has raised an error."""
+        """Add the policy's errors to the form, and return the values. Raises ValidationError after an error of the service."""
         if self.refusal:
             raise forms.ValidationError(self.refusal)
         sent = super().clean()

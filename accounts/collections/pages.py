@@ -161,7 +161,7 @@ def of_person(request: HttpRequest, id: int) -> HttpResponse:
 
 
 def _change(request: HttpRequest, user: User, shown: queries.ShownCollection, person: Account, *, adds: bool) -> None:
-    """Add a person to a collection of the user, or remove them; repeating it has no effect."""
+    """Add a person to a collection of the user, or remove them; a repeated request has no effect."""
     counted(limits.INTERACTIONS, user)
     item = next((each for each in shown.items if each.account_id == person.id), None)
     if adds and item is None:

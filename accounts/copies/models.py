@@ -121,7 +121,8 @@ class ListedAct(models.TextChoices):
 class HashList(models.Model):
     """List of hashes of files that this server refuses; `source` and `note` are for staff, `size` counts the hashes.
 
-    A PDQ hash matches if at most `distance` bits differ. `name` and `kind`, which rows of refused files contain, are fixed.
+    A PDQ hash matches if at most `distance` bits differ. `name` and `kind` cannot be changed, because rows of refused files
+    contain them.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -26,7 +26,7 @@ def find_copy(purpose: CopyPurpose, url: str) -> RemoteCopy | None:
 
 
 def find_copies(purpose: CopyPurpose, urls: Iterable[str]) -> dict[str, RemoteCopy]:
-    """Return the existing copies of these files, in any state, by URL. One query."""
+    """Return the existing copies of these files, in any state, by URL. Takes one query."""
     digests = [digest_of(purpose, url) for url in set(urls)]
     return {copy.url: copy for copy in RemoteCopy.objects.filter(digest__one_of=digests)}
 
@@ -41,7 +41,7 @@ def find_picture_url(account_id: int, name: str) -> str:
 
 
 def count_bytes(copies: QuerySet[RemoteCopy] | None = None) -> int:
-    """Count the bytes of `copies`, or of all copies if it is None."""
+    """Count the bytes of `copies`, or of all copies if `copies` is None."""
     chosen = RemoteCopy.objects.filter(state=CopyState.READY) if copies is None else copies
     total: int = chosen.aggregate(total=_BYTES)["total"]
     return total

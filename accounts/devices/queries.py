@@ -30,7 +30,7 @@ def list_messages(device: Device) -> QuerySet[EncryptedMessage]:
 
 
 def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
-    """Load messages with their devices, in the order they were stored; cleared ones are left out."""
+    """Load messages with their devices, in the order they were stored; cleared messages are left out."""
     return list(EncryptedMessage.objects.filter(id__one_of=message_ids).select_related("device").order_by("id"))
 
 

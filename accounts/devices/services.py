@@ -112,7 +112,7 @@ def claim_keys(
     """Claim a one-time key of each of these devices, given as (account id, device id); the result keeps their order.
 
     Devices that are unknown, without keys or not `reachable` are left out. No key is handed out twice. Raises Invalid for more
-    than DEVICES_PER_CALL devices, and RateLimited for more claims from one owner than CLAIMS allows.
+    than DEVICES_PER_CALL devices, and RateLimited for more claims of one owner's keys than CLAIMS allows.
     """
     wanted = list(dict.fromkeys(wanted))
     devices = _find_devices(account_id, wanted)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 #: Maximum length of an ID token that is stored in a session. The token is needed at sign-out, to end the issuer's session.
 _KEPT_TOKEN_LIMIT: Final = 8192
-#: A value of allauth's `process`, in addition to allauth's own: a signed-in user reauthenticates with the issuer.
+#: An additional value of allauth's parameter `process`: a signed-in user reauthenticates with the issuer.
 REAUTHENTICATE: Final = "again"
 
 
@@ -154,7 +154,7 @@ class _Client(OAuth2Client):
 
     def get_redirect_url(self, authorization_url: str, scope: list[str], extra_params: dict[str, str]) -> str:
         parameters = extra_params | {"nonce": policies.nonce_of(self.state)}
-        # The library would join the scopes in no particular order.
+        # The scopes are joined here, because the library would join them in no particular order.
         url: str = super().get_redirect_url(authorization_url, [" ".join(scope)], parameters)
         return url.replace("?", "&").replace("&", "?", 1) if "?" in authorization_url else url
 

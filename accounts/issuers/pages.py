@@ -117,7 +117,7 @@ class IssuerSignUpView(SignupView):
         return str(self.sociallogin.state["data"]["invite_code"])
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Show the form, after a redirect that adds the page to open next to the URL."""
+        """Show the form, after a redirect that adds the parameter `next` to its URL."""
         next_url = self.sociallogin.state.get("next")
         if next_url and "next" not in request.GET:
             return redirect(with_query(request.path, next=next_url))

@@ -45,7 +45,7 @@ def find_issuer(issuer_id: str) -> Issuer:
 
 
 def find_configuration(issuer: Issuer) -> Mapping[str, Any]:
-    """Return an issuer's configuration, at most an hour old. Raises Unavailable, also if it names another issuer."""
+    """Return an issuer's configuration, at most an hour old. Raises Unavailable, also if the document names another issuer."""
     key = _key("configuration", issuer)
     document: Mapping[str, Any] | None = fragments.load([key]).get(key)
     if document is None:

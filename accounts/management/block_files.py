@@ -19,7 +19,7 @@ def import_lists(
 ) -> None:
     """Import a file (`-` is standard input), or print what the import would do: a line for each entry, and the counts.
 
-    Raises OSError, and CommandError if follows would end without `yes` or every line is refused.
+    Raises OSError, and CommandError if every line is refused, or if follows would end and `yes` is not set.
     """
     data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     planned = plan_file(kind, read_file(kind, data), replace=replace)

@@ -104,9 +104,9 @@ class Account(models.Model):
     # Time of the permanent deletion: the account is suspended as well, and its data is being erased.
     deleted_at = models.DateTimeField(null=True)
     # Start of the erasure of a suspended account's data; before this time the suspension can be undone without loss. Reports
-    # about the account are kept, even if it is deleted.
+    # about the account are never erased.
     erased_at = models.DateTimeField(null=True)
-    # Start of a hold: none of the account's data may be removed, because a court or an authority may ask for them.
+    # Start of a hold: none of the account's data may be removed, because a court or an authority may ask for it.
     held_at = models.DateTimeField(null=True)
     fetched_at = models.DateTimeField(null=True)
     version = models.PositiveIntegerField(default=1)
@@ -192,12 +192,12 @@ class Account(models.Model):
 
     @property
     def page_url(self) -> str:
-        """The address of the profile page, for a remote account as its server states it."""
+        """The address of the profile page; for a remote account, the address that its server states."""
         return links.profile_url(self.username) if self.domain is None else self.url or self.uri
 
     @property
     def suspended(self) -> bool:
-        """Tell whether the account is suspended, so that none of its data are shown."""
+        """Tell whether the account is suspended, so that none of its data is shown."""
         return self.suspended_at is not None
 
     @property
@@ -236,8 +236,8 @@ def unicode_domain(domain: str) -> str:
 class AccountStat(models.Model):
     """Counters of an account, in a row of their own so that counting never rewrites the account's row.
 
-    The row does not exist before the first post or follow. The columns `*_count` count what this server knows, and rank
-    accounts. The columns `*_total` have the numbers that a remote account's server states; these are only displayed
+    The row does not exist before the first post or follow. The columns `*_count` count what this server knows, and are used to
+    rank accounts. The columns `*_total` have the numbers that a remote account's server states; these are only displayed
     (`SHOWN_COUNTS`).
     """
 

@@ -146,7 +146,7 @@ class AccountNote(models.Model):
 
 
 class Endorsement(models.Model):
-    """Endorsement of `target` on the profile of `account`, which follows it."""
+    """Endorsement of `target` on the profile of `account`, which follows `target`."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="endorsements", db_index=False)
     target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")

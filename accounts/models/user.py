@@ -124,7 +124,7 @@ class Role(models.Model):
         return bool(self.granted & permission)
 
 
-# Permission to view an app's models in the admin; apps that are not listed are for administrators.
+# Permission to view an app's models in the admin; apps that are not listed are only for administrators.
 ADMIN_VIEW = {
     "accounts": Permission.MANAGE_USERS,
     "statuses": Permission.MANAGE_REPORTS,

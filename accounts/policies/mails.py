@@ -32,7 +32,7 @@ SUMMARIES: Final = "summary_mails"
 """Preference: a weekly summary for people who are away."""
 
 MAILED_TYPES: Final = ("mention", "quote", "follow", "follow_request", "reblog", "favourite")
-"""Types of notifications that can be mailed; the preference of each is `type_switch`."""
+"""Types of notifications that can be mailed; `type_switch` returns the name of each type's preference."""
 
 
 def type_switch(kind: str) -> str:

@@ -65,11 +65,11 @@ class Relations:
     is_remote: bool = False
 
     def blocked_either_way(self, account_id: int) -> bool:
-        """Tell whether the viewer has blocked the account, or the account the viewer."""
+        """Tell whether the viewer has blocked the account, or the account has blocked the viewer."""
         return account_id in self.blocking or account_id in self.blocked_by
 
     def is_blocked_by(self, account_id: int) -> bool:
-        """Tell whether the account blocks the viewer or the viewer's server, so that the viewer may not read it."""
+        """Tell whether the account blocks the viewer or the viewer's server, so that the viewer may not read its posts."""
         return account_id in self.blocked_by or account_id in self.domain_blocked_by
 
     def hides_any(self, account_ids: Iterable[int]) -> bool:
@@ -77,7 +77,7 @@ class Relations:
         return not (self.blocking.isdisjoint(account_ids) and self.muting.keys().isdisjoint(account_ids))
 
     def joined(self, other: "Relations") -> "Relations":
-        """Return these relations, merged with others of the same viewer."""
+        """Return these relations, merged with other relations of the same viewer."""
         return replace(
             self,
             viewer_id=self.viewer_id if self.viewer_id is not None else other.viewer_id,

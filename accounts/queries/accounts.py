@@ -45,7 +45,7 @@ _ACCOUNT = Plan(lambda: list_accounts().prefetch_related(None).filter(id=Slot("i
 
 
 def load_accounts(account_ids: Iterable[int]) -> dict[int, Account]:
-    """Load the accounts with these ids, in any state; unknown ids are left out. One query, plus one for moved accounts."""
+    """Load the accounts with these ids in any state; unknown ids are left out. Takes one query, plus one for moved accounts."""
     wanted = set(account_ids)
     if not wanted:
         return {}

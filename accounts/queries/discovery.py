@@ -74,9 +74,9 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
     """Load suggestions for the viewer: accounts that staff have chosen, then follows of the viewer's latest follows,
     then the most followed accounts.
 
-    At most SUGGESTIONS_LIMIT, from _CANDIDATES of each kind, in four queries (six if staff have chosen accounts).
-    Accounts that the viewer follows, has requested to follow, blocks, mutes or has dismissed are left out, and so are
-    those that staff suppress.
+    Returns at most SUGGESTIONS_LIMIT, chosen from _CANDIDATES of each kind, and takes four queries (six if staff have chosen
+    accounts). Accounts that the viewer follows, has requested to follow, blocks, mutes or has dismissed are left out, and so
+    are those that staff suppress.
     """
     allowed = _suggestable(viewer_id, _recommendable())
     offered = _offered_ids(viewer_id)
@@ -242,11 +242,12 @@ _SHOWN_TO_VIEWER: Final[dict[bool, Plan[int]]] = {
 
 
 def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> list[int]:
-    """Return the ids of accounts whose username, or a word of whose display name, begins with the query.
+    """Return the ids of accounts whose username begins with the query, or whose display name has a word that does.
 
-    The exact address comes first, then the most followed; an address with a domain has to match exactly. At most
-    CANDIDATES_LIMIT; two queries. Accounts that block the viewer are not found (SEED-128). Accounts that the viewer
-    blocks are found only by their exact address. With `following` only accounts that the viewer follows are found.
+    The account with this exact address comes first, then the most followed accounts; an address with a domain has to match
+    exactly. Returns at most CANDIDATES_LIMIT ids, and takes two queries. Accounts that block the viewer are not found
+    (SEED-128). Accounts that the viewer blocks are found only by their exact address. With `following` only accounts that the
+    viewer follows are found.
     """
     text = query.strip().removeprefix("@")
     if not text or "\0" in text:

@@ -75,7 +75,7 @@ SELECT known.id, familiar.account_id
 
 def load_familiar_followers(viewer_id: int, account_ids: Iterable[int]) -> dict[int, list[int]]:
     """Load at most FAMILIAR_SHOWN followers of each account whom the viewer also follows and who do not hide whom they
-    follow. Two queries.
+    follow. Takes two queries.
     """
     known = Account.objects.filter(is_present(), id__one_of=account_ids).values_list("id", "hide_collections")
     open_ids = [number for number, hidden in known if not hidden and number != viewer_id]

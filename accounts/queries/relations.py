@@ -137,7 +137,7 @@ def _hiding(with_followed_by: bool) -> str:
 
 def load_reading(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
     """Load the relations that decide which posts the viewer may read: the viewer's follows, and blocks of the viewer by these
-    accounts. `with_followed_by` is the option of `load_hiding`.
+    accounts. `with_followed_by` has the same effect as in `load_hiding`.
     """
     return _load(_READING_AND_FOLLOWERS if with_followed_by else _READING, viewer_id, account_ids)
 
@@ -207,7 +207,9 @@ def load_relations_of(
 def load_known_relations(
     viewer_id: int, account_ids: Iterable[int], *, with_suspended: bool
 ) -> tuple[set[int], Relations]:
-    """Return which of these ids are accounts (suspended ones only `with_suspended`), and the relations to them. One query."""
+    """Return which of these ids are accounts (suspended ones only `with_suspended`), and the relations to them, in one
+    query.
+    """
     ids = sorted(set(account_ids))
     if not ids:
         return set(), Relations(viewer_id=viewer_id)
@@ -217,7 +219,7 @@ def load_known_relations(
 
 
 def load_hidden(viewer_id: int) -> Hidden:
-    """Load all blocks, mutes and blocked servers of the viewer, for views of any account's posts. One query."""
+    """Load all blocks, mutes and blocked servers of the viewer, for views of any account's posts. Takes one query."""
     sets: dict[str, set[int]] = defaultdict(set)
     muting: dict[int, datetime | None] = {}
     domains: set[str] = set()
@@ -232,7 +234,7 @@ def load_hidden(viewer_id: int) -> Hidden:
 
 
 def load_block_pairs(block_ids: Collection[int]) -> set[tuple[int, int]]:
-    """Load the given blocks that still exist, as (blocking, blocked) account ids. One query."""
+    """Load the given blocks that still exist, as (blocking, blocked) account ids. Takes one query."""
     return set(Block.objects.filter(id__one_of=block_ids).values_list("account_id", "target_id"))
 
 

@@ -61,7 +61,7 @@ class FollowsUnder:
 
 def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
     """Load, by domain, the follows between local accounts and accounts of these domains and their subdomains. Domains
-    without follows are left out. Five queries.
+    without follows are left out. Takes five queries.
     """
     domain_names = set(domains)
     if not domain_names:

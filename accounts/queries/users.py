@@ -100,13 +100,13 @@ def find_user_with_state(user_id: int | None) -> tuple[User, OwnState]:
 
 
 def find_own_state(user_id: int) -> OwnState | None:
-    """Return the state of a user's rows, or None for an unknown user. One small query."""
+    """Return the state of a user's rows, or None for an unknown user. Takes one small query."""
     rows = rows_of(_OWN_STATE, {"user": user_id})
     return OwnState(*rows[0]) if rows else None
 
 
 def find_role(account_id: int) -> Role | None:
-    """Return the role of an account's user, as `require` expects it for `over`; None for a remote account. One query."""
+    """Return the role of an account's user, as `require` expects it for `over`; None for a remote account. Takes one query."""
     user = User.objects.select_related("role").filter(account_id=account_id).first()
     return None if user is None else user.role
 

@@ -206,9 +206,9 @@ def completed(cached: dict[str, Any], account_id: int, counted: dict[str, Any], 
 
 
 def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return the entity without counters and approval, blank if suspended. Needs `user__role` and `moved_to`.
+    """Return the entity without counters and approval, blank if the account is suspended. Needs `user__role` and `moved_to`.
 
-    It is the same for every viewer, except for `moved`, which is as the viewer of `relations` sees it.
+    The body is the same for every viewer, except `moved`, which is what the viewer of `relations` sees.
     """
     shown = not account.suspended
     avatar, avatar_static = picture_urls(account, "avatar")
@@ -257,7 +257,7 @@ def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[st
 
 
 def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return the entity of the account to which another account has moved, always without a `moved` of its own."""
+    """Return the entity of the account to which another account has moved, without a `moved` even if it has moved as well."""
     bare = copy.copy(account)  # the copy keeps the loaded counters and role
     bare.moved_to = None
     return _entity(bare, emojis, relations)

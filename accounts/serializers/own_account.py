@@ -97,7 +97,7 @@ def _with_counters(entity: dict[str, Any], state: OwnState) -> dict[str, Any]:
 
 
 def present_own_account(user_id: int) -> dict[str, Any]:
-    """Return the entity CredentialAccount of a user. It takes one query, or two if the account has changed. Raises NotFound."""
+    """Return the entity CredentialAccount of a user. Takes one query, or two if the account has changed. Raises NotFound."""
     cached = _cached.get(user_id)
     if cached is not None:
         versions, entity = cached

@@ -171,7 +171,7 @@ class AccountsViewSet(ApiViewSet):
         return entities
 
     def identity_proofs(self, request: Request, id: int) -> HttpResponse:
-        """Return an empty list: proofs by a third party ended with version 3.5 of the API (contract, endpoints)."""
+        """Return an empty list: proofs by third parties were removed in version 3.5 of the API (contract, endpoints)."""
         find_account(id)
         return reply([])
 

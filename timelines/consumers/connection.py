@@ -129,7 +129,7 @@ class Connection:
                 await in_thread(build_open_feed, self.account_id, list_id)
 
     def take_command(self) -> None:
-        """Count a message of the client. Raises StreamError (429) after too many on this connection or from the account."""
+        """Count a message of the client. Raises StreamError (429) if the connection or the account has sent too many."""
         if not self._commands.take(None):
             raise streams.StreamError(429, streams.TOO_MANY_COMMANDS)
         self._registry.take_command(self.account_id)
@@ -277,7 +277,7 @@ class Connection:
             logger.debug("A stream ended", exc_info=True)
 
     async def run(self) -> None:
-        """Write events until the connection must end; then close it. Cancel it when the client has disconnected."""
+        """Write events until the connection must end; then close it. To be cancelled when the client has disconnected."""
         while True:
             self._waits = True
             item = await self._queue.get()

@@ -67,7 +67,7 @@ class ConnectionRequest:
             raise StreamError(403, REFUSED)
 
     async def identify(self) -> Identity:
-        """Return the identity of the token or session. Raises StreamError (401) if there is none, or it has no account."""
+        """Return the identity of the token or session. Raises StreamError (401) if it is missing or has no account."""
         if not self.token and not self.session:
             raise StreamError(401, MISSING_TOKEN)
         work = partial(_find, self.token) if self.token else partial(find_session_identity, self.session)
@@ -124,7 +124,7 @@ _refused: ContextVar[bool] = ContextVar("refused", default=False)
 
 
 async def refuse(scope: Mapping[str, Any], send: Callable[[Any], Awaitable[None]], error: StreamError) -> None:
-    """Refuse an upgrade with a status, JSON and the header `X-Error-Message`, or close it if the server cannot respond."""
+    """Refuse an upgrade with a status, JSON and `X-Error-Message`, or close the connection if the server cannot respond."""
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": POLICY_VIOLATION})
         return

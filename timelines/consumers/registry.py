@@ -34,7 +34,7 @@ WATCH_SECONDS: Final = 5.0
 STOP_SECONDS: Final = 0.5
 
 MAX_CONNECTIONS: Final = 64
-"""Limit on open connections with one token in a process: enough for several windows, and for connections that have broken."""
+"""Limit on open connections with one token in a process: enough for several windows, and for broken connections."""
 
 MAX_OF_ACCOUNT: Final = 128
 """Limit on open connections of one account in a process, with any tokens (security row 69)."""
@@ -120,8 +120,8 @@ class ConnectionRegistry:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # On Python 3.11 a write that ends at the same moment can swallow the hub's cancellation: it is then cancelled again
-        # when the event loop ends.
+        # On Python 3.11 a write that ends at the same moment can swallow the hub's cancellation: the hub is then cancelled
+        # again when the event loop ends.
         await asyncio.wait([asyncio.create_task(self._hub.stop())], timeout=STOP_SECONDS)
 
     @property

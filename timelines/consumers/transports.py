@@ -67,7 +67,7 @@ def offer(scope: MutableMapping[str, Any], direct: Direct) -> None:
 
 
 def abort_soon(loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) -> None:
-    """End a connection after ABORT_SECONDS; a normal close would wait for the client indefinitely while data are queued."""
+    """End a connection after ABORT_SECONDS; a normal close would wait for the client indefinitely while data is queued."""
     loop.call_later(ABORT_SECONDS, transport.abort)
 
 

@@ -92,8 +92,8 @@ def list_posts(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_list(request: HttpRequest, id: int) -> HttpResponse:
-    """`/lists/:id/edit`: the settings and members of a list, which POST changes; `remove` is a member to remove. Raises
-    NotFound.
+    """`/lists/:id/edit`: the settings and members of a list. A POST request changes the settings, or removes the member
+    `remove`. Raises NotFound.
     """
     account_id = signed_in(request).account_id
     found = find_list(id, account_id)
@@ -119,7 +119,7 @@ def _members(request: HttpRequest, found: List, account_id: int) -> dict[str, An
 
 def lists_with(user: User, person: Account, relation: Mapping[str, Any] | None) -> list[dict[str, Any]] | None:
     """Return the user's lists for the person's profile; each says whether it contains the person. None unless the user follows
-    the person or has requested to (behaviours section 14). `relation` is the entity "Relationship". Two queries.
+    the person or has requested to (behaviours section 14). `relation` is the entity "Relationship". Takes two queries.
     """
     if relation is None or not (relation["following"] or relation["requested"]):
         return None

@@ -75,7 +75,7 @@ def tag_feed(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def public(request: HttpRequest, origin: str = "") -> HttpResponse:
-    """`/public`, `/public/local`, `/public/remote`: public timelines. Raises NotFound for one that this reader may not read."""
+    """`/public`, `/public/local`, `/public/remote`: public timelines. Raises NotFound for a timeline closed to this reader."""
     viewer = viewer_of(request)
     viewer_id = viewer.account_id if viewer is not None else None
     filters = {name: _open(LIVE, viewer, name) for name in _ORIGINS}
@@ -129,7 +129,7 @@ def tags_for_templates(tags: Sequence[Tag], viewer_id: int | None) -> list[dict[
 
 
 def people_of(entity: Mapping[str, Any]) -> int:
-    """Return the number of accounts that have used a hashtag or a link, given as its entity, today and yesterday."""
+    """Return the number of accounts that have used a hashtag or a link today and yesterday, from its entity."""
     return sum(int(day["accounts"]) for day in entity["history"][:_SUMMED_DAYS])
 
 

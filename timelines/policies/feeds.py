@@ -116,7 +116,9 @@ def is_followable_by_hashtag(post: Post) -> bool:
 
 
 def is_broken_reply(post: Post) -> bool:
-    """Tell whether the post replies to a post that was never known here; a reply to a deleted post still has its account."""
+    """Tell whether the post replies to a post never known here; after a deletion, `in_reply_to_account_id` would still be
+    set.
+    """
     return post.is_orphan and post.in_reply_to_id is None and post.in_reply_to_account_id is None
 
 
@@ -172,8 +174,8 @@ PEOPLE_CONDITION: Final = f"""
              ELSE s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (%(viewer)s, s.account_id)
                   OR {FOLLOWED.format(author="s.in_reply_to_account_id")} END))
 """  # noqa: S608 (constants)
-"""SQL form of `people_verdict`, to be placed after VIEWER_SETS. The statement names the post `s` and its author's account
-`author`, the boosted post `o` and the account `boosted` of its author, and the follow of the author `source`.
+"""SQL form of `people_verdict`, to be placed after VIEWER_SETS. The statement must name the post `s`, its author's account
+`author`, the boosted post `o`, the account of its author `boosted`, and the viewer's follow of the author `source`.
 """
 
 HOME_CONDITION: Final = f"{PEOPLE_CONDITION} AND (s.account_id = %(viewer)s OR {INCLUSIVE_CONDITION})"

@@ -18,7 +18,7 @@ NOTIFICATION_SCOPES: Final = frozenset({"read", "read:notifications"})
 NAME_LIMIT: Final = 32
 """Maximum number of characters of a stream's name, greater than that of any existing name."""
 TAG_LIMIT: Final = 500
-"""Maximum number of characters of a hashtag as a client writes it, the same as for a post. It applies before normalisation."""
+"""Maximum number of characters of a hashtag as a client writes it (before normalisation), the same as for a post."""
 
 MISSING_TOKEN: Final = "Missing access token"  # noqa: S105  # a sentence
 INVALID_TOKEN: Final = "Invalid access token"  # noqa: S105  # a sentence

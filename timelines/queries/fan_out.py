@@ -104,8 +104,8 @@ def load_readers(
     tagged: Collection[int] = (),
 ) -> Readers:
     """Return the readers of these authors, and the followers of hashtags of the posts `tagged`, with their relations to
-    `people`, all accounts involved in the posts: three queries, four with `tagged`. `followable` are the authors (replied-to or
-    boosted) whose followers are read, `answered_ids` the accounts whose list memberships are read.
+    `people`. These are all accounts involved in the posts. Takes three queries, four with `tagged`. `followable` are the
+    authors (replied-to or boosted) whose followers are read, `answered_ids` the accounts whose list memberships are read.
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     by_hashtag: Mapping[int, Collection[int]] = {}
@@ -151,7 +151,7 @@ def _lists(
 
 
 def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
-    """Return, by post, the local accounts that followed one of its hashtags before it was written. One query."""
+    """Return, by post, the local accounts that followed one of its hashtags before it was written. Takes one query."""
     found: dict[int, set[int]] = defaultdict(set)
     if ids := list(status_ids):
         for status_id, reader in rows_of(_HASHTAG_FOLLOWERS, {"posts": ids, "since": absent_before(clock.now())}):
@@ -160,7 +160,7 @@ def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
 
 
 def load_mentioned_readers(posts: Sequence[Post]) -> dict[int, list[int]]:
-    """Return, by post, the mentioned local accounts without a block or mute between them and the author. Two queries."""
+    """Return, by post, the mentioned local accounts without a block or mute between them and the author. Takes two queries."""
     mentions = Mention.objects.filter(status_id__one_of=[post.id for post in posts], silent=False, account__domain=None)
     found = list(mentions.values_list("status_id", "account_id"))
     authors = {post.id: post.account_id for post in posts}
@@ -174,7 +174,7 @@ def load_mentioned_readers(posts: Sequence[Post]) -> dict[int, list[int]]:
 
 
 def list_active_followers(account_ids: Iterable[int]) -> dict[int, set[int]]:
-    """Return, for each account, its local followers who may have a feed, and the account itself. One query."""
+    """Return, for each account, its local followers who may have a feed, and the account itself. Takes one query."""
     found: dict[int, set[int]] = {account: {account} for account in account_ids}
     with connection.cursor() as cursor:
         cursor.execute(
@@ -201,8 +201,8 @@ def load_viewer(account_id: int) -> Viewer:
 
 
 def list_valid_tokens(token_ids: Collection[int]) -> set[int]:
-    """Return the ids of the tokens that still exist and whose user may use the API, as for an API request (behaviours section
-    3). Negative ids are those of browser sessions (`find_session_identity`). One query for each kind.
+    """Return the ids of the tokens that still exist and whose user may use the API (behaviours section 3). Negative ids are
+    those of browser sessions (`find_session_identity`). Takes one query for each kind of id.
     """
     confirmed = EmailAddress.objects.filter(user_id=OuterRef("user_id"), primary=True, verified=True)
     usable = (

@@ -45,7 +45,7 @@ def find_page(read: Callable[[Cursor], Stretch], cursor: Cursor, *, extra: int =
     items that `read` does not return although they exist.
 
     Calls `read` once, twice when ascending, and more often where boosts of the same posts follow each other closely. After
-    `_ITEMS_LIMIT` items the page stays short, but contains a boost if it would be empty, so that the reader gets a next page.
+    `_ITEMS_LIMIT` items the page stays short; an empty page gets a repeated boost, so that the reader can get the next page.
     `extra` is the number of items to read beyond the page.
     """
     return _find_up(read, cursor, extra) if cursor.ascending else _find_down(read, cursor, extra)

@@ -20,9 +20,9 @@ from timelines.stores.feed import FeedItem
 # hashtags that the reader follows, because querying each of these takes about as many reads (docs/adr/0025). The last scanned
 # post is always a candidate, so that the next step knows where to start. After the budget is spent, each author and hashtag is
 # queried, through the indexes (account, id) and (tag, status), within an id range that contains two pages if posts are as dense
-# there as in the part read so far, and that is at most twenty times as long. No post is read in more than one step. The rows of
-# a candidate are read one by one (OFFSET 0): a join leads to plans that read whole tables, or everything that the reader
-# follows.
+# there as in the part read so far, and that is at most twenty times as long as that part. No post is read in more than one
+# step. The rows of each candidate are read separately (OFFSET 0), because a join leads to plans that read whole tables, or
+# everything that the reader follows.
 _PAGE: Final = """
 WITH RECURSIVE <sets>,
 walk (edge, origin, budget, candidates, found, ids, originals) AS (
@@ -174,12 +174,12 @@ _POSTS_LIMIT: Final = 2000
 
 
 def list_home_items(viewer_id: int, cursor: Cursor) -> list[FeedItem]:
-    """Return posts of the viewer's home timeline at the cursor, repeated boosts included. One query."""
+    """Return posts of the viewer's home timeline at the cursor, repeated boosts included. Takes one query."""
     return read_items(_HOME_STATEMENT, cursor, viewer=viewer_id)
 
 
 def read_items(statement: FeedStatement, cursor: Cursor, **parameters: int) -> list[FeedItem]:
-    """Return the posts of a feed at the cursor, in its direction. One query; repeated boosts are included."""
+    """Return the posts of a feed at the cursor, in its direction. Takes one query; repeated boosts are included."""
     low = 0 if cursor.after is None else min(cursor.after, _HIGHEST_ID)
     high = _HIGHEST_ID if cursor.before is None else min(cursor.before, _HIGHEST_ID)
     near, far = (low, high) if cursor.ascending else (high, low)
@@ -189,9 +189,9 @@ def read_items(statement: FeedStatement, cursor: Cursor, **parameters: int) -> l
 
 
 class TaggedPosts(Container[int]):
-    """Posts with a hashtag that the viewer followed before they were written.
+    """Posts with a hashtag that the viewer followed before the post was written.
 
-    Loaded by one query on first use, because most pages never need it.
+    The posts are loaded by one query on first use, because most pages do not need them.
     """
 
     def __init__(self, viewer_id: int, status_ids: Sequence[int]) -> None:

@@ -70,13 +70,13 @@ def _may_be_member(owner_id: int) -> Q:
 
 
 def list_list_items(user_list: List, cursor: Cursor) -> list[FeedItem]:
-    """Return posts of a list at the cursor, by the rule of `timelines.policies.feeds`, repeated boosts included. One query."""
+    """Return posts of a list at the cursor (by `timelines.policies.feeds`), repeated boosts included. Takes one query."""
     statement = _STATEMENTS[RepliesPolicy(user_list.replies_policy)]
     return read_items(statement, cursor, viewer=user_list.account_id, list=user_list.id)
 
 
 def load_concerned_members(list_id: int, status_ids: Sequence[int]) -> set[int]:
-    """Return the members of a list who wrote one of these posts, or to whom one of them replies. One query, or none without
+    """Return the members of a list who wrote one of these posts, or to whom one replies. Takes one query, or none without
     posts.
     """
     if not status_ids:
@@ -85,12 +85,12 @@ def load_concerned_members(list_id: int, status_ids: Sequence[int]) -> set[int]:
 
 
 def load_list_ids(account_ids: Collection[int]) -> list[int]:
-    """Return the ids of these owners' lists. One query."""
+    """Return the ids of these owners' lists. Takes one query."""
     return list(List.objects.filter(account_id__one_of=account_ids).values_list("id", flat=True))
 
 
 def load_lists_of_members(account_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
-    """Return the lists that contain each account and may have a feed, with their owners. One query."""
+    """Return the lists that contain each account and may have a feed, with their owners. Takes one query."""
     found: dict[int, list[tuple[int, int]]] = {}
     rows = ListMember.objects.filter(account_id__one_of=list(account_ids), absent=False)
     for account_id, list_id, owner_id in rows.values_list("account_id", "list_id", "list__account_id"):

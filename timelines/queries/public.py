@@ -231,7 +231,7 @@ def _ids(sql: str, parameters: dict[str, Any], cursor: Cursor) -> list[int]:
 
 
 def load_public_facts(status_ids: Sequence[int]) -> dict[int, tuple[bool, list[str]]]:
-    """Return, for each post, whether it has files, and the names of its hashtags. One query."""
+    """Return, for each post, whether it has files, and the names of its hashtags. Takes one query."""
     if not status_ids:
         return {}
     return {

@@ -86,7 +86,7 @@ def broadcast_posts(
 
 
 def broadcast_to_mentioned(posts: Sequence[Post], readers: Mapping[int, Collection[int]], event: Event) -> None:
-    """Publish posts to the `user:notification` streams of `readers`: by post id, ids of accounts that may read the post."""
+    """Publish posts to the `user:notification` streams of `readers` (ids of accounts that may read a post, by post id)."""
     names = {account: channels.notifications(account) for found in readers.values() for account in found}
     subscribed = subscribed_channels(names.values())
     listening = {post.id: [one for one in readers.get(post.id, ()) if names[one] in subscribed] for post in posts}

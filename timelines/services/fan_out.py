@@ -1,5 +1,6 @@
 """Adds posts to streams and to the feeds of home timelines and lists, and removes them, in a constant number of queries. Feeds
-are written for users who were active in the last seven days, streams for subscribers. `timelines.policies.feeds` decides.
+are written for users who were active in the last seven days, streams for subscribers. `timelines.policies.feeds` decides who
+gets a post.
 """
 
 from collections import defaultdict

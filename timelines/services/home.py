@@ -1,8 +1,8 @@
 """Loads home and list timelines: from the feed if possible, otherwise completely from SQL, filling the feed at the same time.
 
 A feed that is missing or too short never causes an error or a partial page (contract, seed-coverage D-10). Every post is
-checked again when it is read, so that a block, a mute or a deletion takes effect immediately. Feeds of open streams are kept:
-they record which posts a stream has shown, which a mute or a block must withdraw.
+checked again when it is read, so that a block, a mute or a deletion takes effect immediately. Feeds of open streams are kept,
+because a feed records which posts a stream has shown and a mute or a block must withdraw.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -53,15 +53,15 @@ class FeedSource:
     list_id: int | None = None
 
     def read(self, cursor: Cursor) -> Stretch:
-        """Return the posts at the cursor from SQL, including repeated boosts. One query."""
+        """Return the posts at the cursor from SQL, including repeated boosts. Takes one query."""
         items = self.list_items(cursor)
         return Stretch(items, complete=len(items) < cursor.limit)
 
 
 def load_home_page(viewer_id: int, cursor: Cursor) -> PostPage:
     """Return the posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough posts. The
-    caller calls `fill` on the page. Takes two queries when read from a feed, three with posts included by hashtag, and one or
-    two more when read from SQL. Works without Redis. Marks the viewer as active, about twice a day.
+    caller must call `fill` on the page. Takes two queries when read from a feed, three with posts included by hashtag, and one
+    or two more when read from SQL. Works without Redis. Marks the viewer as active, about twice a day.
     """
     return _load(home_feed(viewer_id), cursor)
 
@@ -94,7 +94,7 @@ def list_feed(user_list: List) -> FeedSource:
 
 
 def load_held_ids(source: FeedSource) -> list[int]:
-    """Return the ids in the feed, including those of posts that may not be shown. One Redis command."""
+    """Return the ids in the feed, including those of posts that may not be shown. Takes one Redis command."""
     feed_slice: Slice | None = None
     with redis.best_effort("read a feed"):
         feed_slice = feed.read(source.name, source.reader_id, Cursor(feed.MAX_ITEMS))
@@ -102,7 +102,7 @@ def load_held_ids(source: FeedSource) -> list[int]:
 
 
 def load_lost_ids(source: FeedSource, status_ids: Sequence[int]) -> list[int]:
-    """Return the ids among `status_ids` of posts that the timeline no longer shows. Three queries."""
+    """Return the ids among `status_ids` of posts that the timeline no longer shows. Takes three queries."""
     shown_ids = set(select(status_ids, source.reader_id, source.load_filter(status_ids)).ids)
     return [status_id for status_id in status_ids if status_id not in shown_ids]
 
@@ -223,7 +223,7 @@ def list_active() -> QuerySet[User]:
 
 
 def rebuild_feeds(accounts: Iterable[int]) -> Iterator[int]:
-    """Build the home feeds of local accounts again; yields each account whose feed is built. Raises RedisError."""
+    """Rebuild the home feeds of local accounts, and yield each account after its feed was built. Raises RedisError."""
     for account_id in accounts:
         source = home_feed(account_id)
         feed.drop([source.name])

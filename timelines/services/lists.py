@@ -57,7 +57,7 @@ def update_list(*, found: List, draft: ListDraft) -> None:
 
 
 def delete_list(*, found: List) -> None:
-    """Delete a list; posts of its members return to the home timeline. Raises NotFound if it is already deleted."""
+    """Delete a list; posts of an exclusive list's members return to the home timeline. Raises NotFound if already deleted."""
     with transaction.atomic():
         row = lock_row(found)
         _announce(row, concerns_home=row.exclusive)

@@ -147,7 +147,7 @@ class PostgresIndex:
             return [row[0] for row in cursor.fetchall()]
 
     def find(self, search: Search) -> list[int]:
-        # Each stage is a statement, and the page may be full before the last one.
+        # Each stage is a separate statement, because the page may be full before the last stage.
         result_count = min(search.offset + search.limit, RESULTS_LIMIT)
         if search.query.impossible or search.limit <= 0 or search.offset >= result_count:
             return []

@@ -58,7 +58,7 @@ SELECT account_id FROM accounts_user
 
 def record_presence(*account_ids: int) -> None:
     """Mark the users of these accounts as active, so that posts are added to their feeds: called about twice a day for each
-    reader, and when a stream is opened. One statement, or six if one of the users was absent.
+    reader, and when a stream is opened. Runs one statement, or six if one of the users was absent.
     """
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         now = clock.now()
@@ -105,8 +105,8 @@ def _write_absence(account_ids: Sequence[int], *, absent: bool) -> None:
         before, after = after, before
     Follow.objects.filter(account_id__one_of=account_ids, follower_state=before).update(follower_state=after)
     TagFollow.objects.filter(account_id__one_of=account_ids, absent=not absent).update(absent=absent)
-    # Filtered by the ids of the lists: for `list__account_id__in` Django would put the join into a subquery on the same
-    # table, which took minutes while PostgreSQL's statistics covered few lists.
+    # Members are filtered by the ids of the lists. For `list__account_id__in` Django would put the join into a subquery on the
+    # same table, which took minutes while PostgreSQL's statistics covered few lists.
     lists = load_list_ids(account_ids)
     ListMember.objects.filter(list_id__one_of=lists, absent=not absent).update(absent=absent)
     List.objects.filter(id__one_of=lists, absent=not absent).update(absent=absent)

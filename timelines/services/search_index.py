@@ -27,8 +27,9 @@ from timelines.policies.search_query import Fact, StatusQuery
 
 @dataclass(frozen=True)
 class Document:
-    """A post in the form that a search engine stores. `public`: everyone may find it, not only viewers who have interacted with
-    it or are mentioned in it; `listed`: a public post, which is `public` once its author opts in to search.
+    """A post in the form that a search engine stores. `public`: everyone may find the post, not only viewers who have
+    interacted with it or are mentioned in it. `listed`: the post is public, and becomes `public` here when its author opts in
+    to search.
     """
 
     status_id: int
@@ -154,8 +155,8 @@ def rebuild_index(*, before: int = MAX_ID) -> Iterator[tuple[int, int]]:
 
 
 def write_documents(status_ids: Iterable[int]) -> int:
-    """Write the documents of these posts, except boosts and deleted posts; return their number. Four queries, plus the
-    engine's.
+    """Write the documents of these posts, except boosts and deleted posts; return their number. Takes four queries, and those
+    of the engine.
     """
     posts = [post for post in load_posts(status_ids) if post.reblog_of_id is None and not post.is_deleted]
     sources = load_bodies(post.id for post in posts)

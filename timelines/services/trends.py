@@ -62,7 +62,7 @@ DELETE FROM timelines_trendreview WHERE id IN (
 
 
 def compute_trends() -> int:
-    """Compute the trends of all three kinds, and return how many there are. A constant number of statements."""
+    """Compute the trends of all three kinds, and return how many there are. Runs a constant number of statements."""
     now = clock.now()
     return compute_tags(now) + compute_statuses(now) + compute_links(now)
 
@@ -165,8 +165,8 @@ def review_trend(*, by: Staff, kind: TrendKind, object_id: int, trendable: bool)
 
 
 def _name_of(kind: TrendKind, object_id: int) -> str | None:
-    # A name for the audit log; None for an object that cannot trend. Posts must be public, because the response to a review
-    # shows the post to staff.
+    # Returns a name for the audit log; None for an object that cannot trend. Posts must be public, because the response to a
+    # review shows the post to staff.
     if kind is TrendKind.TAG:
         tag = Tag.objects.filter(id=object_id).first()
         return None if tag is None else str(tag)

@@ -47,7 +47,7 @@ def hashtag(name: str) -> str:
 
 
 def relations(account_id: int) -> str:
-    """Return the channel that reports changed blocks and mutes by or against the account, for its streams to reload."""
+    """Return the channel that reports changed blocks and mutes by or against the account, so that its streams reload them."""
     return f"relations:{account_id}"
 
 
@@ -62,7 +62,7 @@ def token(token_id: int) -> str:
 
 
 def user(user_id: int) -> str:
-    """Return the channel that reports that the user was disabled, suspended or changed, for their connections to be checked."""
+    """Return the channel that reports that the user was disabled, suspended or changed, so that their streams are checked."""
     return f"user:{user_id}"
 
 

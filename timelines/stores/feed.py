@@ -8,9 +8,9 @@ An item has 16 bytes: the post's id and (for a boost) the boosted post's id, bot
 then orders them byte by byte, which is exactly by id. (A score is a double and would round adjacent ids to the same value.)
 
 Concurrent builds and writes: a builder first registers itself (`begin`), then reads SQL, then stores (`finish`). Items that
-fan-out adds meanwhile are also written to the builder's side set and merged, so that a post committed after the builder's
-query is not lost. `drop` ends the registration: the data that such a builder has read are stale, and its `finish` does
-nothing. The same happens after a FLUSHALL.
+fan-out adds meanwhile are also written to the builder's side set and merged, so that a post committed after the builder's query
+is not lost. `drop` ends the registration: the data that such a builder has read is stale, and its `finish` does nothing. The
+same happens after a FLUSHALL.
 
 A server that restarts with an older copy of its data (a snapshot, a promoted replica, a power failure) would restore feeds
 without the posts added since then. Such a copy contains no scripts, so the first call that finds the scripts missing drops
@@ -306,7 +306,7 @@ def begin(name: str) -> bytes:
 def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool) -> bool:
     """Store the items of a builder below `below`, the lowest item when the builder read the feed; None stores a new feed. The
     newest `EXTENDED_ITEMS_LIMIT` items stay; `complete` tells whether no posts are older. Returns False if nothing was stored:
-    another builder was first, the feed was cut or dropped, or the mark has expired after a minute. Raises RedisError.
+    another builder was first, the feed was shortened or dropped, or the mark has expired after a minute. Raises RedisError.
     """
     packed_below = _packed([below] if below is not None else [])
     ttl = int(RETENTION.total_seconds())

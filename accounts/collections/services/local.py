@@ -27,7 +27,7 @@ _NOTIFIED: Final = ("name", "description")
 
 
 def create_collection(*, user: User, draft: policies.CollectionDraft, account_ids: Sequence[int] = ()) -> Collection:
-    """Create a collection of these accounts. Publishes CollectionListed if it is discoverable, and CollectionItemAdded.
+    """Create a collection of these accounts. Publishes CollectionItemAdded, and CollectionListed for a discoverable collection.
 
     Raises NotFound for an unknown account, Forbidden for an account that may not be featured, and Invalid.
     """

@@ -106,8 +106,8 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
     """Store that a local account consents to be in a remote collection; return None if it has left the collection
     before, or if the collection is full.
 
-    A repeated request returns the same item. Publishes CollectionItemAdded for a new item. Raises Conflict if the id belongs to
-    a request of another collection owner.
+    A repeated request returns the same item. Publishes CollectionItemAdded for a new item. Raises Conflict if `request_uri`
+    belongs to another owner's collection.
     """
     with transaction.atomic():
         lock(f"object:{collection.uri}")
@@ -134,7 +134,7 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
 
 
 def store_consent_answer(*, item_id: int, accepted: bool, account_id: int, approval_uri: str | None = None) -> bool:
-    """Store the answer of the remote account `account_id` to a request for its consent; return whether it has an effect.
+    """Store a remote account's answer to a request for its consent; return whether the answer has an effect.
 
     A pending item becomes accepted or rejected; an accepted item can only be revoked. Publishes CollectionItemAdded or
     CollectionItemRemoved.

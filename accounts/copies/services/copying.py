@@ -77,7 +77,7 @@ def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
 
 
 def record_served(copy: RemoteCopy) -> None:
-    """Record that a copy was just served: the least recently served copies are removed first."""
+    """Record that a copy was just served, because the least recently served copies are removed first."""
     now = clock.now()
     if copy.served_at < now - EXACTNESS:
         RemoteCopy.objects.filter(id=copy.id, served_at__lt=now - EXACTNESS).update(served_at=now)
@@ -104,7 +104,7 @@ class _NotShown(http.FetchError):
 
 class _Download(tempfile.SpooledTemporaryFile[bytes]):
     """File that is being downloaded. Raises _NotShown as soon as its first bytes show a type that is not accepted; the
-    content type, which many servers get wrong, does not count (contract, federation section 17).
+    `Content-Type` header, which many servers get wrong, is ignored (contract, federation section 17).
     """
 
     def __init__(self, purpose: CopyPurpose) -> None:

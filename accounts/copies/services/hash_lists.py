@@ -24,7 +24,7 @@ _CHANGEABLE_COLUMNS: Final = ("source", "note", "act", "distance")
 
 @dataclass(frozen=True)
 class Imported:
-    """Result of an import: numbers of new, known and invalid lines, and the first line numbers of invalid ones."""
+    """Result of an import: how many lines were new, known and invalid, and the line numbers of the first invalid lines."""
 
     added: int
     known: int

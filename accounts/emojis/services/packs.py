@@ -96,7 +96,7 @@ def read_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
             yield from _read_zip(data)
         else:
             yield from _read_tar(data)
-    # RuntimeError is raised for a zip archive with a password or an unknown compression.
+    # RuntimeError is raised for a zip archive with a password or an unknown compression method.
     except (*_UNREADABLE, EOFError, OSError, ValueError, RuntimeError) as error:
         raise UnreadablePack(_("That is neither a folder nor a zip or tar archive of pictures.")) from error
 

@@ -6,10 +6,10 @@ from social.management.base import OperatorCommand
 
 
 class Command(OperatorCommand):
-    """Approve people who have signed up and wait for approval; without names, list them with their reasons.
+    """Approve people whose sign-ups are waiting for approval; without names, list these people with their reasons.
 
     users: the people to approve
-    all: approve everybody who waits
+    all: approve everybody who is waiting
     """
 
     def run(self, users: LocalUsers = (), *, all: bool, dry_run: bool) -> None:

@@ -15,7 +15,7 @@ class Command(BaseCommand):
     help = "Not used here: create_account --role Owner makes an account that may do everything."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        # The options of Django's command, so that its users get the sentence below instead of a parser's error.
+        # The options of Django's command are accepted, so that its users see the sentence below instead of a parser's error.
         for name in ("--username", "--email", "--database"):
             parser.add_argument(name, help=SUPPRESS)
         parser.add_argument("--noinput", "--no-input", action="store_true", help=SUPPRESS)

@@ -14,9 +14,9 @@ from social.settings.env import manage_command
 
 
 class Command(OperatorCommand):
-    """Delete accounts with everything they have written, for good: they are hidden immediately, and the worker removes
-    their data. The username of a local account cannot be used again; an account of another server is stored again when
-    that server sends an activity of it, or somebody here looks it up.
+    """Delete accounts with everything they have written, for good: they are hidden immediately, and the worker removes their
+    data. The username of a local account cannot be used again; an account of another server is stored again when that server
+    sends one of its activities, or somebody here looks it up.
     """
 
     def run(self, accounts: AnyAccounts, *, yes: bool, dry_run: bool) -> None:

@@ -17,13 +17,13 @@ class Command(OperatorCommand):
 
     user: the owner of the account
     role: Owner, Admin or Moderator; "none" removes the role
-    approve: approve a user who waits for approval
+    approve: approve a user who is waiting for approval
     confirm: treat the e-mail address as confirmed
     disable: refuse sign-in and every API call
     enable: undo --disable
     reset_second_factor: remove second factor and recovery codes; ends sessions and tokens
     reset_password: generate a password; ends sessions and tokens
-    sign_in_link: make a link that signs in once within 15 minutes, where passwords are closed
+    sign_in_link: make a link that signs the user in once, within 15 minutes, even if sign-in with passwords is disabled
     dry_run: only print what the state would be
     """
 
