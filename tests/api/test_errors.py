@@ -110,7 +110,7 @@ def test_an_unknown_path_under_api_is_404_in_json(callers: Tokens, method: str, 
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "PROPFIND"])
-def test_a_method_that_does_not_exist_is_404_before_anything_is_asked(callers: Tokens, method: str) -> None:
+def test_an_unsupported_method_is_404_before_any_other_check(callers: Tokens, method: str) -> None:
     response = Client().generic(method, "/api/v1/access/person")
     assert (response.status_code, response.json()) == (404, {"error": "Not Found"})
     assert Client().generic("PUT", "/api/v1/tags").status_code == 404, "two endpoints on one path"

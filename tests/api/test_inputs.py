@@ -206,7 +206,7 @@ def test_messages_are_translated_when_they_are_sent_not_when_the_fields_are_made
 
 
 @pytest.mark.parametrize("field", [*TagInput.reader().fields.values(), *OptionInput.reader().fields.values()], ids=str)
-def test_every_field_keeps_its_messages_untranslated_until_then(field: Any) -> None:
+def test_every_field_stores_its_messages_untranslated(field: Any) -> None:
     assert all(isinstance(message, Promise) for message in field.error_messages.values())
 
 

@@ -228,7 +228,7 @@ def test_counters_end_with_their_window(callers: Tokens, get: Any) -> None:
     assert all(0 < client.ttl(key) <= 300 for key in keys)
 
 
-def test_pages_count_their_own_subjects(callers: Tokens) -> None:
+def test_limits_of_pages_count_each_login_name_without_storing_it(callers: Tokens) -> None:
     rule = Rule("sign_in/email", 2, 3600, "account")
     counts = [admission.count(rule, subject="Somebody@example.com") for _ in range(3)]
     assert [count.exceeded for count in counts if count] == [False, False, True]

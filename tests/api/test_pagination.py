@@ -66,7 +66,7 @@ def test_max_id_is_exclusive_and_goes_back_in_time(ids: list[int]) -> None:
     assert page(f"/api/v1/tags?limit=3&max_id={ids[9]}")[0] == ids[10:13]
 
 
-def test_since_id_gives_the_newest_and_min_id_those_next_to_it(ids: list[int]) -> None:
+def test_since_id_returns_the_newest_items_and_min_id_the_next_newer_ones(ids: list[int]) -> None:
     """clients.md, trap 12."""
     assert page(f"/api/v1/tags?limit=3&since_id={ids[20]}")[0] == ids[:3]
     assert page(f"/api/v1/tags?limit=3&min_id={ids[20]}")[0] == ids[17:20]

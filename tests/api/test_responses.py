@@ -220,7 +220,7 @@ def test_a_path_cannot_send_control_characters_to_the_terminal_in_which_the_log_
     assert paths == ["/api/v1/\\x1b[2J", "/api/v1/x\\n2026 forged", "/api/v1/\\x00", "/api/v1/café"]
 
 
-def test_requests_are_logged_only_where_the_operator_asks_for_it_and_checks_of_health_never(
+def test_requests_are_logged_only_if_the_operator_enables_it_and_health_checks_never(
     access_log: AccessLog, get: Any, settings: Any
 ) -> None:
     get("/health")
@@ -270,7 +270,7 @@ def test_actions_see_the_address_and_an_anonymous_caller(callers: Tokens, get: A
 
 
 @pytest.mark.parametrize("written", ["https", "HTTPS", "https,http", "https, https"])
-def test_the_scheme_is_that_of_a_trusted_proxy(settings: Any, written: str) -> None:
+def test_the_scheme_of_a_request_is_taken_only_from_a_trusted_proxy(settings: Any, written: str) -> None:
     seen: list[str | None] = []
 
     def view(request: HttpRequest) -> HttpResponse:
@@ -283,9 +283,7 @@ def test_the_scheme_is_that_of_a_trusted_proxy(settings: Any, written: str) -> N
     assert seen == ["http", "https"]
 
 
-def test_the_api_leaves_sessions_alone_and_pages_have_them(
-    callers: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_api_does_not_use_sessions_and_pages_do(callers: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     process = SessionMiddleware.process_request
 

@@ -31,7 +31,7 @@ def test_scopes_are_read_from_spaces_and_plus_signs() -> None:
     assert scopes.unknown(["read", "read:everything"]) == ["read:everything"]
 
 
-def test_an_authorisation_may_be_narrower_than_its_application() -> None:
+def test_an_authorization_may_request_fewer_scopes_than_the_application_has() -> None:
     assert scopes.covers(["read", "follow"], ["read:statuses", "write:mutes"])
     assert not scopes.covers(["read:statuses"], ["read"])
     assert not scopes.covers(["read", "write"], ["crypto"])

@@ -32,7 +32,7 @@ def test_a_serializer_that_queries_is_caught(tags: list[Tag]) -> None:
         _ = TagSerializer(Tag.objects.all(), many=True).data
 
 
-def test_after_the_block_the_database_may_be_asked_again(tags: list[Tag]) -> None:
+def test_after_a_block_without_queries_the_database_can_be_queried_again(tags: list[Tag]) -> None:
     with pytest.raises(QueriesForbidden), no_queries():
         Tag.objects.count()
     assert Tag.objects.count() == 2

@@ -55,7 +55,9 @@ def test_a_token_is_looked_up_in_the_database_once_a_minute(callers: Tokens, get
     assert callers.asked == [token]
 
 
-def test_a_known_token_costs_one_round_trip_and_is_counted_in_it(callers: Tokens, get: Any, limits: None) -> None:
+def test_a_cached_token_is_looked_up_and_counted_in_one_round_trip_to_redis(
+    callers: Tokens, get: Any, limits: None
+) -> None:
     token = callers.user_token()
     get(PERSON, token=token)
     client = redis.client("cache")
@@ -209,7 +211,7 @@ def test_no_token_is_stored_in_plain_text(callers: Tokens, get: Any, limits: Non
     assert all(token not in checksum for checksum in admission._local)
 
 
-def test_an_entry_of_another_version_is_ignored(callers: Tokens, get: Any, either_way: None) -> None:
+def test_a_cached_token_in_another_format_is_ignored(callers: Tokens, get: Any, either_way: None) -> None:
     token = callers.user_token()
     redis.client("cache").set(redis.key("cache", "token", checksum_of(token)), b"something else", ex=60)
     assert get(PERSON, token=token).status_code == 200

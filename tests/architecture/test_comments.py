@@ -92,7 +92,7 @@ def test_names_in_documents_exist() -> None:
     assert [f"{path.name}: {name}" for path in documents for name in missing(path.read_text())] == []
 
 
-def test_the_check_itself_finds_what_is_missing() -> None:
+def test_the_check_itself_finds_missing_names() -> None:
     text = "`manage.py recount` calls social.kernel.nothing, accounts.identity.services.tokens.nothing and `docs/nothing.md`"
     assert list(missing(text)) == [
         "social.kernel.nothing",

@@ -88,7 +88,7 @@ def _upward(root: Path) -> Iterator[str]:
                     yield f"{path.relative_to(root)}:{node.lineno}: {package}"
 
 
-def test_packages_have_one_order_over_all_features_of_accounts() -> None:
+def test_no_package_of_accounts_imports_a_higher_package_in_any_feature() -> None:
     assert list(_upward(ROOT)) == []
 
 
@@ -137,7 +137,7 @@ def test_no_package_is_a_catch_all() -> None:
     assert found == []
 
 
-def test_no_app_opens_sockets_by_the_standard_library_either() -> None:
+def test_no_app_opens_sockets_with_the_standard_library_either() -> None:
     """The import contracts cover whole external packages only, so `urllib.request` and `http.client` are searched for here."""
     forbidden = ("urllib.request", "http.client")
     wrong = []

@@ -56,7 +56,7 @@ def test_every_sentence_is_translated(language: str) -> None:
     assert missing == []
 
 
-def test_addresses_of_people_keep_their_at_sign_in_front_among_words_from_right_to_left() -> None:
+def test_the_at_sign_stays_in_front_of_addresses_in_right_to_left_text() -> None:
     """An isolate (U+2066) or markup must enclose the address; otherwise the surrounding text moves the at sign."""
     texts = [text for entry in catalogs.catalogue("ar") for text in (entry.msgstr, *entry.msgstr_plural.values())]
     closed = re.compile("(?:[^\u2066\u2068\u2069]|[\u2066\u2068][^\u2066\u2068\u2069]*\u2069)*")

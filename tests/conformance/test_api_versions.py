@@ -36,7 +36,7 @@ def ask(person: Person, method: str, path: str, data: Any = None) -> Any:
     return answer.json()
 
 
-def test_every_version_up_to_the_number_that_is_said_is_proved() -> None:
+def test_every_api_version_up_to_the_stated_number_has_a_test() -> None:
     proved = {int(name.split("_")[2]) for name in globals() if name.startswith("test_version_")}
     assert proved == set(range(2, LAST + 1))
     assert Api().get("/api/v2/instance").json()["api_versions"] == {"mastodon": LAST}
@@ -56,7 +56,7 @@ def test_version_2_notifications_come_in_groups(alice: Person, bob: Person) -> N
     assert ask(alice, "GET", "v2/notifications")["notification_groups"] == []
 
 
-def test_version_3_an_application_may_prove_that_a_code_is_its_own(alice: Person) -> None:
+def test_version_3_applications_can_use_pkce(alice: Person) -> None:
     metadata = Api().get("/.well-known/oauth-authorization-server").json()
     assert metadata["code_challenge_methods_supported"] == ["S256"]
     application = register_application(name="App", redirect_uris=[CALLBACK], scopes="read")
@@ -81,7 +81,7 @@ def test_version_4_pushes_come_in_the_encoding_of_the_standard(
     assert message["notification_id"] == alice.read("notifications")[0]["id"]
 
 
-def test_version_5_a_filter_may_blur_pictures(alice: Person, bob: Person) -> None:
+def test_version_5_a_filter_can_blur_pictures(alice: Person, bob: Person) -> None:
     made = ask(
         alice,
         "POST",
@@ -99,7 +99,7 @@ def test_version_5_a_filter_may_blur_pictures(alice: Person, bob: Person) -> Non
     assert (found["filter"]["filter_action"], found["keyword_matches"]) == ("blur", ["spider"])
 
 
-def test_version_6_people_and_hashtags_stand_on_a_profile(alice: Person, bob: Person) -> None:
+def test_version_6_accounts_and_hashtags_are_featured_on_a_profile(alice: Person, bob: Person) -> None:
     alice.do(f"accounts/{bob.id}/follow")
     assert alice.do(f"accounts/{bob.id}/endorse")["endorsed"] is True
     assert [account["id"] for account in bob.read(f"accounts/{alice.id}/endorsements")] == [bob.id]
@@ -118,7 +118,7 @@ def test_version_7_posts_are_quoted_as_their_authors_allow(alice: Person, bob: P
     assert changed["quote_approval"]["automatic"] == []
 
 
-def test_version_8_a_profile_is_read_and_changed_by_an_endpoint_of_its_own(alice: Person) -> None:
+def test_version_8_a_profile_has_its_own_endpoint_for_reading_and_changing(alice: Person) -> None:
     body = ask(alice, "PATCH", "v1/profile", {"display_name": "Alice", "note": "Hello"})
     check("Profile", body)
     assert (body["display_name"], body["note"]) == ("Alice", "Hello")
@@ -127,14 +127,14 @@ def test_version_8_a_profile_is_read_and_changed_by_an_endpoint_of_its_own(alice
         ask(alice, "DELETE", f"v1/profile/{picture}")
 
 
-def test_version_9_a_profile_says_what_its_page_shows(alice: Person) -> None:
+def test_version_9_a_profile_says_which_tabs_its_page_shows(alice: Person) -> None:
     body = ask(alice, "PATCH", "v1/profile", {"show_media": False, "show_featured": False, "avatar_description": "Me"})
     assert (body["show_media"], body["show_featured"], body["avatar_description"]) == (False, False, "Me")
     shown = Api().get(f"/api/v1/accounts/{alice.id}").json()
     assert (shown["show_media"], shown["show_featured"]) == (False, False)
 
 
-def test_version_10_people_are_collected_and_notifications_carry_words(alice: Person, bob: Person) -> None:
+def test_version_10_accounts_are_collected_and_notifications_have_fallback_texts(alice: Person, bob: Person) -> None:
     Account.objects.filter(id=bob.id).update(discoverable=True)
     wanted = {"name": "Gardeners", "sensitive": False, "discoverable": True, "account_ids": [bob.id]}
     made = ask(alice, "POST", "v1/collections", wanted)["collection"]
@@ -148,7 +148,7 @@ def test_version_10_people_are_collected_and_notifications_carry_words(alice: Pe
     assert "alice" in notification["fallback"]["title"]
 
 
-def test_version_11_the_rest_of_4_6_is_there(alice: Person, bob: Person) -> None:
+def test_version_11_the_other_features_of_4_6_exist(alice: Person, bob: Person) -> None:
     policy = ask(alice, "PATCH", "v2/notifications/policy", {"for_bots": "filter"})
     check("NotificationPolicy", policy)
     assert policy["for_bots"] == "filter"

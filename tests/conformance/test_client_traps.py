@@ -35,7 +35,7 @@ def values(body: Any, place: str = "") -> Iterator[tuple[str, str, Any]]:
 
 
 @pytest.mark.parametrize("host", ["social.localhost", "SOCIAL.localhost", "127.0.0.1:3000", "www.social.localhost"])
-def test_trap_6_no_host_is_sent_to_another_one(alice: Person, host: str) -> None:
+def test_trap_6_requests_for_any_host_are_answered_without_a_redirect(alice: Person, host: str) -> None:
     for method, path in (("GET", "/api/v1/accounts/verify_credentials"), ("POST", "/api/v1/statuses")):
         answer = alice.api.request(method, path, {"status": "hello"}, headers={"Host": host})
         assert answer.status_code == 200, (path, answer.headers)
@@ -68,7 +68,7 @@ def test_trap_7_the_first_requests_of_a_client_need_no_token() -> None:
         "/inbox",
     ],
 )
-def test_trap_8_browser_clients_may_read_it_and_ask_beforehand(alice: Person, path: str) -> None:
+def test_trap_8_browser_clients_can_send_preflights_and_read_every_response(alice: Person, path: str) -> None:
     site = {"Origin": "https://phanpy.social", "Accept": "application/activity+json"}
     answer = Api().get(path, headers=site)
     assert answer["Access-Control-Allow-Origin"] == "*"
@@ -78,7 +78,7 @@ def test_trap_8_browser_clients_may_read_it_and_ask_beforehand(alice: Person, pa
     assert (before.status_code, before["Access-Control-Allow-Origin"]) == (200, "*")
 
 
-def test_traps_9_and_10_links_keep_what_was_asked_and_come_next_first(alice: Person) -> None:
+def test_traps_9_and_10_links_keep_the_parameters_and_next_comes_first(alice: Person) -> None:
     for number in range(3):
         alice.post(f"{number} #x")
     path = "/api/v1/timelines/tag/x?limit=2&local=true&any[]=y"
@@ -108,7 +108,9 @@ def test_traps_14_and_30_types_are_honoured_in_every_spelling(alice: Person, bob
     ("meant", "spellings"),
     [(True, ["true", "True", "1", "on", "t"]), (False, ["false", "False", "0", "off", "f", ""])],
 )
-def test_trap_14_booleans_come_as_every_library_writes_them(alice: Person, meant: bool, spellings: list[str]) -> None:
+def test_trap_14_booleans_are_accepted_in_the_forms_of_every_library(
+    alice: Person, meant: bool, spellings: list[str]
+) -> None:
     for spelling in spellings:
         answer = alice.api.post("/api/v1/statuses", form=f"status=hello&sensitive={spelling}")
         assert answer.json()["sensitive"] is meant, spelling
@@ -163,7 +165,7 @@ def test_traps_22_to_26_ids_dates_numbers_and_addresses_everywhere(alice: Person
     assert len(widths) == 1, "ids of posts and boosts sort as numbers and as texts alike"
 
 
-def test_trap_27_the_instance_documents_are_whole(settings: Any) -> None:
+def test_trap_27_the_instance_documents_are_complete(settings: Any) -> None:
     check("Instance", Api().get("/api/v2/instance").json())
     old = Api().get("/api/v1/instance").json()
     check("InstanceV1", old)
@@ -261,7 +263,7 @@ def test_trap_42_a_follow_takes_languages(alice: Person, bob: Person) -> None:
     assert answer["languages"] == ["de", "en"]
 
 
-def test_traps_48_and_49_posts_look_and_lead_as_clients_parse_them(alice: Person, bob: Person) -> None:
+def test_traps_48_and_49_posts_have_the_html_and_links_that_clients_parse(alice: Person, bob: Person) -> None:
     link = "https://www.example.com/a/very/long/path/that/is/cut"
     post = alice.post(f"one\ntwo\n\n@bob #Cats {link}")
     base = "http://social.localhost"
@@ -293,7 +295,7 @@ def test_trap_49_the_addresses_of_people_posts_and_hashtags_are_pages(alice: Per
         assert answer.status_code == 200
 
 
-def test_trap_50_the_first_minute_of_a_client(alice: Person, bob: Person) -> None:
+def test_trap_50_the_first_requests_of_a_client_succeed(alice: Person, bob: Person) -> None:
     alice.do(f"accounts/{bob.id}/follow")
     old = bob.post("old")
     assert alice.ids("timelines/home", limit=40) == [old["id"]]

@@ -33,7 +33,7 @@ def rows(section: str) -> dict[int, str]:
 
 
 @pytest.mark.parametrize(("section", "last"), SECTIONS.items())
-def test_every_row_is_held_by_a_test_or_waits_for_a_named_part(section: str, last: int) -> None:
+def test_every_row_names_a_test_or_the_missing_part(section: str, last: int) -> None:
     table = rows(section)
     assert list(table) == list(range(1, last + 1))
     for number, text in table.items():

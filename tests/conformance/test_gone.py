@@ -33,11 +33,11 @@ def test_removed_endpoints_answer_404_as_json(method: str, path: str) -> None:
         assert set(answer.json()) == {"error"}
 
 
-def test_the_old_feed_of_a_person_is_not_there() -> None:
+def test_the_atom_feed_of_an_account_does_not_exist() -> None:
     make_user("alice")
     assert Api().get("/users/alice.atom").status_code in (404, 406)
 
 
-def test_a_slash_at_the_end_changes_nothing_and_redirects_nobody() -> None:
+def test_a_trailing_slash_changes_nothing_and_causes_no_redirect() -> None:
     assert Api().get("/api/v2/instance/").status_code == 200
     assert Api().post("/api/v1/statuses/").status_code == 401

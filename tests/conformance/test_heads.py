@@ -76,7 +76,7 @@ def test_every_page_has_its_heading_and_description_and_the_name_picture_and_col
     assert set(paths.values()) - shown - {""} == FORMS_AND_FILES | OF_A_STATE
 
 
-def test_the_page_of_consent_and_the_administration_bear_the_name_of_the_server() -> None:
+def test_the_consent_page_and_the_admin_show_the_name_of_the_server() -> None:
     boss, application = scene(), make_application("read")
     change_site(by=OPERATOR, texts=SiteTexts(site_title=NAME, site_colour="#7A1FA2"))
     forget_identity()
@@ -100,7 +100,7 @@ def test_the_page_of_consent_and_the_administration_bear_the_name_of_the_server(
         assert SHOWN in page.partition("<body")[2], name
 
 
-def test_every_mail_bears_the_name_and_the_colour_of_the_server() -> None:
+def test_every_mail_has_the_name_and_the_colour_of_the_server() -> None:
     change_site(by=OPERATOR, texts=SiteTexts(site_title=NAME, site_colour="#7A1FA2"))
     forget_identity()
     templates = sorted(Path(settings.BASE_DIR, "social/templates/mail").glob("*.subject.txt"))

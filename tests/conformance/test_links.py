@@ -110,7 +110,7 @@ def test_no_link_of_a_page_is_broken(world: User) -> None:
 
 @pytest.mark.verify
 @needs_federation
-def test_no_link_of_a_page_is_broken_for_who_is_signed_in(world: User, settings: Any) -> None:
+def test_no_link_of_a_page_is_broken_for_a_signed_in_user(world: User, settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     client = signed_in(world)
     # The lists of the admin have an address for every order and filter.
@@ -134,7 +134,7 @@ def test_every_instance_document_links_to_about_and_privacy(world: User) -> None
 
 
 @needs_federation
-def test_posts_lead_to_the_pages_of_their_hashtags_and_people(world: User) -> None:
+def test_posts_link_to_the_pages_of_their_hashtags_and_mentioned_accounts(world: User) -> None:
     content = Api().get("/api/v1/accounts/lookup?acct=boss").json()
     post = Api().get(f"/api/v1/accounts/{content['id']}/statuses").json()[0]
     paths = [ours(address, "/") for address in Addresses(post["content"]).found]

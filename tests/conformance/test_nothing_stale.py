@@ -228,7 +228,7 @@ CHANGES: Final[dict[str, dict[str, Change]]] = {
 
 
 @pytest.mark.parametrize("changes", CHANGES)
-def test_after_a_change_every_answer_is_that_of_a_server_that_remembers_nothing(
+def test_after_a_change_every_response_is_the_same_with_and_without_caches(
     changes: str, settings: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     settings.RATE_LIMITS = False

@@ -124,7 +124,7 @@ class World:
         return found
 
 
-def test_a_post_is_shown_by_no_route_but_to_its_readers(settings: Any) -> None:  # security rows 19 and 22
+def test_every_route_shows_a_post_only_to_its_permitted_readers(settings: Any) -> None:  # security rows 19 and 22
     settings.RATE_LIMITS = False
     world = World()
     seen = {viewer: world.seen(viewer) for viewer in world.viewers}

@@ -53,7 +53,7 @@ def test_a_list_takes_members_with_a_slash_at_the_end_and_ids_in_the_query(
         ("toot-app://auth", "&prompt=&nonce=1&unknown=%00"),
     ],
 )
-def test_consent_is_asked_for_whatever_the_address_of_the_application(
+def test_the_consent_page_is_shown_for_any_valid_redirect_uri(
     alice: Person, slashes: str, redirect_uri: str, more: str
 ) -> None:
     application = _registered(redirect_uri)
@@ -81,7 +81,7 @@ def _quoted(text: str) -> str:
 
 
 @pytest.mark.parametrize("where", ["query", "form", "json", "both"])
-def test_an_application_registers_and_gets_a_token_wherever_it_puts_its_parameters(where: str) -> None:
+def test_an_application_can_send_its_parameters_in_the_query_or_the_body(where: str) -> None:
     query = "client_name=Mammoth&redirect_uris=mammoth%3A%2F%2Fauth&scopes=read+write&website="
     asked = {"client_name": "Mammoth", "redirect_uris": "mammoth://auth", "scopes": "read write", "website": ""}
     made = _sent("/api/v1/apps", query, asked, where)
@@ -130,7 +130,7 @@ def test_several_slashes_never_lead_to_another_host(path: str) -> None:
     assert place in ("/auth/sign_in?next=%2Fsettings%2Fprofile", "/auth/sign_in?next=/settings/profile"), place
 
 
-def test_a_mention_is_followed_without_a_token(bob: Person) -> None:
+def test_a_mentioned_account_can_be_read_without_a_token(bob: Person) -> None:
     for path in (f"accounts/{bob.id}", f"accounts/lookup?acct={bob.username}", f"accounts/{bob.id}/statuses"):
         assert Api().get(f"/api/v1/{path}").status_code == 200, path
 
@@ -153,7 +153,7 @@ def test_notifications_of_any_type_may_be_asked_for(
         assert kinds == set()
 
 
-def test_the_instance_documents_say_all_that_clients_read_as_text_or_number(settings: Any) -> None:
+def test_the_instance_documents_have_every_text_and_number_that_clients_read(settings: Any) -> None:
     new, old = Api().get("/api/v2/instance").json(), Api().get("/api/v1/instance").json()
     assert isinstance(new["contact"]["email"], str)
     assert "account" in new["contact"]
@@ -195,7 +195,7 @@ def test_every_relation_in_a_link_header_is_named_and_paging_ends(alice: Person)
     assert last.json() == []
 
 
-def test_a_hashtag_that_is_found_has_its_history_in_texts(alice: Person) -> None:
+def test_the_history_of_a_found_hashtag_contains_numbers_as_strings(alice: Person) -> None:
     alice.post("#brutaldon")
     found = alice.api.get("/api/v2/search", {"q": "brutaldon", "type": "hashtags"}).json()["hashtags"]
     assert found[0]["history"]
@@ -231,7 +231,7 @@ def test_json_is_returned_and_declared_whatever_the_client_accepts(accept: str) 
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_the_policy_of_notifications_has_its_summary(alice: Person, version: str) -> None:
+def test_the_notification_policy_has_a_summary(alice: Person, version: str) -> None:
     policy = alice.api.get(f"/api/{version}/notifications/policy").json()
     assert policy["summary"] == {"pending_requests_count": 0, "pending_notifications_count": 0}
 
@@ -261,7 +261,7 @@ def test_a_post_is_scheduled_and_moved_however_the_time_is_sent(alice: Person, f
     assert (near.status_code, near["Content-Type"].partition(";")[0]) == (422, "application/json")
 
 
-def test_a_filter_is_made_with_the_old_name_of_its_action_and_lists_its_posts(alice: Person) -> None:
+def test_a_filter_accepts_the_old_name_of_its_action_and_lists_its_posts(alice: Person) -> None:
     contexts = ["home", "notifications", "public", "thread", "account"]
     made = alice.api.post("/api/v2/filters", {"title": "hidden", "context": contexts, "action": "warn"}).json()
     assert (made["filter_action"], made["keywords"], made["statuses"]) == ("warn", [], [])
@@ -274,7 +274,9 @@ def test_a_filter_is_made_with_the_old_name_of_its_action_and_lists_its_posts(al
 
 
 @pytest.mark.parametrize("processing", [Processing.QUEUED, Processing.RUNNING, Processing.FAILED])
-def test_a_file_that_is_not_processed_yet_spoils_no_list(alice: Person, bob: Person, processing: str) -> None:
+def test_a_list_is_returned_while_a_file_in_it_is_not_processed_yet(
+    alice: Person, bob: Person, processing: str
+) -> None:
     media = make_media(bob.account)
     made = bob.post("@alice look", media_ids=[str(media.id)])
     MediaAttachment.objects.filter(id=media.id).update(processing=processing, file="", preview="", meta={}, blurhash="")
@@ -306,7 +308,7 @@ def test_every_account_that_a_group_of_notifications_names_comes_with_it(alice: 
         assert item["account"]["id"]
 
 
-def test_requests_before_the_sign_in_are_answered(alice: Person) -> None:
+def test_requests_of_clients_before_the_sign_in_succeed(alice: Person) -> None:
     alice.post("hello")
     for path in ("v1/timelines/public?local=true", "v1/instance", "v2/instance", "v1/instance/peers", "v1/directory"):
         answer = Api().get(f"/api/{path}")
@@ -345,7 +347,7 @@ def test_a_token_says_which_scopes_it_has_in_the_words_that_were_asked_for(alice
     assert {"read", "write", "follow", "push"} <= set(shown["scopes"])
 
 
-def test_people_of_other_servers_have_all_that_a_client_reads(alice: Person) -> None:
+def test_remote_accounts_have_every_member_that_clients_read(alice: Person) -> None:
     stranger = make_remote("zoe", note="", display_name="")
     shown = alice.read(f"accounts/{stranger.id}")
     for member in ("display_name", "note", "url", "avatar", "avatar_static", "header", "header_static", "acct"):

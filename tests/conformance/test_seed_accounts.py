@@ -69,7 +69,7 @@ def test_seed_048_a_bio_is_text_for_its_owner_and_html_for_the_others(alice: Per
         pytest.param({"source": {"privacy": "private", "sensitive": True, "language": "de"}}, id="json"),
     ],
 )
-def test_seed_049_source_sets_how_one_posts_from_now_on(alice: Person, form: Any) -> None:
+def test_seed_049_source_sets_the_defaults_for_new_posts(alice: Person, form: Any) -> None:
     sent = {"form": form} if isinstance(form, str) else {"data": form}
     source = alice.api.patch(UPDATE, **sent).json()["source"]
     assert (source["privacy"], source["sensitive"], source["language"]) == ("private", True, "de")
@@ -101,7 +101,7 @@ def test_null_and_false_stay_distinct(alice: Person) -> None:
         assert [shown[name] for name in names] == [value, value], "what was not sent stays"
 
 
-def test_a_domain_of_attribution_may_be_sent_as_an_address_and_a_wrong_one_is_named(alice: Person) -> None:
+def test_an_attribution_domain_may_be_sent_as_a_url_and_an_invalid_one_is_named(alice: Person) -> None:
     sent = {"attribution_domains": ["https://example.org", "example.com", "*.b.example", "https://*.c.example"]}
     kept = ["example.org", "example.com", "b.example", "c.example"]
     assert alice.api.patch(UPDATE, sent).json()["source"]["attribution_domains"] == kept
@@ -113,7 +113,7 @@ def test_a_domain_of_attribution_may_be_sent_as_an_address_and_a_wrong_one_is_na
     assert "Attribution domains example.net/path is not a valid domain name" in answer.json()["error"]
 
 
-def test_a_language_that_is_none_is_refused(alice: Person) -> None:
+def test_an_invalid_language_is_refused(alice: Person) -> None:
     alice.api.patch(UPDATE, {"source": {"language": "de"}})
     answer = alice.api.patch(UPDATE, {"source": {"language": "bogus"}})
     assert (answer.status_code, answer.json()["details"]["language"][0]["error"]) == (422, "ERR_INCLUSION")
@@ -131,7 +131,7 @@ def test_a_value_that_is_no_list_does_not_clear_a_list_of_the_profile(alice: Per
     assert alice.api.patch(UPDATE, {name: []}).json()["source"][name.removesuffix("_attributes")] == []
 
 
-def test_rows_of_a_profile_are_texts_as_clients_write_them(alice: Person) -> None:
+def test_profile_fields_of_other_json_types_become_texts(alice: Person) -> None:
     rows = [{"name": "a", "value": True}, {"name": "b", "value": ["x"]}, {"name": 1, "value": 2}]
     fields = alice.api.patch(UPDATE, {"fields_attributes": rows}).json()["source"]["fields"]
     assert [(row["name"], row["value"]) for row in fields] == [("a", "true"), ("b", ""), ("1", "2")]
@@ -139,11 +139,11 @@ def test_rows_of_a_profile_are_texts_as_clients_write_them(alice: Person) -> Non
 
 
 @pytest.mark.parametrize("value", [[], {}, ["true"]])
-def test_an_object_is_no_boolean(alice: Person, value: Any) -> None:
+def test_an_object_in_place_of_a_boolean_is_ignored(alice: Person, value: Any) -> None:
     assert alice.api.patch(UPDATE, {"locked": value}).json()["locked"] is False
 
 
-def test_seed_052_a_suspended_account_is_there_and_blank(alice: Person, bob: Person) -> None:
+def test_seed_052_a_suspended_account_is_found_and_blank(alice: Person, bob: Person) -> None:
     alice.api.patch(
         UPDATE,
         {"display_name": "Alice", "note": "hi", "fields_attributes": [{"name": "a", "value": "b"}], "locked": True},
@@ -249,7 +249,7 @@ def test_seed_090_a_request_that_waits_can_be_authorized_after_unlocking(alice: 
         ("follow_requests", FollowRequest, "follow"),
     ],
 )
-def test_seed_111_and_112_lists_of_people_come_in_pages_led_by_the_row(
+def test_seed_111_and_112_lists_of_accounts_are_paged_by_the_ids_of_their_rows(
     alice: Person, path: str, model: Any, act: str
 ) -> None:
     """See also clients.md, trap 11: the newest row comes first, whatever the age of the account."""
@@ -269,7 +269,7 @@ def test_seed_111_and_112_lists_of_people_come_in_pages_led_by_the_row(
     assert [item["id"] for item in walk(alice.api, f"{address}?limit=1")] == [person.id for person in people]
 
 
-def test_seed_105_a_follow_of_whom_one_believes_unlocked_shows_at_once(alice: Person, bob: Person) -> None:
+def test_seed_105_a_follow_of_an_account_known_as_unlocked_is_shown_immediately(alice: Person, bob: Person) -> None:
     remote = make_remote("zoe")
     for number in (bob.id, str(remote.id)):
         answer = alice.do(f"accounts/{number}/follow")
@@ -288,7 +288,7 @@ def test_seed_104_149_and_150_following_again_succeeds_also_a_locked_account(ali
         assert (answer["requested"], answer["following"]) == (True, False)
 
 
-def test_seed_103_and_105_an_address_is_followed_and_shows_at_once(alice: Person, bob: Person) -> None:
+def test_seed_103_and_105_a_follow_by_address_is_shown_immediately(alice: Person, bob: Person) -> None:
     zoe = make_remote("zoe")
     for address, number in (("bob", bob.id), ("@bob@social.localhost", bob.id), (f" {zoe.acct} ", str(zoe.id))):
         answer = alice.api.post("/api/v1/follows", {"uri": address})
@@ -303,7 +303,7 @@ def test_seed_103_and_105_an_address_is_followed_and_shows_at_once(alice: Person
     assert alice.api.post("/api/v1/follows", {"uri": "alice"}).status_code == 403
 
 
-def test_seed_110_both_addresses_of_ones_own_account_need_a_token(alice: Person) -> None:
+def test_seed_110_both_endpoints_for_ones_own_account_need_a_token(alice: Person) -> None:
     for path in ("/api/v1/verify_credentials", "/api/v1/accounts/verify_credentials"):
         assert Api().get(path).status_code == 401
         body = alice.api.get(path).json()

@@ -30,7 +30,7 @@ def test_seed_005_people_are_found_and_have_a_document(alice: Person) -> None:
 @pytest.mark.parametrize(
     "relation", ["salmon", "hub", "magic-public-key", "http://schemas.google.com/g/2010#updates-from"]
 )
-def test_seed_006_and_007_webfinger_and_link_headers_speak_of_nothing_old(alice: Person, relation: str) -> None:
+def test_seed_006_and_007_webfinger_and_link_headers_name_no_obsolete_protocols(alice: Person, relation: str) -> None:
     finger = Api().get("/.well-known/webfinger", {"resource": "acct:alice@social.localhost"})
     assert relation not in {link["rel"] for link in finger.json()["links"]}
     assert "atom" not in finger.content.decode()

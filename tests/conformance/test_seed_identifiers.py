@@ -40,7 +40,7 @@ def test_seed_044_status_ids_are_time_ordered(alice: Person) -> None:
         before = int(body["id"])
 
 
-def test_seed_045_and_046_a_hundred_quick_posts_have_distinct_ids_that_do_not_count(alice: Person) -> None:
+def test_seed_045_and_046_a_hundred_quick_posts_have_distinct_ids_that_reveal_no_counts(alice: Person) -> None:
     ids = [int(alice.api.post("/api/v1/statuses", {"status": str(number)}).json()["id"]) for number in range(100)]
     assert len(set(ids)) == 100
     assert ids == sorted(ids)
@@ -72,7 +72,7 @@ def test_seed_122_and_123_max_id_since_id_and_min_id_mean_the_same_everywhere(al
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_seed_124_both_links_stand_there_and_next_shows_each_item_once(alice: Person, path: str) -> None:
+def test_seed_124_pages_have_both_links_and_next_shows_each_item_once(alice: Person, path: str) -> None:
     made = [alice.post(f"{number} #x")["id"] for number in range(5)]
     where = "/api/v1/" + path.format(alice=alice.id)
     first = alice.api.get(f"{where}?limit=2")
@@ -156,7 +156,7 @@ def test_seed_135_and_138_a_wrong_token_is_401_everywhere_and_no_token_where_one
             assert answer.json()["error"] == "The access token is invalid", path
 
 
-def test_seed_092_an_application_reads_what_is_registered_of_it() -> None:
+def test_seed_092_an_application_can_read_its_registration() -> None:
     application = make_application(name="Cat pictures", website="https://cats.example/")
     answer = Api(make_token(None, "read", application)).get("/api/v1/apps/verify_credentials")
     assert answer.status_code == 200

@@ -38,7 +38,7 @@ def test_seed_016_and_017_a_favourite_is_counted_and_a_boost_wraps_the_post(alic
     assert bob.do(f"statuses/{post['id']}/reblog")["id"] == boost["id"]
 
 
-def test_seed_119_and_120_each_act_answers_with_the_post(alice: Person, bob: Person) -> None:
+def test_seed_119_and_120_each_action_returns_the_post(alice: Person, bob: Person) -> None:
     post = alice.post("#cats")
     for act, mark in (
         ("favourite", "favourited"),
@@ -115,7 +115,7 @@ def test_seed_113_and_114_marked_posts_are_walked_both_ways(alice: Person, bob: 
     assert [item["id"] for item in bob.read(f"{path}?since_id={cursor}&limit=2")] == posts[:2]
 
 
-def test_seed_022_a_post_stands_in_every_timeline_it_belongs_to(alice: Person, bob: Person) -> None:
+def test_seed_022_a_post_is_in_every_timeline_it_belongs_to(alice: Person, bob: Person) -> None:
     bob.do(f"accounts/{alice.id}/follow")
     post = alice.post("hello #cats")
     for path in ("timelines/home", "timelines/public", "timelines/tag/cats", "timelines/tag/CATS"):
@@ -124,7 +124,7 @@ def test_seed_022_a_post_stands_in_every_timeline_it_belongs_to(alice: Person, b
         assert [item["id"] for item in shown] == [post["id"]], path
 
 
-def test_seed_071_and_097_notifications_of_one_account(alice: Person, bob: Person) -> None:
+def test_seed_071_and_097_notifications_can_be_limited_to_one_sender(alice: Person, bob: Person) -> None:
     carol = Person("carol")
     for person in (bob, carol):
         person.post("hi @alice")
@@ -215,7 +215,7 @@ def test_seed_132_undoing_what_was_never_done_reveals_nothing_of_a_private_post(
         assert (answer.status_code, answer.content) == (404, unknown.content)
 
 
-def test_seed_134_the_public_timeline_of_other_servers_alone(alice: Person) -> None:
+def test_seed_134_the_public_timeline_can_be_limited_to_remote_posts(alice: Person) -> None:
     alice.post()
     there = make_remote_status(make_remote("zoe"))
     work()
@@ -236,7 +236,7 @@ def test_seed_144_each_interaction_makes_one_notification(alice: Person, bob: Pe
     assert all(item.get("status") for item in notified if item["type"] != "follow")
 
 
-def test_seed_145_a_mute_with_notifications_makes_none_and_without_them_it_does(alice: Person, bob: Person) -> None:
+def test_seed_145_a_mute_stops_notifications_only_if_it_includes_them(alice: Person, bob: Person) -> None:
     alice.do(f"accounts/{bob.id}/mute")
     bob.post("one @alice")
     assert alice.read("notifications") == []
@@ -256,7 +256,7 @@ def test_seed_086_a_file_is_attached_to_one_post(alice: Person, settings: Any, t
     assert "error" in again.json()
 
 
-def test_seed_157_posting_following_and_reporting_have_limits_of_their_own(
+def test_seed_157_posting_following_and_reporting_have_separate_limits(
     alice: Person, bob: Person, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.RATE_LIMITS = True

@@ -90,7 +90,7 @@ def _names_the_software_first(instance: dict[str, Any]) -> None:
     "rule",
     [_phanpy, _ice_cubes, _mastodon_android_and_ios, _tusky, _elk, _mastodon_py, _names_the_software_first],
 )
-def test_a_client_finds_in_the_instance_document_what_it_asks_for(rule: Callable[[dict[str, Any]], None]) -> None:
+def test_clients_find_the_values_they_read_in_the_instance_document(rule: Callable[[dict[str, Any]], None]) -> None:
     rule(Api().get("/api/v2/instance").json())
 
 
@@ -105,7 +105,7 @@ def test_older_clients_find_the_same_version_a_bare_domain_and_the_address_of_st
 
 @needs_federation
 @pytest.mark.parametrize("number", ["2.0", "2.1"])
-def test_pachli_and_megalodon_find_a_version_that_can_be_compared_and_whose_interface_it_is(number: str) -> None:
+def test_pachli_and_megalodon_find_comparable_versions_of_the_software_and_its_upstream(number: str) -> None:
     node = _node(number)
     assert node["software"]["name"] == "social"
     _semver(node["software"]["version"])
@@ -116,7 +116,7 @@ def test_pachli_and_megalodon_find_a_version_that_can_be_compared_and_whose_inte
 
 @needs_federation
 @pytest.mark.parametrize("number", ["2.0", "2.1"])
-def test_an_operator_may_name_the_software_as_clients_that_ask_for_the_name_want_it(number: str, settings: Any) -> None:
+def test_an_operator_can_set_the_software_name_that_some_clients_require(number: str, settings: Any) -> None:
     """Phanpy compares `software.name`, and then the version in the instance document."""
     settings.NODEINFO_NAME = "mastodon"
     node = _node(number)

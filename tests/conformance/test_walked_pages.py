@@ -49,7 +49,7 @@ EVENTS = st.lists(
 )
 
 
-def test_every_list_that_pages_by_cursor_is_walked() -> None:
+def test_every_list_that_pages_by_cursor_is_tested() -> None:
     assert sorted(_ALL) == _PAGED
 
 

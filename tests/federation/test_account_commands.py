@@ -112,7 +112,7 @@ class TestCulling:
         elsewhere.serve({"id": zoe.uri, "type": "Tombstone"})
         assert said("cull_accounts", "--all") == [f"1/1 @{zoe_here.acct} gone", "gone 1"]
 
-    def test_a_silent_server_is_asked_once_in_a_run(self, elsewhere: RemoteServer, zoe_here: Account) -> None:
+    def test_a_silent_server_gets_one_request_per_run(self, elsewhere: RemoteServer, zoe_here: Account) -> None:
         for name in ("one", "two", "three"):
             make_remote(name, "127.0.0.2", fetched_at=LONG_AGO, uri=f"{elsewhere.url}/broken/{name}")
             elsewhere.pages[f"/broken/{name}"] = Answer(b"", status=500)
@@ -125,7 +125,7 @@ class TestCulling:
         assert said("cull_accounts", "--all") == ["silent 1"]
         assert len(elsewhere.gets()) == 1
 
-    def test_runs_are_bounded_and_the_next_goes_on(self, elsewhere: RemoteServer) -> None:
+    def test_the_length_of_a_run_is_limited_and_the_next_one_continues(self, elsewhere: RemoteServer) -> None:
         people = [fetch_actor(elsewhere.person(f"p{number}").uri) for number in range(3)]
         for person in people:
             unseen(person)
@@ -135,7 +135,7 @@ class TestCulling:
         assert len({path for path in elsewhere.gets() if path.startswith("/users/p")}) == 3
         assert said("cull_accounts", "--all") == ["nobody"]
 
-    def test_whom_staff_have_suspended_stays_suspended(
+    def test_accounts_suspended_by_local_staff_stay_suspended(
         self, elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account
     ) -> None:
         vanish(elsewhere, zoe, 410, address_too=True)
@@ -159,7 +159,7 @@ class TestCulling:
         ("--all", "--days", "9" * 12),
     ],
 )
-def test_a_wrong_choice_is_one_line(command: str, wrong: tuple[str, ...], alice: Account) -> None:
+def test_an_invalid_choice_of_accounts_is_refused(command: str, wrong: tuple[str, ...], alice: Account) -> None:
     with pytest.raises(CommandError):
         said(command, *wrong)
     assert not AuditEntry.objects.exists()

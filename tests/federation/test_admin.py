@@ -97,7 +97,7 @@ def server(delivery: Delivery) -> Domain:
     return Domain.objects.get_or_create(name="b.example")[0]
 
 
-def test_each_known_server_is_shown_with_its_people_its_queue_and_how_it_answers(server: Domain) -> None:
+def test_each_known_server_is_shown_with_its_accounts_queue_and_availability(server: Domain) -> None:
     client = signed_in(make_user("boss", role="Owner"))
     client.get("/admin/accounts/domain/")
     with CaptureQueriesContext(connection) as few:
@@ -119,7 +119,7 @@ def test_each_known_server_is_shown_with_its_people_its_queue_and_how_it_answers
     assert "Unavailable for a week" in client.get("/admin/accounts/domain/").content.decode()
 
 
-def test_a_server_is_asked_again_and_sent_what_was_given_up(server: Domain) -> None:
+def test_staff_can_retry_a_failing_server_and_the_deliveries_that_were_given_up(server: Domain) -> None:
     answer = act(signed_in(make_user("boss", role="Owner")), server, "ask_again")
     assert answer.status_code == 302
     assert not Delivery.objects.exclude(attempts=0, dead_at=None).exists()
@@ -134,7 +134,7 @@ def test_deliveries_to_a_server_are_dropped(server: Domain) -> None:
     assert AuditEntry.objects.filter(action="discard", account_name="@boss").count() == 2
 
 
-def test_everything_of_a_server_is_removed_in_steps(server: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_data_of_a_server_is_removed_in_steps(server: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "BATCH_SIZE", 2)
     for number in range(4):
         make_remote(f"p{number}", "b.example")

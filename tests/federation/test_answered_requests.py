@@ -32,7 +32,7 @@ def ask_again(zoe: RemotePerson, post: Status, kind: str) -> str:
 
 
 @pytest.mark.parametrize("kind", ["Like", "Announce", "AnnounceRequest"])
-def test_what_the_author_took_back_from_a_follower_is_not_done_again(
+def test_an_interaction_whose_approval_was_revoked_cannot_be_requested_again(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account, kind: str
 ) -> None:
     post = post_of(alice, Choice.FOLLOWERS)
@@ -50,7 +50,7 @@ def test_what_the_author_took_back_from_a_follower_is_not_done_again(
     assert len(elsewhere.delivered("Reject")) == refusals + 1
 
 
-def test_who_was_rejected_here_is_refused_after_a_follow_too(alice: Account) -> None:
+def test_a_rejected_local_account_stays_refused_after_following_the_author(alice: Account) -> None:
     bob = make_user("bob").account
     api, post = Api(make_token(bob.user)), post_of(alice, Choice.ASKED)
     for act in ("favourite", "reblog"):
@@ -66,7 +66,7 @@ def test_who_was_rejected_here_is_refused_after_a_follow_too(alice: Account) -> 
 
 
 @pytest.mark.parametrize("known", ["id", "post", "request"])
-def test_a_like_that_waits_is_withdrawn_by_any_undo_that_names_it(
+def test_a_pending_like_is_withdrawn_by_an_undo_in_any_form(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account, known: str
 ) -> None:
     post = post_of(alice, Choice.ASKED)
@@ -85,7 +85,7 @@ def test_a_like_that_waits_is_withdrawn_by_any_undo_that_names_it(
     assert InteractionRequest.objects.get().id == other.id, "and nothing else"
 
 
-def test_nothing_waits_for_somebody_whom_its_author_has_blocked(
+def test_a_block_in_either_direction_removes_pending_requests(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     """Nobody could approve such a reply: the author of the post does not see replies by blocked accounts (gotosocial#1334)."""
@@ -110,7 +110,7 @@ def test_nothing_waits_for_somebody_whom_its_author_has_blocked(
 
 @pytest.mark.parametrize("choice", [Choice.ASKED, Choice.FOLLOWERS])
 @pytest.mark.parametrize("polite", [True, False])
-def test_a_reply_that_staff_have_looked_at_is_answered_as_it_was_asked(
+def test_a_reply_approved_by_staff_is_answered_in_the_form_of_its_request(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account, choice: Choice, polite: bool
 ) -> None:
     make_rule(words=("casino",))

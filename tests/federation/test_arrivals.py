@@ -54,7 +54,7 @@ def _notified() -> list[tuple[str, str]]:
     return sorted(Notification.objects.values_list("account__username", "type"))
 
 
-def test_a_post_whose_answer_came_first_is_announced_once_when_it_is_delivered(
+def test_a_post_that_was_fetched_for_a_reply_notifies_once_when_it_is_delivered(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, streamed: list[int]
 ) -> None:
     user = make_user("bob")
@@ -75,7 +75,7 @@ def test_a_post_whose_answer_came_first_is_announced_once_when_it_is_delivered(
     assert Status.objects.count() == 2
 
 
-def test_an_edit_that_overtakes_a_fetched_post_is_its_delivery(
+def test_an_edit_of_a_fetched_post_that_arrives_first_counts_as_its_delivery(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, streamed: list[int]
 ) -> None:
     introduced(zoe, alice)
@@ -146,7 +146,7 @@ def test_an_unknown_mentioned_account_is_added_to_the_mentions_once_known(
     assert _notified() == [("alice", "mention")]
 
 
-def test_an_edit_says_anew_who_is_mentioned_and_unknown(
+def test_an_edit_replaces_the_unknown_mentioned_accounts(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)
@@ -158,7 +158,7 @@ def test_an_edit_says_anew_who_is_mentioned_and_unknown(
     assert list(UnknownMention.objects.values_list("uri", flat=True)) == [two]
 
 
-def test_people_of_this_server_are_mentioned_by_their_pages_too(zoe: RemotePerson, alice: Account) -> None:
+def test_local_accounts_can_be_mentioned_by_their_pages_too(zoe: RemotePerson, alice: Account) -> None:
     introduced(zoe, alice)
     page = alice.uri.replace("/users/", "/@")
     note = zoe.note(tag=[_mention_of(page)], cc=[alice.uri, page])
@@ -167,7 +167,7 @@ def test_people_of_this_server_are_mentioned_by_their_pages_too(zoe: RemotePerso
     assert _notified() == [("alice", "mention")]
 
 
-def test_people_of_other_servers_are_mentioned_by_their_pages_where_they_are_addressed_by_their_ids(
+def test_remote_accounts_can_be_mentioned_by_their_pages_if_the_post_is_addressed_to_their_ids(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)
@@ -180,7 +180,7 @@ def test_people_of_other_servers_are_mentioned_by_their_pages_where_they_are_add
     assert not [asked.path for asked in elsewhere.asked if "@yan" in asked.path and "webfinger" not in asked.path]
 
 
-def test_row_71_a_server_cannot_make_this_one_look_for_any_number_of_people(
+def test_row_71_the_number_of_look_ups_that_one_server_causes_is_limited(
     zoe: RemotePerson, alice: Account, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     introduced(zoe, alice)
@@ -198,7 +198,7 @@ def test_row_71_a_server_cannot_make_this_one_look_for_any_number_of_people(
     assert UnknownMention.objects.count() == 25 * 60
 
 
-def test_a_post_that_was_held_as_it_was_fetched_is_announced_once_approved_after_its_delivery(
+def test_a_post_that_is_held_when_fetched_counts_as_delivered_after_its_delivery(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)
@@ -212,7 +212,7 @@ def test_a_post_that_was_held_as_it_was_fetched_is_announced_once_approved_after
     assert (held.announced, held.recipient) == (True, alice)
 
 
-def test_a_boost_of_a_post_that_is_held_when_it_is_fetched_for_it_waits_with_it(
+def test_a_boost_of_a_held_post_is_stored_when_the_post_is_approved(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     yan, _booster = elsewhere.person("yan"), introduced(zoe, alice)

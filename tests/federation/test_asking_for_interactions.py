@@ -30,7 +30,7 @@ def asking(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> tuple[
     return post, reply, elsewhere.delivered("ReplyRequest")[-1]
 
 
-def test_the_author_elsewhere_is_asked_and_the_reply_goes_out_with_the_authorization(
+def test_a_reply_to_a_remote_post_is_sent_with_the_authorization_of_its_author(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     post, reply, request = asking(elsewhere, zoe, alice)
@@ -60,7 +60,7 @@ def test_the_author_elsewhere_is_asked_and_the_reply_goes_out_with_the_authoriza
     assert Api().get(f"/api/v1/statuses/{reply.id}").status_code == 404, "an old Accept brings nothing back"
 
 
-def test_likes_and_boosts_of_posts_elsewhere_are_asked_for_as_well(
+def test_favourites_and_boosts_of_remote_posts_wait_for_their_author_too(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     post, _reply, _request = asking(elsewhere, zoe, alice)
@@ -77,7 +77,7 @@ def test_likes_and_boosts_of_posts_elsewhere_are_asked_for_as_well(
     assert elsewhere.delivered("Announce")[-1]["announceAuthorization"] == f"{zoe.uri}/stamps/1"
 
 
-def test_a_rejected_reply_is_gone_and_was_seen_by_nobody(
+def test_a_rejected_reply_is_deleted_and_was_shown_to_nobody(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     _post, reply, request = asking(elsewhere, zoe, alice)
@@ -87,7 +87,7 @@ def test_a_rejected_reply_is_gone_and_was_seen_by_nobody(
     assert not elsewhere.delivered("Create")
 
 
-def test_followers_elsewhere_are_known_to_their_server_alone_which_is_asked(
+def test_a_reply_that_only_followers_may_write_waits_for_an_authorization(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     """Servers other than Zoe's do not know who follows her, so the reply must wait for her authorization. A favourite is sent

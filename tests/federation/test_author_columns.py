@@ -84,7 +84,7 @@ def test_a_column_is_posted_edited_cleared_and_boosted(alice: Account, name: str
 
 
 @pytest.mark.parametrize("name", AUTHOR_COLUMNS)
-def test_a_column_waits_with_a_scheduled_post_also_of_an_older_release(alice: Account, name: str) -> None:
+def test_a_column_is_stored_with_a_scheduled_post_and_may_be_missing_in_an_older_one(alice: Account, name: str) -> None:
     number = _send(alice, name, "one", scheduled_at=(clock.now() + timedelta(days=1)).isoformat())
     assert api_of(alice).get(f"/api/v1/scheduled_statuses/{number}").json()["params"][name] == "one"
     scheduled = ScheduledStatus.objects.get(id=number)
@@ -94,7 +94,7 @@ def test_a_column_waits_with_a_scheduled_post_also_of_an_older_release(alice: Ac
 
 
 @pytest.mark.parametrize("name", AUTHOR_COLUMNS)
-def test_a_column_goes_to_other_servers_and_comes_from_them(alice: Account, name: str) -> None:
+def test_a_column_is_sent_to_other_servers_and_received_from_them(alice: Account, name: str) -> None:
     """The source of the text is not sent: other servers get the HTML."""
     zoe = make_remote("zoe")
     theirs = {
@@ -163,7 +163,7 @@ def test_every_text_column_reaches_filters_spam_rules_emojis_and_staff(alice: Ac
 
 
 @pytest.mark.parametrize("name", READ_COLUMNS)
-def test_filters_look_at_posts_that_a_release_without_the_column_streams(alice: Account, name: str) -> None:
+def test_filters_search_streamed_posts_of_a_release_without_the_column(alice: Account, name: str) -> None:
     entity = api_of(alice).get(f"{STATUSES}/{_send(alice, name, 'one')}").json()
     del entity[name]
     assert searched_text_of(entity) == "still here"

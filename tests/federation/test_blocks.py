@@ -98,7 +98,7 @@ def test_a_blocked_account_cannot_read_followers_only_posts(
     assert zoe.get(path).status_code == 404
 
 
-def test_a_closed_server_reads_no_post_for_followers_before_its_people_are_suspended(
+def test_a_suspended_server_gets_no_followers_only_post_before_its_accounts_are_suspended(
     alice: Account, zoe: RemotePerson, known: Account
 ) -> None:  # security row 13
     post = make_status(alice, "for followers", visibility="private")
@@ -128,7 +128,7 @@ def _paths(post: Status) -> list[str]:
 
 
 @pytest.mark.parametrize("block", OURS)
-def test_whom_the_author_blocked_gets_no_public_post_and_nothing_that_hangs_on_it(
+def test_a_remote_account_blocked_by_the_author_gets_neither_the_post_nor_documents_about_it(
     block: Blocking, alice: Account, zoe: RemotePerson, known: Account
 ) -> None:
     post = make_status(alice, "for everybody")
@@ -148,7 +148,7 @@ def test_whom_the_author_blocked_gets_no_public_post_and_nothing_that_hangs_on_i
 
 
 @pytest.mark.parametrize("block", [_by_them, _by_staff])
-def test_whom_the_author_did_not_block_reads_what_everybody_reads(
+def test_public_posts_stay_readable_unless_their_author_blocked_the_reader(
     block: Blocking, alice: Account, zoe: RemotePerson, known: Account
 ) -> None:
     post = make_status(alice, "for everybody")
@@ -157,7 +157,7 @@ def test_whom_the_author_did_not_block_reads_what_everybody_reads(
     assert {zoe.get(path).status_code for path in _paths(post)} == {200}
 
 
-def test_replies_leave_out_those_of_people_who_blocked_the_reader(
+def test_collections_of_replies_leave_out_authors_who_block_the_reader(
     alice: Account, zoe: RemotePerson, known: Account
 ) -> None:
     post = make_status(alice, "what do you think?")

@@ -102,11 +102,11 @@ def test_content_of_received_posts_is_sanitised(inputs: dict[tuple[str, int], di
 
 
 @pytest.mark.parametrize("table", FILES)
-def test_files_have_the_type_that_they_are_shown_as(inputs: dict[tuple[str, int], dict[str, Any]], table: str) -> None:
+def test_files_are_read_with_the_right_media_types(inputs: dict[tuple[str, int], dict[str, Any]], table: str) -> None:
     assert " ".join("+".join(file.type for file in note.files) or "-" for note in of(inputs, table)) == FILES[table]
 
 
-def test_hashtags_languages_and_mentions_are_what_they_are_here(
+def test_hashtags_languages_and_mentions_are_read(
     inputs: dict[tuple[str, int], dict[str, Any]],
 ) -> None:
     assert " ".join(note.tags[0][0] if note.tags else "-" for note in of(inputs, "hashtags")) == HASHTAGS

@@ -220,7 +220,7 @@ def test_the_statements_of_a_public_document_do_not_grow_with_its_size(
     assert {one for one in paths if many[one][0] > 20} == set()
 
 
-def test_every_public_address_is_among_them() -> None:
+def test_every_public_path_is_measured() -> None:
     known = [
         path.partition("?")[0].format(
             post=1, boost=1, collection=1, emoji=1, alice=1, item=1, member=1, quote=1, request=1

@@ -48,7 +48,7 @@ def test_one_delete_goes_to_every_known_server(gone: User, elsewhere: RemoteServ
     assert erasing.erase_account(gone.account_id), "its keys waited for the delivery"
 
 
-def test_posts_and_follows_are_not_taken_back_one_by_one(gone: User, elsewhere: RemoteServer) -> None:
+def test_posts_and_follows_of_a_deleted_account_are_not_undone_one_by_one(gone: User, elsewhere: RemoteServer) -> None:
     stranger = _stranger(elsewhere)
     follow(stranger, gone.account, uri="https://x.example/1")
     follow(gone.account, stranger, uri="https://y.example/1")
@@ -57,7 +57,7 @@ def test_posts_and_follows_are_not_taken_back_one_by_one(gone: User, elsewhere: 
     assert [received["type"] for received in elsewhere.delivered()] == ["Delete"]
 
 
-def test_the_keys_stay_until_the_last_delivery_and_nothing_else_does(
+def test_only_the_keys_remain_until_the_last_delivery(
     gone: User, elsewhere: RemoteServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _stranger(elsewhere)

@@ -82,7 +82,7 @@ class TestDelivering:
         assert Host.objects.filter(name=elsewhere.domain, failures__gt=0).exists() == host_blamed
         assert delivery.claimed_until is None
 
-    def test_a_dead_host_holds_up_nobody_and_is_probed_by_one_request(
+    def test_a_dead_host_delays_no_other_and_is_probed_by_one_request(
         self, elsewhere: RemoteServer, post_now: Any, alice: Account
     ) -> None:
         with RemoteServer().running() as other:
@@ -116,7 +116,7 @@ class TestDelivering:
         again.settle()
         assert not Delivery.objects.exists()
 
-    def test_an_operator_can_have_it_tried_again(self, elsewhere: RemoteServer, post_now: Any) -> None:
+    def test_an_operator_can_retry_a_delivery(self, elsewhere: RemoteServer, post_now: Any) -> None:
         elsewhere.inbox_status = 400
         post_now(1)
         DELIVERIES.run()
@@ -125,7 +125,9 @@ class TestDelivering:
         work()
         assert (self.numbers(elsewhere), Delivery.objects.count()) == ([1, 1], 0)
 
-    def test_an_answer_in_doubt_is_asked_for_a_few_times(self, elsewhere: RemoteServer, post_now: Any) -> None:
+    def test_a_delivery_with_an_ambiguous_response_is_retried_a_few_times(
+        self, elsewhere: RemoteServer, post_now: Any
+    ) -> None:
         """Mastodon rejects one of two simultaneous first requests of an actor with 422, and accepts the retry."""
         elsewhere.inbox_status = 422
         post_now(1)
@@ -188,7 +190,7 @@ def test_retries_are_spread_over_days_and_end() -> None:
     assert 2 < sum(pauses) / 86400 < 5
 
 
-def test_a_host_is_left_alone_for_longer_the_longer_it_fails() -> None:
+def test_a_failing_host_is_retried_after_growing_delays() -> None:
     now, host_pause = clock.now(), TERMS["deliveries"].host_pause
     assert host_pause(1, now, now) == timedelta(seconds=2)
     assert host_pause(10, now, now) == timedelta(minutes=1)

@@ -52,7 +52,7 @@ def claim(someone: RemotePerson, path: str = CLAIMED, **options: Any) -> Any:
     return post(path, b"", someone.headers(path, b"", **options))
 
 
-def test_the_devices_of_somebody_here_are_listed_and_named_by_their_actor(program: Program) -> None:
+def test_the_actor_document_of_a_local_user_links_to_the_list_of_devices(program: Program) -> None:
     actor = Api().get("/users/alice", headers={"Accept": ACTIVITY}).json()
     assert actor["devices"] == f"http://social.localhost{DEVICES}"
     listed = Api().get(DEVICES, headers={"Accept": ACTIVITY})
@@ -136,7 +136,7 @@ def test_row_71_a_flood_of_claims_leaves_keys_for_others(
     assert claim(elsewhere.person("yan")).status_code == 200
 
 
-def test_devices_elsewhere_are_asked_for_and_a_key_is_claimed_in_the_name_of_who_writes(
+def test_remote_devices_are_fetched_and_keys_are_claimed_in_the_name_of_the_writer(
     elsewhere: RemoteServer, zoe: RemotePerson, program: Program
 ) -> None:
     number = str(fetch_actor(zoe.uri).id)

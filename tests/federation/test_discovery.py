@@ -126,7 +126,9 @@ def test_old_protocols_are_gone(alice: Account) -> None:
         assert Api().get(path).status_code == 404, path
 
 
-def test_an_address_leads_to_the_account_elsewhere(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+def test_the_address_of_a_remote_account_finds_the_account(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
     api = Api(make_token(alice.user))
     address = f"@zoe@{elsewhere.domain}"
     assert api.get("/api/v1/accounts/search", {"q": address}).json() == []
@@ -137,7 +139,9 @@ def test_an_address_leads_to_the_account_elsewhere(elsewhere: RemoteServer, zoe:
     assert len(elsewhere.asked) == asked, "who is known is not asked for again"
 
 
-def test_a_mention_of_somebody_unknown_finds_them(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+def test_a_mention_of_an_unknown_account_looks_it_up(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
     api = Api(make_token(alice.user))
     status = api.post("/api/v1/statuses", {"status": f"hi @zoe@{elsewhere.domain} and @x@nowhere.example"}).json()
     assert [mention["acct"] for mention in status["mentions"]] == [f"zoe@{elsewhere.domain}"]
@@ -166,7 +170,7 @@ def test_a_domain_says_in_its_host_meta_which_server_answers_for_it(
 @pytest.mark.parametrize(
     "content_type", ["application/octet-stream", "text/plain", "application/ld+json", "", "a/b, c/d"]
 )
-def test_an_address_is_found_whatever_its_domain_calls_the_content_of_its_files(
+def test_an_address_is_found_whatever_content_type_its_domain_sends(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, content_type: str
 ) -> None:
     """Static sites serve files without a known extension with various content types (contract, federation section 17)."""
@@ -227,7 +231,7 @@ def test_an_account_that_blocks_the_viewer_is_not_found_by_another_address_eithe
 
 
 @pytest.mark.parametrize("broken", ["no webfinger", "another subject", "no actor", "another name", "no answer"])
-def test_an_address_that_is_not_confirmed_both_ways_leads_nowhere(
+def test_an_address_that_is_not_confirmed_both_ways_finds_no_account(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, broken: str
 ) -> None:
     """Security rows 5 and 14."""
@@ -245,7 +249,7 @@ def test_an_address_that_is_not_confirmed_both_ways_leads_nowhere(
     assert not Account.objects.filter(domain__isnull=False).exists()
 
 
-def test_a_profile_that_is_a_day_old_is_looked_at_again(
+def test_a_profile_fetched_a_day_ago_is_fetched_again(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     from datetime import timedelta

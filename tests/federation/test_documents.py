@@ -74,13 +74,13 @@ def test_an_actor_is_served_as_the_recorded_document(anna: Account) -> None:
     same("actor", answer.json())
 
 
-def test_an_actor_that_is_suspended_for_a_time_is_blank(anna: Account) -> None:
+def test_the_document_of_a_temporarily_suspended_account_is_blank(anna: Account) -> None:
     Account.objects.filter(id=anna.id).update(suspended_at=clock.now())
     same("suspended_actor", get("/users/anna").json())
     assert get("/users/anna/outbox").status_code == 403
 
 
-def test_posts_of_an_account_that_is_suspended_for_a_time_are_not_said_to_be_deleted(anna: Account) -> None:
+def test_posts_of_a_temporarily_suspended_account_do_not_look_deleted(anna: Account) -> None:
     public, private = make_status(anna, "hello"), make_status(anna, "psst", visibility="private")
     paths = [f"/users/anna/statuses/{status.id}" for status in (public, private)] + ["/users/anna/statuses/1"]
     paths += [f"{paths[0]}/{name}" for name in ("activity", "replies", "likes", "shares")] + [f"/@anna/{public.id}"]
@@ -122,14 +122,14 @@ def test_a_post_is_served_as_the_recorded_note(anna: Account, status: Status) ->
     same("note", get(f"/users/anna/statuses/{status.id}").json())
 
 
-def test_the_activity_of_a_post(anna: Account, status: Status) -> None:
+def test_a_post_has_a_document_of_its_create_activity(anna: Account, status: Status) -> None:
     same("create", get(f"/users/anna/statuses/{status.id}/activity").json())
     assert get(f"/users/anna/statuses/{status.id}/activity").json() == activities.create(
         load_notes(load_posts([status.id]))[status.id]
     )
 
 
-def test_the_activities_that_are_sent(anna: Account, status: Status) -> None:
+def test_sent_activities_equal_the_recorded_documents(anna: Account, status: Status) -> None:
     boost, post = load_posts([make_reblog(make_account("carl"), status).id, status.id])
     uri = "https://b.example/users/zoe"
     same(
@@ -174,7 +174,7 @@ def test_hidden_collections_give_their_counts_only(anna: Account) -> None:
         assert get(f"/users/anna/{name}?page=1").status_code == 403
 
 
-def test_the_outbox_holds_what_everybody_may_read(anna: Account) -> None:
+def test_the_outbox_contains_posts_that_everybody_may_read(anna: Account) -> None:
     make_status(anna, "for followers", visibility="private")
     posts = [make_status(anna, f"number {number}") for number in range(22)]
     outbox = get("/users/anna/outbox").json()
@@ -200,7 +200,7 @@ def test_a_page_of_the_outbox_costs_the_same_however_full_it_is(anna: Account) -
     assert [len(item["object"]["replies"]["first"]["items"]) for item in page["orderedItems"]].count(5) == 2
 
 
-def test_replies_are_the_authors_own_first_then_others(anna: Account) -> None:
+def test_the_collection_of_replies_begins_with_the_authors_own(anna: Account) -> None:
     status = make_status(anna, "one")
     own = make_status(anna, "two", reply_to=status)
     other = make_status(make_account("bob"), "me too", reply_to=status)
@@ -230,7 +230,7 @@ def test_a_hashtag_has_a_document_at_the_address_of_its_page(anna: Account) -> N
     assert get("/tags/...").status_code == get("/tags/...", HTML).status_code == 404
 
 
-def test_a_page_is_no_larger_than_others_read_it(anna: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_has_no_more_items_than_other_servers_read(anna: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     status = make_status(anna, "one")
     answers = [make_status(anna, f"{number} {'x' * 450}", reply_to=status) for number in range(6)]
     uris = [f"{anna.uri}/statuses/{each.id}" for each in answers]
@@ -292,7 +292,7 @@ def test_a_conversation_is_listed_page_by_page_for_whoever_may_read_it(
         assert get(wrong).status_code == 404
 
 
-def test_an_answer_keeps_the_conversation_that_another_server_names(anna: Account) -> None:
+def test_a_reply_keeps_the_conversation_id_of_another_server(anna: Account) -> None:
     zoe = make_remote("zoe", "b.example")
     tag, address = "tag:b.example,2026-01-01:objectId=1:objectType=Conversation", "https://b.example/contexts/1-2"
     for named, conversation, context in ((tag, tag, None), (address, address, address)):
@@ -319,7 +319,7 @@ def test_an_answer_keeps_the_conversation_that_another_server_names(anna: Accoun
         ("image/png", None),
     ],
 )
-def test_the_caller_says_what_form_it_wants(anna: Account, accept: str, document: bool | None) -> None:
+def test_the_accept_header_decides_between_page_and_document(anna: Account, accept: str, document: bool | None) -> None:
     status = make_status(anna, "hello")
     for path, page in (("/users/anna", "/@anna"), (f"/users/anna/statuses/{status.id}", f"/@anna/{status.id}")):
         answer = get(path, {"Accept": accept})
@@ -377,7 +377,7 @@ def test_private_posts_are_for_signers_who_may_read_them_and_not_for_others_of_t
     assert forged.get(path).status_code == 404
 
 
-def test_an_activity_of_a_remote_post_is_not_ours(anna: Account) -> None:
+def test_this_server_serves_no_activity_for_a_remote_post(anna: Account) -> None:
     status = make_remote_status(make_remote("zoe"))
     assert get(f"/users/zoe/statuses/{status.id}").status_code == 404
     assert get("/users/zoe").status_code == 404

@@ -57,7 +57,7 @@ def figures(*arguments: str) -> dict[str, dict[str, Any]]:
     return {row["domain"]: row for row in json.loads(said("show_domains", "--json", *arguments))}
 
 
-def test_servers_are_shown_with_their_figures_and_asked_again(posted: Status) -> None:
+def test_servers_are_shown_with_their_figures_and_can_be_retried(posted: Status) -> None:
     Delivery.objects.filter(host="one.example").update(dead_at=Now(), attempts=16, last_error="gone")
     found = figures()
     assert set(found) == {"one.example", "two.example"}
@@ -136,7 +136,7 @@ def test_deliveries_to_a_servers_host_are_listed_under_its_domain(posted: Status
     assert drop(by=OPERATOR, rows=deliveries_to("one.example")) == 1
 
 
-def test_a_host_of_several_servers_is_each_ones_and_one_that_is_a_server_itself_is_its_own(posted: Status) -> None:
+def test_a_host_shared_by_several_servers_is_shown_for_each_of_them(posted: Status) -> None:
     for name in ("three.example", "four.example"):
         Domain.objects.create(name=name, host="web.example")
     Domain.objects.create(name="five.example", host="two.example")
@@ -203,7 +203,7 @@ def test_acting_on_servers_requires_managing_federation_everywhere(posted: Statu
     assert Delivery.objects.count() == 2
 
 
-def test_the_end_of_a_server_is_sent_to_every_known_one(
+def test_the_end_of_this_server_is_sent_to_every_known_server(
     elsewhere: RemoteServer, zoe: RemotePerson, settings: Any
 ) -> None:
     owner, member = make_user("owner", role="Owner"), make_user("member")

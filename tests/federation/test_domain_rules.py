@@ -53,7 +53,7 @@ def handle_one_by_one() -> set[str]:
     return names
 
 
-def test_people_of_a_server_obey_its_rule_and_what_staff_said_of_them_stays() -> None:
+def test_a_rule_applies_to_all_accounts_of_a_server_and_keeps_decisions_about_single_ones() -> None:
     there, below = make_remote("a", "bad.example"), make_remote("b", "sub.bad.example")
     elsewhere, similar = make_remote("c", "good.example"), make_remote("d", "notbad.example")
     by_hand = make_remote("e", "bad.example", limited_at="2026-01-01T00:00:00Z")
@@ -89,7 +89,7 @@ def test_the_domain_rule_for_the_longer_name_applies() -> None:
     assert Account.objects.get(id=below.id).suspended
 
 
-def test_follows_with_a_suspended_server_end_and_are_kept() -> None:
+def test_follows_with_a_suspended_server_end_and_are_recorded() -> None:
     ann, zoe = make_account("ann"), make_remote("zoe", "bad.example")
     for follower, target in ((ann, zoe), (zoe, ann)):
         Follow.objects.create(account=follower, target=target, uri=f"https://x.example/{follower.id}")
@@ -106,7 +106,7 @@ def test_follows_with_a_suspended_server_end_and_are_kept() -> None:
 
 @pytest.mark.parametrize("is_applied", [True, False], ids=["applied", "not yet applied"])
 @pytest.mark.parametrize("severity", ["suspend", "silence"])
-def test_a_rule_removed_and_made_anew_at_once_is_in_force_once_and_ends_with_its_removal(
+def test_a_rule_that_is_removed_and_created_again_applies_once_until_it_is_removed(
     severity: str, is_applied: bool
 ) -> None:
     """The events of the old rule are handled after the new rule was created."""
@@ -131,7 +131,7 @@ def test_a_rule_removed_and_made_anew_at_once_is_in_force_once_and_ends_with_its
     assert state(there) == (False, False)
 
 
-def test_the_old_rules_event_ends_no_follows_in_the_name_of_the_new_rule() -> None:
+def test_a_late_event_of_a_removed_rule_ends_no_follows() -> None:
     """Follows end only when the new rule has been applied to every account of the server; otherwise they remain."""
     alice, there = make_user("alice"), make_remote("zoe", "bad.example")
     follow(alice.account, there)
@@ -165,7 +165,7 @@ def test_row_13_a_domain_rule_applies_to_accounts_that_arrive_later(zoe: RemoteP
     assert (account.limited, account.avatar_remote_url) == (True, "")
 
 
-def test_no_media_are_taken_from_a_server_whose_media_staff_reject(zoe: RemotePerson) -> None:
+def test_no_media_are_stored_from_a_server_whose_media_staff_reject(zoe: RemotePerson) -> None:
     account, ann = fetch_actor(zoe.uri), make_account("ann")
     Follow.objects.create(account=ann, target=account)
     rule(host_of(zoe), severity="noop", reject_media=True)
@@ -182,7 +182,7 @@ def test_with_limited_federation_only_allowed_servers_are_contacted(zoe: RemoteP
 
 
 @pytest.mark.parametrize("domain", ["", "not a domain", "social.example:80", "testserver", "-"])
-def test_only_another_servers_domain_has_a_rule(domain: str, settings: Any) -> None:
+def test_only_domains_of_other_servers_can_have_rules(domain: str, settings: Any) -> None:
     with pytest.raises(Invalid):
         rule(settings.LOCAL_DOMAIN if domain == "testserver" else domain)
 
@@ -195,7 +195,9 @@ def test_a_rule_needs_the_permission() -> None:
         allow_domain(by=nobody, domain="bad.example")
 
 
-def test_row_13_a_closed_server_passes_on_nothing_in_the_name_of_an_open_one(zoe: RemotePerson, settings: Any) -> None:
+def test_row_13_a_server_that_is_not_allowed_cannot_send_activities_of_an_allowed_one(
+    zoe: RemotePerson, settings: Any
+) -> None:
     """The rule for the signer's server applies, whichever actor the activity names."""
     alice = make_account("alice")
     fetch_actor(zoe.uri)

@@ -97,7 +97,7 @@ def test_row_08_only_its_author_edits_a_post_and_never_its_visibility(
     assert local.text == "of this server"
 
 
-def test_an_edit_of_an_unknown_post_brings_a_recent_one_and_none_that_was_deleted(
+def test_an_edit_of_an_unknown_post_stores_it_if_it_is_recent_and_was_not_deleted(
     zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
@@ -136,7 +136,9 @@ def test_row_36_an_edit_that_quotes_another_post_loses_the_consent_given_before(
     assert counts(status) == (0, 0, 0)
 
 
-def test_likes_and_boosts_are_shown_as_its_server_counts_them(zoe: RemotePerson, alice: Account) -> None:
+def test_favourites_and_boosts_are_shown_as_the_server_of_the_post_counts_them(
+    zoe: RemotePerson, alice: Account
+) -> None:
     def counted(likes: Any, shares: Any) -> dict[str, Any]:
         return {"likes": {"type": "Collection", "totalItems": likes}, "shares": {"totalItems": shares}}
 
@@ -235,7 +237,7 @@ def test_the_later_of_two_edits_in_one_second_is_stored(
     assert Status.objects.get(id=status.id).content == "<p>four</p>"
 
 
-def test_row_08_a_post_that_is_looked_at_again_stays_its_authors(
+def test_row_08_a_fetched_post_cannot_change_its_author(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     document, status = _known(zoe, alice)
@@ -246,7 +248,7 @@ def test_row_08_a_post_that_is_looked_at_again_stays_its_authors(
     assert "of yan" not in Status.objects.get(id=status.id).content
 
 
-def test_the_votes_of_a_poll_that_was_edited_go_on_arriving_with_the_date_of_the_edit(
+def test_votes_of_an_edited_poll_are_updated_although_the_date_stays_the_same(
     zoe: RemotePerson, alice: Account
 ) -> None:
     def options(*counts: int) -> list[dict[str, Any]]:

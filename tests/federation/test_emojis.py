@@ -113,7 +113,7 @@ def test_an_emoji_is_renewed_when_its_server_says_that_it_has_changed(
 
 
 @pytest.mark.parametrize("image_format", ["PNG", "AVIF", "WEBP"])
-def test_an_emoji_of_another_server_that_moves_keeps_moving(
+def test_an_animated_emoji_of_another_server_stays_animated(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, media_root: Path, image_format: str
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
@@ -166,7 +166,7 @@ def test_a_server_whose_media_is_refused_has_no_emojis_here(
     assert CustomEmoji.objects.count() == 1
 
 
-def test_our_emojis_are_sent_with_their_pictures(media_root: Path) -> None:
+def test_local_emojis_are_sent_with_their_pictures(media_root: Path) -> None:
     anna = make_user("anna", display_name="Anna :cat:").account
     moment = clock.now() - timedelta(days=3)
     for name, ending in (("cat", "gif"), ("dog", "webp"), ("fish", "png")):

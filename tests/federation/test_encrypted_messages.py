@@ -37,7 +37,7 @@ def _delivered(someone: RemotePerson, device_id: str = "d1", **more: Any) -> dic
     return address_of(someone, device_id, type=0, body="cipher", hmac="digest", **more)
 
 
-def test_a_message_to_a_device_elsewhere_is_sent_to_the_inbox_of_its_person(
+def test_a_message_to_a_remote_device_is_sent_to_the_inbox_of_its_user(
     elsewhere: RemoteServer, zoe: RemotePerson, program: Program
 ) -> None:
     fetch_actor(zoe.uri)
@@ -126,7 +126,7 @@ def test_a_message_from_elsewhere_is_stored_and_streamed_once(zoe: RemotePerson,
         {"cipherText": None},
     ],
 )
-def test_a_message_that_is_none_for_a_device_here_is_refused(
+def test_a_message_that_is_for_no_local_device_is_refused(
     zoe: RemotePerson, program: Program, wrong: dict[str, Any]
 ) -> None:
     outcome = deal(zoe, cipher(zoe, program, **wrong), "/users/alice/inbox")
@@ -144,7 +144,7 @@ def test_row_61_messages_of_one_stranger_leave_room_for_those_of_others(
     assert deal(yan, cipher(yan, program), "/users/alice/inbox") == "done"
 
 
-def test_a_message_counts_in_the_inbox_of_its_person_alone(
+def test_a_message_is_accepted_only_in_the_inbox_of_its_recipient(
     elsewhere: RemoteServer, zoe: RemotePerson, program: Program
 ) -> None:
     make_user("bob")

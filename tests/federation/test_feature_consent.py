@@ -67,7 +67,7 @@ def _request(someone: RemotePerson, account: Account, **more: Any) -> dict[str, 
     return {name: value for name, value in activity.items() if name != "actor"}
 
 
-def test_a_remote_account_is_asked_and_shown_in_a_collection_once_it_consents(
+def test_a_remote_account_is_shown_in_a_collection_only_after_it_consents(
     elsewhere: RemoteServer, alice: Account, api: Api, yan: RemotePerson
 ) -> None:
     follow(fetch_actor(elsewhere.person("zoe").uri), alice, uri="http://x.example/1")
@@ -152,7 +152,7 @@ def test_an_account_that_cannot_be_featured_gets_no_feature_request(
     assert deal(near, late).startswith("rejected"), "the owner has thought better of it"
 
 
-def test_a_request_for_somebody_here_is_answered_by_their_policy_and_they_can_leave(
+def test_a_request_for_a_local_user_is_answered_by_policy_and_the_user_can_leave(
     elsewhere: RemoteServer, alice: Account, api: Api, yan: RemotePerson
 ) -> None:
     elsewhere.serve(birds(yan))
@@ -233,7 +233,7 @@ def test_a_request_that_is_not_allowed_is_rejected(
         assert len(elsewhere.delivered("Accept")) == 1
 
 
-def test_a_request_is_refused_that_is_no_request_of_its_signer(
+def test_a_request_that_its_signer_may_not_make_is_refused(
     elsewhere: RemoteServer, alice: Account, yan: RemotePerson
 ) -> None:
     xia = elsewhere.person("xia")
@@ -257,7 +257,7 @@ def test_a_request_is_refused_that_is_no_request_of_its_signer(
     assert CollectionItem.objects.count() == 2
 
 
-def test_the_id_of_another_ones_request_is_not_taken(
+def test_a_request_with_the_id_of_another_accounts_request_is_refused(
     elsewhere: RemoteServer, alice: Account, yan: RemotePerson
 ) -> None:
     xia, request = _open(elsewhere, "xia"), _request(yan, alice)
@@ -268,7 +268,7 @@ def test_the_id_of_another_ones_request_is_not_taken(
     assert CollectionItem.objects.get().collection.account.uri == yan.uri
 
 
-def test_a_block_withdraws_consent_to_be_featured_and_tells_the_other_server(
+def test_a_block_withdraws_consent_to_be_featured_and_notifies_the_other_server(
     elsewhere: RemoteServer, alice: Account, yan: RemotePerson
 ) -> None:
     elsewhere.serve(birds(yan))

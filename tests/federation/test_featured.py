@@ -45,7 +45,9 @@ def _hashtag(name: str) -> dict[str, str]:
     return {"type": "Hashtag", "name": f"#{name}", "href": f"https://far.example/tagged/{name}"}
 
 
-def test_pinned_posts_and_hashtags_of_people_here_can_be_fetched(alice: Account, api: Api, zoe_here: Account) -> None:
+def test_pinned_posts_and_featured_hashtags_of_local_users_can_be_fetched(
+    alice: Account, api: Api, zoe_here: Account
+) -> None:
     open_post, private = make_status(alice, "look #birds"), make_status(alice, "friends", visibility="private")
     make_status(alice, "not pinned")
     for post in (private, open_post):
@@ -71,7 +73,7 @@ def test_a_blocked_account_gets_no_pinned_posts(alice: Account, api: Api, zoe: R
     assert zoe.get(FEATURED).json()["orderedItems"] == []
 
 
-def test_followers_elsewhere_get_what_is_pinned_and_featured_and_what_no_more(
+def test_remote_followers_are_notified_of_pins_and_featured_hashtags_and_of_their_removal(
     elsewhere: RemoteServer, alice: Account, api: Api, zoe_here: Account
 ) -> None:
     post = make_status(alice, "look")
@@ -161,7 +163,7 @@ def test_a_pinned_post_for_followers_is_fetched_as_soon_as_there_is_one(
     assert _shown(account, api) == ([private["id"]], set())
 
 
-def test_a_profile_that_is_looked_at_again_shows_what_it_shows_now(
+def test_a_profile_that_is_fetched_again_shows_its_current_pins_and_hashtags(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, api: Api
 ) -> None:
     posts = [zoe.note(f"<p>{number}</p>", number) for number in range(1, 4)]

@@ -58,7 +58,9 @@ def _add(api: Api, collection: str, account: Account) -> str:
     return number
 
 
-def test_collections_can_be_fetched_by_list_by_themselves_and_by_item(api: Api, alice: Account, bob: Account) -> None:
+def test_lists_of_collections_single_collections_and_items_can_be_fetched(
+    api: Api, alice: Account, bob: Account
+) -> None:
     hidden, shown = _made(api, discoverable=False), _made(api)
     item = _add(api, shown, bob)
     listed = _fetched(LIST)
@@ -111,7 +113,7 @@ def test_a_blocked_account_gets_no_collections(
     assert zoe.get(LIST).json()["totalItems"] == 0
 
 
-def test_followers_elsewhere_get_collections_their_changes_and_their_people(
+def test_remote_followers_get_collections_with_their_changes_and_members(
     elsewhere: RemoteServer, api: Api, alice: Account, bob: Account, zoe_here: Account
 ) -> None:
     work()

@@ -115,7 +115,7 @@ def members(account: Account, viewer: Account | None = None) -> list[list[str]]:
     return [[names[int(one["account_id"])] for one in each["items"]] for each in shown(account, viewer)]
 
 
-def test_a_list_that_a_profile_names_is_shown_with_who_agrees(
+def test_collections_of_a_remote_profile_are_shown_with_consenting_members(
     elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
 ) -> None:
     xia = elsewhere.person("xia")
@@ -163,7 +163,7 @@ def test_a_list_that_a_profile_names_is_shown_with_who_agrees(
     assert Collection.objects.get() == hidden, "what cannot be discovered stands in no list"
 
 
-def test_changes_arrive_from_who_is_followed_and_others_are_not_stored(
+def test_collections_of_followed_accounts_are_updated_and_others_are_not_stored(
     elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
 ) -> None:
     met(zoe)
@@ -201,7 +201,7 @@ def test_changes_arrive_from_who_is_followed_and_others_are_not_stored(
     assert not Collection.objects.exists()
 
 
-def test_row_36_a_consent_counts_that_is_found_on_the_members_own_server(
+def test_row_36_a_consent_counts_only_if_the_members_own_server_serves_it(
     elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
 ) -> None:
     follow(alice, met(zoe))
@@ -227,7 +227,7 @@ def test_row_36_a_consent_counts_that_is_found_on_the_members_own_server(
         assert members(remote(zoe)) == [[]]
 
 
-def test_row_71_a_strangers_list_of_thousands_makes_this_server_look_for_nobody(
+def test_row_71_a_strangers_list_of_thousands_of_accounts_causes_no_look_ups(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     with RemoteServer().running() as victim:
@@ -273,7 +273,7 @@ def test_a_collection_that_does_not_belong_to_its_sender_is_refused(
     assert not Collection.objects.exists()
 
 
-def test_texts_are_cut_to_the_limits_and_broken_items_are_passed_over(
+def test_long_texts_are_cut_and_broken_items_are_ignored(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, met(zoe))
@@ -321,7 +321,7 @@ def test_a_collection_is_found_by_its_address(elsewhere: RemoteServer, zoe: Remo
     assert [one["uri"] for one in found["collections"]] == [document["id"]]
 
 
-def test_the_state_of_an_item_is_never_that_of_another_account(
+def test_the_consent_of_one_account_is_never_used_for_another(
     elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
 ) -> None:
     """A consent is valid for one account only: an item that uses it for another account is pending again."""
@@ -336,7 +336,7 @@ def test_the_state_of_an_item_is_never_that_of_another_account(
     assert CollectionItem.objects.get().state == ItemState.PENDING
 
 
-def test_a_list_that_is_read_ends_no_new_collection_and_no_consent(
+def test_fetching_an_outdated_list_removes_neither_new_collections_nor_local_members(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """Mastodon's list may be some minutes old, because it is cached (contract, federation section 1)."""

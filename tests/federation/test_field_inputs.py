@@ -63,7 +63,7 @@ def test_03_a_report_that_names_a_post_reaches_staff(zoe: RemotePerson, alice: A
 
 
 @pytest.mark.parametrize("content_type", ["application/octet-stream", "text/plain", ""])
-def test_04_an_address_that_a_static_site_gives_away_is_found(
+def test_04_an_address_that_a_static_site_delegates_is_found(
     zoe: RemotePerson, alice: Account, content_type: str
 ) -> None:
     with RemoteServer().running() as own:
@@ -79,7 +79,7 @@ def test_04_an_address_that_a_static_site_gives_away_is_found(
 
 
 @pytest.mark.parametrize("name", field.PAGES)
-def test_05_06_the_title_of_a_page_is_shown_as_people_read_it(site: Site, name: str) -> None:
+def test_05_06_the_title_of_a_page_is_decoded_correctly(site: Site, name: str) -> None:
     status = link_to(make_remote(), site.show("/a", field.bytes_of(name)))
     fetch_now()
     card = card_of(status)
@@ -87,7 +87,7 @@ def test_05_06_the_title_of_a_page_is_shown_as_people_read_it(site: Site, name: 
 
 
 @pytest.mark.parametrize("name", ["07", "08", "16"])
-def test_07_08_16_a_picture_looks_as_it_did(name: str) -> None:
+def test_07_08_16_uploaded_pictures_keep_their_appearance(name: str) -> None:
     with images.process(io.BytesIO(field.bytes_of(name))) as picture:
         field.check_picture(name, picture.original.data)
 
@@ -121,21 +121,21 @@ def test_10_11_files_and_tags_are_kept_in_the_forms_they_come_in(
         assert StatusTag.objects.filter(status=status, tag__name="cats").exists()
 
 
-def test_12_half_a_surrogate_pair_costs_nothing_else(zoe: RemotePerson, alice: Account) -> None:
+def test_12_half_a_surrogate_pair_does_not_damage_the_other_text(zoe: RemotePerson, alice: Account) -> None:
     introduced(zoe, alice)
     text = field.text_of("12").replace("https://r.example/u/ann", zoe.uri).replace("https://r.example", zoe.home.url)
     assert sent(zoe, text.encode()) == "done"
     assert Status.objects.get(local=False).content == "cut \ufffd"
 
 
-def test_14_the_author_of_a_page_that_wraps_its_structured_data_is_shown(site: Site) -> None:
+def test_14_the_author_of_a_page_with_wrapped_structured_data_is_shown(site: Site) -> None:
     status = link_to(make_remote(), site.show("/a", field.bytes_of("14")))
     fetch_now()
     card = card_of(status)
     assert (card["title"], card["author_name"]) == ("From JSON-LD", "A")
 
 
-def test_17_a_video_whose_pixels_are_no_squares_has_the_size_that_is_seen() -> None:
+def test_17_a_video_with_non_square_pixels_has_its_displayed_size() -> None:
     data = field.bytes_of("17")
     with recordings.examine(io.BytesIO(data), "video/mp4") as examined:
         assert examined.meta["original"].items() >= {"width": 640, "height": 240}.items()

@@ -120,7 +120,7 @@ def test_measured_metadata_wins_over_stated_metadata(
     assert (moving["type"], original["width"], original["duration"]) == ("gifv", 96, 1.0)
 
 
-def test_what_was_measured_once_counts_for_every_later_post_and_edit(
+def test_a_file_is_measured_once_for_all_later_posts_and_edits(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
@@ -172,7 +172,7 @@ def uploaded(account: Account, data: bytes, content_type: str, **more: Any) -> M
     return upload_media(account_id=account.id, upload=MediaUpload(sent, **more))
 
 
-def test_our_files_are_sent_with_all_that_is_known_of_them() -> None:
+def test_local_files_are_sent_with_all_known_metadata() -> None:
     anna = make_user("anna").account
     cover = SentFile(io.BytesIO(picture()), "image/png")
     drawn = make_media(anna, "a square")

@@ -57,7 +57,7 @@ def look() -> None:
     work()
 
 
-def test_a_post_for_followers_says_who_follows_from_the_server_that_gets_it(
+def test_a_followers_only_post_is_sent_with_a_digest_of_the_receiving_servers_followers(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account, settings: Any
 ) -> None:
     follow(make_remote("stranger", "third.example"), alice)
@@ -79,13 +79,13 @@ def test_a_post_for_followers_says_who_follows_from_the_server_that_gets_it(
     assert headers_of(elsewhere) == [None]
 
 
-def test_the_digest_is_that_of_mastodon() -> None:
+def test_the_digest_equals_the_one_of_mastodon() -> None:
     recorded = "928c086e06a696f25f904ba3a04781e4815680d95f8479924cb9a2592e8e15f3"
     assert digest_of(["https://local.example/users/bob"]) == recorded
     assert digest_of(["x", "y", "x", "y"]) == digest_of([]) == "0" * 64
 
 
-def test_a_server_gets_its_own_followers_and_nobody_elses(
+def test_a_server_can_fetch_only_its_own_followers(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     follow(make_remote("stranger", "third.example"), alice)
@@ -103,7 +103,7 @@ def test_a_server_gets_its_own_followers_and_nobody_elses(
         assert third.person("yan").get(path).json()["orderedItems"] == []
 
 
-def test_follows_become_what_the_followed_ones_server_says(
+def test_follows_are_corrected_to_the_list_of_the_followed_accounts_server(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """A lost Accept, a lost Undo and a lost Follow are each repaired once, and no other follow changes."""
@@ -149,7 +149,7 @@ def test_no_followers_are_requested_for_a_header_about_another_collection(
     assert not Fetch.objects.exists()
 
 
-def test_no_follow_ends_for_a_list_that_is_not_what_was_announced_or_not_whole(
+def test_an_incomplete_or_unexpected_list_of_followers_ends_no_follow(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """The cases: another list, a page on another server, endless pages, no list."""

@@ -65,7 +65,7 @@ def _person(entity: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", PEOPLE, ids=lambda path: path.stem)
-def test_people_of_other_programs_are_shown_with_what_they_do(
+def test_accounts_of_other_programs_are_shown_with_their_properties(
     path: Path, elsewhere: RemoteServer, alice: Account
 ) -> None:
     post = make_status(alice, "a post", quote_approval_policy="public")

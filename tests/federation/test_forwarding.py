@@ -38,7 +38,7 @@ def passed_on(kind: str) -> int:
     return OutboundActivity.objects.filter(type=kind, uri__startswith="http://localhost").count()
 
 
-def test_answers_to_public_posts_reach_the_followers_of_who_is_answered_with_their_edits_and_deletion(
+def test_replies_to_public_posts_their_edits_and_deletions_reach_the_followers_of_the_parents_author(
     elsewhere: RemoteServer, third: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     follow(fetch_actor(third.person("yan").uri), alice)
@@ -89,7 +89,7 @@ def test_only_public_posts_sent_by_their_own_author_are_forwarded(
     assert not OutboundActivity.objects.filter(uri__startswith=zoe.uri).exists()
 
 
-def test_edits_and_deletions_reach_those_who_know_the_post_from_boosts_and_quotes(
+def test_edits_and_deletions_are_forwarded_to_servers_that_know_the_post_from_boosts_and_quotes(
     zoe: RemotePerson, alice: Account
 ) -> None:
     """The server's own actor signs the forwarded activities, so they do not reveal who else has boosted the post."""
@@ -122,7 +122,7 @@ def test_edits_and_deletions_reach_those_who_know_the_post_from_boosts_and_quote
     }, "the edit that still waited is not needed any more"
 
 
-def test_strangers_cannot_have_this_server_pass_on_as_much_as_they_like(
+def test_the_number_of_activities_forwarded_for_a_stranger_is_limited(
     zoe: RemotePerson, alice: Account, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.RATE_LIMITS = True
@@ -165,7 +165,7 @@ def test_a_forwarded_edit_is_fetched_once_from_its_origin_when_no_cache_has_the_
     assert deal(relay, zoe.activity("Update", private)) == "rejected: the actor is not the signer"
 
 
-def test_a_forwarded_end_of_consent_counts_when_the_origin_has_no_authorization_any_more(
+def test_a_forwarded_revocation_counts_if_the_origin_no_longer_serves_the_authorization(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     relay = elsewhere.person("relay", key=2)

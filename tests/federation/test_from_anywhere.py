@@ -27,7 +27,9 @@ def ask(path: str, address: str) -> Any:
     return Client().post(path, {"address": address})
 
 
-def test_a_person_elsewhere_is_led_to_the_page_that_their_server_names(alice: Account, elsewhere: RemoteServer) -> None:
+def test_remote_users_are_redirected_to_the_page_that_their_server_names(
+    alice: Account, elsewhere: RemoteServer
+) -> None:
     status = make_status(alice, "hello")
     names(elsewhere, f"{elsewhere.url}/follow?who={{uri}}&x={{uri}}")
     names(elsewhere, f"{elsewhere.url}/any?uri={{uri}}", elsewhere.domain)
@@ -43,7 +45,7 @@ def test_a_person_elsewhere_is_led_to_the_page_that_their_server_names(alice: Ac
     assert answer["Cache-Control"] == "private, no-store"
 
 
-def test_row_30_a_page_of_another_kind_or_without_encryption_is_no_page(
+def test_row_30_only_valid_https_templates_of_other_servers_are_used(
     alice: Account, elsewhere: RemoteServer, settings: Any
 ) -> None:
     for template in (
@@ -63,7 +65,7 @@ def test_row_30_a_page_of_another_kind_or_without_encryption_is_no_page(
         assert b"evil" not in answer.content
 
 
-def test_only_servers_of_others_are_asked_by_guarded_requests(alice: Account) -> None:
+def test_only_other_servers_are_queried_and_only_by_guarded_requests(alice: Account) -> None:
     with serving() as site:
         for typed in (f"zoe@{site.host}", site.host, "zoe@127.0.0.1", "zoe@", "@", "a b", "zoe@nowhere.invalid"):
             assert ask("/@alice/follow", typed).status_code == 422, typed

@@ -118,7 +118,7 @@ def test_nothing_is_delivered_where_the_hosters_or_the_actors_server_is_suspende
     assert Delivery.objects.filter(dead_at__isnull=False).exists() is (closed == "hoster")
 
 
-def test_no_digest_of_followers_goes_to_a_server_that_takes_in_for_others(
+def test_no_digest_of_followers_is_sent_to_an_inbox_on_another_host(
     hoster: RemoteServer, ann: RemotePerson, alice: Account
 ) -> None:
     follow(fetch_actor(ann.uri), alice, uri=f"{ann.uri}#follows/1")
@@ -127,7 +127,7 @@ def test_no_digest_of_followers_goes_to_a_server_that_takes_in_for_others(
     assert ["collection-synchronization" in one.headers for one in hoster.asked if one.method == "POST"] == [False]
 
 
-def test_nobody_becomes_a_relay_or_wakes_a_server_by_naming_its_inbox(
+def test_naming_the_inbox_of_another_server_gives_no_rights_of_that_server(
     hoster: RemoteServer, ann: RemotePerson, alice: Account
 ) -> None:
     account = fetch_actor(ann.uri)
@@ -140,7 +140,7 @@ def test_nobody_becomes_a_relay_or_wakes_a_server_by_naming_its_inbox(
 
 
 @pytest.mark.parametrize("name", ["inbox", "followers", "outbox"])
-def test_an_actor_has_no_inbox_or_collection_on_this_server_and_none_that_is_everybody(
+def test_a_remote_actor_cannot_name_an_inbox_or_collection_on_this_server_or_the_public(
     elsewhere: RemoteServer, alice: Account, name: str
 ) -> None:
     for place in (f"{alice.uri}/{name}", PUBLIC):

@@ -41,14 +41,14 @@ def test_a_body_of_more_than_a_megabyte_is_not_read(zoe: RemotePerson, alice: Ac
         b'{"a":' * 5000 + b"1" + b"}" * 5000,
     ],
 )
-def test_what_cannot_be_read_is_a_bad_request(zoe: RemotePerson, alice: Account, body: bytes) -> None:
+def test_a_malformed_document_is_a_bad_request(zoe: RemotePerson, alice: Account, body: bytes) -> None:
     assert (zoe.send(body).status_code, InboundActivity.objects.count()) == (400, 0)
 
 
 @pytest.mark.parametrize(
     "body", [b"[]", b'"text"', b"{}", b"[{}]", b'{"type":7}', b'{"type":[]}', b'{"actor":"https://a.example"}']
 )
-def test_a_document_that_is_no_activity_is_answered_and_not_stored(
+def test_a_signed_document_that_is_no_activity_gets_202_and_is_not_stored(
     zoe: RemotePerson, alice: Account, body: bytes
 ) -> None:
     """Contract, federation section 11: 202 says nothing about the content, but the request must be signed."""
@@ -64,7 +64,9 @@ def test_a_request_without_a_content_type_is_not_acceptable(zoe: RemotePerson, a
         assert answer.status_code == status
 
 
-def test_nobody_acts_in_the_name_of_another(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+def test_an_actor_cannot_send_activities_of_another_actor(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
     """Security row 8: the signer must be the actor, and the object must belong to the actor."""
     mallory = elsewhere.person("mallory", key=2)
     follow(alice, fetch_actor(zoe.uri))
@@ -118,7 +120,7 @@ def test_an_actor_cannot_undo_activities_of_another_actor(
     assert (Follow.objects.filter(target=alice).count(), Block.objects.filter(target=bob).count()) == (2, 2)
 
 
-def test_signatures_inside_documents_are_not_believed(
+def test_signatures_inside_documents_are_not_trusted(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """Security row 9: a forwarded post is fetched from its origin, whatever signature the document contains."""
@@ -147,7 +149,7 @@ def test_a_forwarded_deletion_counts_when_the_origin_says_so(
     assert Status.objects.get().is_deleted
 
 
-def test_a_suspended_sender_may_only_take_things_away(zoe: RemotePerson, alice: Account) -> None:
+def test_a_suspended_sender_may_only_undo_and_delete(zoe: RemotePerson, alice: Account) -> None:
     deal(zoe, zoe.activity("Follow", alice.uri))
     activity = zoe.activity("Undo", zoe.activity("Follow", alice.uri))
     from social.kernel import clock
@@ -184,7 +186,7 @@ def test_an_account_blocked_by_the_author_cannot_like_or_boost(zoe: RemotePerson
     assert not Status.objects.filter(account=account).exists()
 
 
-def test_a_circle_of_answers_ends(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+def test_fetching_a_circle_of_replies_ends(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     """Security row 34."""
     follow(alice, fetch_actor(zoe.uri))
     ids = [zoe.note(number=number)["id"] for number in range(50)]
@@ -212,7 +214,7 @@ def test_documents_of_another_content_type_are_refused(
         fetch_document(elsewhere.uri("users/zoe"))
 
 
-def test_a_document_is_believed_only_where_its_id_is(elsewhere: RemoteServer, db: None) -> None:
+def test_a_document_is_accepted_only_from_the_address_in_its_id(elsewhere: RemoteServer, db: None) -> None:
     """Security rows 5 and 7."""
     with RemoteServer().running() as victim:
         target = victim.person("victim")
@@ -257,7 +259,7 @@ VALUES: list[Any] = [
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
-def test_no_value_in_any_place_breaks_the_readers(value: Any) -> None:
+def test_no_value_in_any_member_of_a_document_causes_an_error(value: Any) -> None:
     home = RemoteServer()
     home.http.server_close()
     someone = RemotePerson(home, "zoe")
@@ -296,7 +298,7 @@ def test_no_value_in_any_place_breaks_the_readers(value: Any) -> None:
         read_actor(actor | {"summary": ":cc:", "tag": [emoji]})
 
 
-def test_nothing_that_is_sent_stops_what_comes_after(zoe: RemotePerson, alice: Account) -> None:
+def test_no_activity_stops_later_activities_of_its_sender(zoe: RemotePerson, alice: Account) -> None:
     """Invalid activities are handled without an error, and the next activity of the same actor is processed."""
     strange = ["\0", "\ud83d", "x" * 5000, {"id": ["x"]}, [[[]]], {"type": "Follow", "object": {"object": {}}}]
     for kind in (
@@ -320,7 +322,7 @@ def test_nothing_that_is_sent_stops_what_comes_after(zoe: RemotePerson, alice: A
     assert deal(zoe, zoe.activity("Follow", alice.uri)) == "done"
 
 
-def test_depth_and_length_are_bounded_without_recursion() -> None:
+def test_depth_and_length_of_documents_are_limited_without_recursion() -> None:
     assert parse(b'{"a":[1]}') == {"a": [1]}
     with pytest.raises(Rejected):
         parse(b'{"a":' + b"[" * 33 + b"]" * 33 + b"}")

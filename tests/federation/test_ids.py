@@ -122,7 +122,7 @@ WAYS: Final = [
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("whose", ["zoe", "mallory"])
-def test_nothing_is_kept_under_the_id_of_an_actor(
+def test_nothing_else_is_stored_under_the_id_of_an_actor(
     mallory: RemotePerson, zoe: RemotePerson, way: Callable[[RemotePerson, dict[str, Any]], None], whose: str
 ) -> None:
     uri = {"zoe": zoe, "mallory": mallory}[whose].uri
@@ -136,7 +136,7 @@ def test_nothing_is_kept_under_the_id_of_an_actor(
     assert refresh(Account.objects.get(uri=uri)).username == whose
 
 
-def test_no_actor_and_no_collection_is_kept_under_the_id_of_a_post(
+def test_no_actor_and_no_collection_is_stored_under_the_id_of_a_post(
     elsewhere: RemoteServer, mallory: RemotePerson, zoe: RemotePerson
 ) -> None:
     note = zoe.note()
@@ -151,7 +151,7 @@ def test_no_actor_and_no_collection_is_kept_under_the_id_of_a_post(
     assert not Collection.objects.exists()
 
 
-def test_no_post_and_no_actor_is_kept_under_the_id_of_a_collection(
+def test_no_post_and_no_actor_is_stored_under_the_id_of_a_collection(
     elsewhere: RemoteServer, mallory: RemotePerson, zoe: RemotePerson
 ) -> None:
     uri = f"{zoe.uri}/collections/1"
@@ -215,7 +215,7 @@ def test_follows_end_and_begin_again_whatever_ids_their_server_gives_them(zoe: R
 
 @pytest.mark.parametrize("kind", ["Like", "Follow", "Block"])
 @pytest.mark.parametrize("locked", [False, True])
-def test_the_id_of_what_somebody_else_did_is_not_taken(
+def test_an_activity_with_the_id_of_another_accounts_activity_is_refused(
     mallory: RemotePerson, zoe: RemotePerson, alice: Account, kind: str, locked: bool
 ) -> None:
     Account.objects.filter(id=alice.id).update(locked=locked)
@@ -235,7 +235,7 @@ def test_a_known_account_stays_reachable_when_a_post_claims_its_id(mallory: Remo
     assert Account.objects.get(uri=zoe.uri).display_name == "Zoe Z."
 
 
-def test_the_id_of_a_post_that_is_gone_is_free_for_the_person_whose_it_is(
+def test_an_actor_can_use_its_id_after_a_post_with_that_id_was_deleted(
     elsewhere: RemoteServer, mallory: RemotePerson
 ) -> None:
     yan = elsewhere.person("yan")

@@ -57,7 +57,7 @@ def looked_up(server: RemoteServer) -> list[str]:
 
 
 @pytest.mark.usefixtures("unpaced")
-def test_unknown_people_are_found_and_followed_and_the_others_named(elsewhere: RemoteServer) -> None:
+def test_unknown_accounts_are_found_and_followed_and_missing_ones_reported(elsewhere: RemoteServer) -> None:
     ada = make_user("ada")
     for name in ("zoe", "yan"):
         elsewhere.person(name)
@@ -74,7 +74,7 @@ def test_unknown_people_are_found_and_followed_and_the_others_named(elsewhere: R
 
 
 @pytest.mark.usefixtures("unpaced")
-def test_one_server_is_asked_little_at_a_time(elsewhere: RemoteServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_server_gets_few_requests_at_a_time(elsewhere: RemoteServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "SOUGHT_PER_SERVER", 3)
     made = bring(make_user("ada"), [f"p{number}@{elsewhere.domain}" for number in range(8)])
     drain("transfers")
@@ -86,7 +86,7 @@ def test_one_server_is_asked_little_at_a_time(elsewhere: RemoteServer, monkeypat
 
 
 @pytest.mark.usefixtures("unpaced")
-def test_a_server_that_does_not_answer_holds_up_nobody_else(elsewhere: RemoteServer) -> None:
+def test_a_server_that_does_not_answer_delays_no_other_lookups(elsewhere: RemoteServer) -> None:
     """The server delays neither the lines after its own, even if it has many lines, nor the imports of other users."""
     elsewhere.person("zoe")
     ada, bob = make_user("ada"), make_user("bob")
@@ -118,7 +118,7 @@ def test_an_import_ends_though_a_server_never_answers(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.usefixtures("unpaced")
-def test_an_import_goes_on_after_its_lookups_were_lost(elsewhere: RemoteServer) -> None:
+def test_an_import_continues_after_its_lookups_were_lost(elsewhere: RemoteServer) -> None:
     elsewhere.person("zoe")
     made = bring(make_user("ada"), [f"zoe@{elsewhere.domain}"])
     drain("transfers")
@@ -130,7 +130,7 @@ def test_an_import_goes_on_after_its_lookups_were_lost(elsewhere: RemoteServer) 
 
 
 @pytest.mark.usefixtures("unpaced")
-def test_a_line_with_another_name_of_an_account_fails_and_is_not_asked_for_again(elsewhere: RemoteServer) -> None:
+def test_a_line_with_an_alias_of_an_account_fails_and_is_not_retried(elsewhere: RemoteServer) -> None:
     zoe = elsewhere.person("zoe")
     elsewhere.finger("zed", zoe.uri, subject=f"acct:zoe@{elsewhere.domain}")
     made = bring(make_user("ada"), [f"zed@{elsewhere.domain}"])
@@ -142,7 +142,7 @@ def test_a_line_with_another_name_of_an_account_fails_and_is_not_asked_for_again
 
 
 @pytest.mark.usefixtures("hourly")
-def test_row_71_one_server_is_asked_for_the_people_of_lists_at_a_pace_however_many_are_due(
+def test_row_71_lookups_for_imports_on_one_server_have_a_pace_however_many_are_due(
     elsewhere: RemoteServer,
 ) -> None:
     ada, bob = make_user("ada"), make_user("bob")
@@ -162,7 +162,7 @@ def test_row_71_one_server_is_asked_for_the_people_of_lists_at_a_pace_however_ma
 
 
 @pytest.mark.usefixtures("hourly")
-def test_row_71_the_pace_of_lists_delays_nothing_else_of_their_server(elsewhere: RemoteServer) -> None:
+def test_row_71_the_pace_of_imports_delays_no_other_requests_to_the_server(elsewhere: RemoteServer) -> None:
     bring(make_user("ada"), [f"p{number}@{elsewhere.domain}" for number in range(30)])
     work()
     asked = len(elsewhere.gets())
@@ -171,5 +171,5 @@ def test_row_71_the_pace_of_lists_delays_nothing_else_of_their_server(elsewhere:
     assert elsewhere.gets()[asked:] == ["/notes/1"]
 
 
-def test_row_71_the_pace_is_a_second_at_least() -> None:
+def test_row_71_lookups_for_imports_on_one_server_are_at_least_a_second_apart() -> None:
     assert TERMS["lookups"].pace >= 1

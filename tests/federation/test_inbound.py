@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 class TestActors:
-    def test_a_signer_is_kept_as_its_document_says(self, elsewhere: RemoteServer, alice: Account) -> None:
+    def test_a_signer_is_stored_as_in_its_document(self, elsewhere: RemoteServer, alice: Account) -> None:
         zoe = elsewhere.person(
             "zoe",
             name="Zoë <b>",
@@ -76,7 +76,7 @@ class TestActors:
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
         assert Account.objects.filter(uri=zoe.uri).count() == 0
 
-    def test_a_deleted_actor_goes_with_everything_and_stays_away_while_its_server_does_not_show_it(
+    def test_a_deleted_actor_is_removed_with_all_data_until_its_server_serves_it_again(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         account = introduced(zoe, alice)
@@ -101,7 +101,7 @@ class TestActors:
 
 
 class TestFollows:
-    def test_a_follow_of_an_open_account_is_made_and_accepted(
+    def test_a_follow_of_an_unlocked_account_is_stored_and_accepted(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         activity = zoe.activity("Follow", alice.uri)
@@ -121,13 +121,17 @@ class TestFollows:
         assert Follow.objects.get(target=alice).uri == again["id"]
         assert [item["object"]["id"] for item in elsewhere.delivered()][-1] == again["id"]
 
-    def test_a_locked_account_is_asked_first(self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+    def test_a_follow_of_a_locked_account_becomes_a_request(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
         Account.objects.filter(id=alice.id).update(locked=True)
         deal(zoe, zoe.activity("Follow", alice.uri))
         assert (FollowRequest.objects.filter(target=alice).count(), Follow.objects.count()) == (1, 0)
         assert elsewhere.delivered() == []
 
-    def test_a_blocked_account_is_rejected(self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+    def test_a_follow_by_a_blocked_account_is_rejected(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
         deal(zoe, zoe.activity("Follow", alice.uri))
         block_account(account=alice, target=remote(zoe))
         work()
@@ -142,7 +146,7 @@ class TestFollows:
         assert [item["type"] for item in elsewhere.delivered()] == ["Reject"]
 
     @pytest.mark.parametrize("named", [True, False])
-    def test_an_undone_follow_is_gone(self, zoe: RemotePerson, alice: Account, named: bool) -> None:
+    def test_an_undone_follow_is_removed(self, zoe: RemotePerson, alice: Account, named: bool) -> None:
         activity = zoe.activity("Follow", alice.uri)
         deal(zoe, activity)
         assert deal(zoe, zoe.activity("Undo", activity["id"] if named else activity)) == "done"
@@ -174,7 +178,7 @@ class TestFollows:
         assert deal(zoe, activity) == "done"
         assert rows.exists()
 
-    def test_activities_in_a_collection_are_acted_upon_one_by_one(
+    def test_activities_in_a_collection_are_processed_one_by_one(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         mallory = elsewhere.person("mallory", key=2)
@@ -203,7 +207,7 @@ class TestFollows:
         assert deal(zoe, zoe.activity("Reject", sent)) == "done"
         assert not Follow.objects.exists()
 
-    def test_an_accept_nobody_asked_for_makes_no_follow(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_an_accept_without_a_request_creates_no_follow(self, zoe: RemotePerson, alice: Account) -> None:
         forged = {"id": f"{alice.uri}#follows/1", "type": "Follow", "actor": alice.uri, "object": zoe.uri}
         deal(zoe, zoe.activity("Accept", forged))
         assert not Follow.objects.exists()

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 
 class TestPosts:
-    def test_a_post_of_somebody_followed_is_kept_with_what_it_has(
+    def test_a_post_of_a_followed_account_is_stored_with_all_its_parts(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         introduced(zoe, alice)
@@ -80,7 +80,7 @@ class TestPosts:
         assert deal(zoe, zoe.activity("Create", note)) == "done"
         assert Status.objects.get(uri=note["id"]).language == language
 
-    def test_texts_that_stand_under_their_language_alone_are_read(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_texts_that_are_given_only_by_language_are_read(self, zoe: RemotePerson, alice: Account) -> None:
         introduced(zoe, alice)
         texts = {"contentMap": {"fr": "<p>bonjour</p>"}, "summaryMap": {"fr": "attention"}, "nameMap": {"fr": "Titre"}}
         note, article = zoe.note() | texts, zoe.note(number=2) | texts | {"type": "Article", "summaryMap": {}}
@@ -100,7 +100,7 @@ class TestPosts:
         assert Status.objects.get().uri == note["id"]
         assert deal(zoe, zoe.activity("Create", "bear:?t=secret")).startswith("rejected")
 
-    def test_nothing_was_written_before_1970_wherever_the_clock_stood(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_a_date_before_1970_is_replaced_by_the_current_time(self, zoe: RemotePerson, alice: Account) -> None:
         introduced(zoe, alice)
         note = zoe.note("<p>x</p>", published="1970-01-01T00:00:00+05:00")
         assert deal(zoe, zoe.activity("Create", note)) == "done"
@@ -116,7 +116,7 @@ class TestPosts:
             (["ALICE"], [], Visibility.DIRECT),
         ],
     )
-    def test_the_addressing_is_the_visibility(
+    def test_the_visibility_follows_from_the_addressing(
         self, zoe: RemotePerson, alice: Account, to: Any, cc: Any, visibility: str
     ) -> None:
         introduced(zoe, alice)
@@ -129,41 +129,41 @@ class TestPosts:
         deal(zoe, zoe.activity("Create", note))
         assert Status.objects.get().visibility == visibility
 
-    def test_a_tag_addresses_nobody(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_a_mention_tag_without_addressing_mentions_nobody(self, zoe: RemotePerson, alice: Account) -> None:
         """Security row 22."""
         introduced(zoe, alice)
         note = zoe.note(to=[f"{zoe.uri}/followers"], cc=[], tag=[{"type": "Mention", "href": alice.uri}])
         deal(zoe, zoe.activity("Create", note))
         assert (Mention.objects.count(), Notification.objects.count()) == (0, 0)
 
-    def test_addressed_people_who_are_not_named_are_mentioned_silently(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_addressed_accounts_without_a_mention_are_mentioned_silently(
+        self, zoe: RemotePerson, alice: Account
+    ) -> None:
         deal(zoe, zoe.activity("Create", zoe.note(to=[alice.uri], cc=[])))
         assert (Status.objects.get().visibility, Mention.objects.get().silent) == (Visibility.LIMITED, True)
 
-    def test_a_post_in_ones_own_inbox_is_for_its_owner(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_a_post_without_addressees_is_for_the_owner_of_the_inbox(self, zoe: RemotePerson, alice: Account) -> None:
         deal(zoe, zoe.activity("Create", zoe.note(to=[], cc=[])), "/users/alice/inbox")
         assert Mention.objects.get().account == alice
 
-    def test_a_post_for_everybody_mentions_nobody_in_whose_inbox_it_comes(
-        self, zoe: RemotePerson, alice: Account
-    ) -> None:
+    def test_a_public_post_does_not_mention_the_owner_of_the_inbox(self, zoe: RemotePerson, alice: Account) -> None:
         assert deal(zoe, zoe.activity("Create", zoe.note()), "/users/alice/inbox") == "done"
         assert Status.objects.get().visibility == Visibility.PUBLIC
         assert not Mention.objects.exists()
 
-    def test_a_post_nobody_here_has_to_do_with_is_dropped(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_a_post_that_concerns_no_local_account_is_dropped(self, zoe: RemotePerson, alice: Account) -> None:
         for path in ("/inbox", "/actor/inbox"):
             assert "not relevant to anybody here" in deal(zoe, zoe.activity("Create", zoe.note()), path)
         assert not Status.objects.exists()
 
-    def test_a_post_that_is_only_named_is_not_fetched_for_nobody(
+    def test_a_post_given_only_by_its_id_is_not_fetched_if_it_concerns_nobody(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         note = elsewhere.serve(zoe.note())
         assert "not relevant to anybody here" in deal(zoe, zoe.activity("Create", note["id"], to=[PUBLIC]))
         assert "/users/zoe/statuses/1" not in elsewhere.gets()
 
-    def test_a_reply_to_one_of_us_joins_the_thread(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_a_reply_to_a_local_post_joins_the_thread(self, zoe: RemotePerson, alice: Account) -> None:
         question = make_status(alice, "What?")
         note = zoe.note(inReplyTo=f"http://social.localhost/users/alice/statuses/{question.id}")
         deal(zoe, zoe.activity("Create", note))
@@ -183,7 +183,9 @@ class TestPosts:
         texts = [Status.objects.get(id=number).content for number in third.path]
         assert texts == ["<p>first</p>", "<p>second</p>", "<p>third</p>"]
 
-    def test_answers_that_came_first_are_joined_when_their_post_comes(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_replies_that_arrived_first_join_the_thread_when_their_parent_arrives(
+        self, zoe: RemotePerson, alice: Account
+    ) -> None:
         introduced(zoe, alice)
         missing = zoe.note("<p>one</p>", 1)
         deal(zoe, zoe.activity("Create", zoe.note("<p>two</p>", 2, inReplyTo=missing["id"])))
@@ -267,7 +269,7 @@ class TestPosts:
             asked = [request for request in third.asked if request.path.startswith("/users/yan/statuses")]
             assert 'keyId="http://social.localhost/actor#main-key"' in asked[0].headers["signature"]
 
-    def test_a_boost_of_ones_own_post_for_followers_is_kept_as_it_stands_there(
+    def test_a_boost_of_ones_own_followers_only_post_stores_the_embedded_post(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         """Only a follower may fetch the boosted post, so its server would refuse a request signed by this server."""
@@ -277,7 +279,7 @@ class TestPosts:
         post = Status.objects.get(reblogs__account__uri=zoe.uri)
         assert (post.content, post.visibility) == ("<p>for followers</p>", Visibility.PRIVATE)
 
-    def test_an_answer_that_cannot_be_had_now_is_tried_again(
+    def test_a_post_that_cannot_be_fetched_now_is_fetched_later(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         introduced(zoe, alice)

@@ -84,7 +84,7 @@ def test_the_policy_of_another_server_is_read_in_both_forms_whatever_it_is(
         assert ("public" in api["interaction_policy"]["can_reply"]["always"]) is (expected is None)
 
 
-def test_people_here_obey_it_and_an_update_changes_what_comes_later(
+def test_local_users_obey_remote_policies_and_an_update_applies_to_later_interactions(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     follow(alice, zoe_here)
@@ -112,7 +112,7 @@ def test_people_here_obey_it_and_an_update_changes_what_comes_later(
     assert not elsewhere.delivered("ReplyRequest", "LikeRequest", "AnnounceRequest")
 
 
-def test_what_a_policy_forbids_leaves_no_trace_and_is_rejected(
+def test_a_forbidden_interaction_leaves_no_trace_and_is_rejected(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     post = post_of(alice, Choice.NOBODY)
@@ -136,7 +136,7 @@ def test_what_a_policy_forbids_leaves_no_trace_and_is_rejected(
     assert not InteractionRequest.objects.exists()
 
 
-def test_whom_the_policy_allows_gets_an_authorization_that_others_can_fetch(
+def test_a_permitted_interaction_gets_an_authorization_that_others_can_fetch(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     post = post_of(alice, Choice.FOLLOWERS)
@@ -175,7 +175,7 @@ def test_whom_the_policy_allows_gets_an_authorization_that_others_can_fetch(
 
 
 @pytest.mark.parametrize("way", ["request", "post", "fetched before"])
-def test_a_reply_from_elsewhere_waits_until_its_author_agrees(
+def test_a_remote_reply_is_pending_until_the_author_of_the_post_approves(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account, way: str
 ) -> None:
     bob = make_user("bob").account
@@ -225,7 +225,7 @@ def test_a_reply_from_elsewhere_waits_until_its_author_agrees(
     assert Api().get(path, headers={"Accept": ACTIVITY}).status_code == 404
 
 
-def test_a_reply_that_waits_tells_nobody_that_it_quotes_them_and_a_block_is_an_answer(
+def test_a_pending_reply_notifies_no_quoted_author_and_a_block_rejects_it(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     bob = make_user("bob").account
@@ -246,7 +246,7 @@ def test_a_reply_that_waits_tells_nobody_that_it_quotes_them_and_a_block_is_an_a
     assert Status.objects.get(uri=reply["id"]).is_deleted
 
 
-def test_answers_that_came_before_a_reply_that_waits_are_in_no_thread_until_it_is_approved(
+def test_replies_that_arrived_before_a_pending_reply_are_hidden_until_its_approval(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     post = post_of(alice, Choice.ASKED)
@@ -286,7 +286,7 @@ def test_the_authorization_of_a_boost_names_the_boost_as_it_was_sent(elsewhere: 
     assert Status.objects.latest("id").id != boost.id
 
 
-def test_ids_that_were_used_for_something_else_are_not_taken_again(
+def test_an_id_already_used_for_something_else_is_refused(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     post, other = post_of(alice, Choice.ASKED), make_status(alice)
@@ -302,7 +302,7 @@ def test_ids_that_were_used_for_something_else_are_not_taken_again(
     assert not Status.objects.filter(uri=second["id"]).exists()
 
 
-def test_a_like_that_waits_can_be_undone_by_its_author(
+def test_a_pending_like_can_be_undone_by_its_author(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     post = post_of(alice, Choice.ASKED)
@@ -314,7 +314,7 @@ def test_a_like_that_waits_can_be_undone_by_its_author(
 
 
 @pytest.mark.parametrize("fault", ["other reply", "other author", "other post", "not local", "hidden", "no instrument"])
-def test_requests_that_are_about_something_else_are_not_answered(
+def test_requests_with_a_wrong_reply_or_post_are_rejected_without_an_answer(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account, fault: str
 ) -> None:
     post = post_of(alice, Choice.FOLLOWERS)
@@ -334,7 +334,7 @@ def test_requests_that_are_about_something_else_are_not_answered(
     assert not InteractionRequest.objects.exists()
 
 
-def test_a_changed_policy_is_sent_and_keeps_what_waits(
+def test_a_changed_policy_is_sent_and_keeps_pending_requests(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     post = post_of(alice, Choice.ASKED)

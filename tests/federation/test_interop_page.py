@@ -18,7 +18,7 @@ def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text() == page(), "make documents writes it"
 
 
-def test_every_record_has_its_sentence_and_is_compared_with_what_is_sent_here() -> None:
+def test_every_record_has_a_sentence_and_is_compared_with_a_document_of_this_server() -> None:
     assert sorted([*EFFECTS, *READ]) == FILES
     sources = [path for pattern in COMPARISONS for path in Path(__file__).parent.glob(pattern)]
     texts = {

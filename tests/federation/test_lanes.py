@@ -105,7 +105,7 @@ def drain_all_but(*left: str) -> None:
             return
 
 
-def test_a_mention_in_an_answer_arrives_without_waiting_for_what_it_answers(
+def test_a_mention_in_a_reply_arrives_without_waiting_for_the_parent(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping
 ) -> None:
     tag = {"type": "Mention", "href": alice.uri}
@@ -118,7 +118,7 @@ def test_a_mention_in_an_answer_arrives_without_waiting_for_what_it_answers(
 
 
 @pytest.mark.parametrize("kind", ["Create", "Announce", "Update", "Follow", "Like", "Undo", "Delete", "Block"])
-def test_the_ingress_lane_never_asks_another_server(
+def test_the_ingress_queue_never_sends_requests_to_other_servers(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, kind: str
 ) -> None:
     follow(alice, met(zoe))
@@ -131,7 +131,7 @@ def test_the_ingress_lane_never_asks_another_server(
     assert len(elsewhere.asked) == asked
 
 
-def test_a_post_that_is_only_named_is_not_fetched_when_it_concerns_nobody(
+def test_a_post_given_by_its_id_is_not_fetched_when_it_concerns_nobody(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     elsewhere.serve(zoe.note())
@@ -143,7 +143,7 @@ def test_a_post_that_is_only_named_is_not_fetched_when_it_concerns_nobody(
     assert InboundActivity.objects.get().outcome == "rejected: the post is not relevant to anybody here"
 
 
-def test_a_post_that_is_only_named_is_fetched_for_whom_it_addresses(
+def test_a_post_given_by_its_id_is_fetched_for_the_accounts_it_addresses(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     note = elsewhere.serve(zoe.note(to=[alice.uri]))
@@ -167,7 +167,7 @@ def test_a_thread_is_fetched_up_to_a_budget_however_long_it_is(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_server_that_answers_very_slowly_is_asked_little_and_then_paused(
+def test_a_very_slow_server_gets_few_requests_and_then_a_pause(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping
 ) -> None:
     follow(alice, met(zoe))
@@ -239,7 +239,7 @@ def test_one_fetch_causes_a_bounded_number_of_requests(
     assert InboundActivity.objects.get().outcome.startswith("rejected")
 
 
-def test_an_answer_stands_in_the_home_timeline_once_what_it_answers_is_known(
+def test_a_reply_appears_in_the_home_timeline_once_its_parent_is_known(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, home_of: Any
 ) -> None:
     yan = elsewhere.person("yan")
@@ -290,7 +290,9 @@ def test_an_account_not_fetched_for_a_day_is_fetched_in_the_background(
     assert account.display_name == "New"
 
 
-def test_slow_servers_are_waited_for_together(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+def test_requests_to_slow_servers_run_at_the_same_time(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
     """Each of ten servers responds only when all of them have been asked."""
     follow(alice, met(zoe))
     all_asked = threading.Barrier(10)
@@ -308,7 +310,7 @@ def test_slow_servers_are_waited_for_together(elsewhere: RemoteServer, zoe: Remo
     )
 
 
-def test_a_forwarded_answer_to_a_post_that_concerns_nobody_here_is_not_fetched(
+def test_a_forwarded_reply_to_a_post_that_concerns_no_local_account_is_not_fetched(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, met(zoe))
@@ -325,7 +327,7 @@ def test_a_forwarded_answer_to_a_post_that_concerns_nobody_here_is_not_fetched(
     assert not Status.objects.filter(uri=answer["id"]).exists()
 
 
-def test_a_fetch_whose_process_was_killed_is_taken_up_again_though_nothing_else_happens(
+def test_a_fetch_whose_process_was_killed_is_resumed_without_another_event(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, met(zoe))

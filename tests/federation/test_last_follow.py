@@ -72,7 +72,7 @@ def delivered(elsewhere: RemoteServer) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("worked", [True, False])
-def test_the_last_follow_is_sent_last_and_apart_from_what_came_before(
+def test_the_last_follow_is_sent_last_and_after_a_delay(
     elsewhere: RemoteServer, alice: Account, target: Account, worked: bool
 ) -> None:
     """Other servers process activities in any order, so the last one is sent after a delay."""
@@ -92,7 +92,7 @@ def test_the_last_follow_is_sent_last_and_apart_from_what_came_before(
     assert sent[-1]["id"] == FollowRequest.objects.get().uri != sent[-2]["object"]["id"]
 
 
-def test_an_answer_to_an_undone_follow_is_no_answer_to_the_next(
+def test_an_answer_to_an_undone_follow_does_not_answer_the_next_follow(
     zoe: RemotePerson, elsewhere: RemoteServer, alice: Account, target: Account
 ) -> None:
     """Security row 16: the target may not have decided on the second request yet."""
@@ -116,7 +116,7 @@ def test_an_answer_to_an_undone_follow_is_no_answer_to_the_next(
 
 
 @pytest.mark.parametrize("kind", ["Accept", "Reject"])
-def test_an_answer_is_none_to_the_follow_that_takes_the_place_of_its_own_at_the_same_moment(
+def test_an_answer_does_not_apply_to_a_follow_that_replaces_the_answered_one_meanwhile(
     zoe: RemotePerson,
     elsewhere: RemoteServer,
     alice: Account,

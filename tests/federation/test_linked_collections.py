@@ -44,7 +44,7 @@ def named(uri: Any, **more: Any) -> dict[str, Any]:
     return {"type": "FeaturedCollection", "id": uri} | more
 
 
-def test_a_collection_here_goes_whole_with_the_post_and_one_from_elsewhere_by_its_name(
+def test_a_linked_local_collection_is_sent_in_full_and_a_remote_one_by_reference(
     alice: Account, zoe: RemotePerson
 ) -> None:
     member = make_user("member").account
@@ -64,7 +64,7 @@ def test_a_collection_here_goes_whole_with_the_post_and_one_from_elsewhere_by_it
     assert {"FeaturedCollection", "FeaturedItem", "featuredObject", "topic", "Hashtag"} <= set(terms)
 
 
-def test_a_received_post_is_shown_with_the_known_ones_that_its_tags_name(zoe: RemotePerson, alice: Account) -> None:
+def test_a_received_post_shows_the_known_collections_in_its_tags(zoe: RemotePerson, alice: Account) -> None:
     author = fetch_actor(zoe.uri)
     follow(alice, author)
     mine = collection_of(alice)
@@ -75,7 +75,7 @@ def test_a_received_post_is_shown_with_the_known_ones_that_its_tags_name(zoe: Re
     assert zoe.home.gets().count(f"/users/{zoe.name}/collections/1") == 0, "what is known is not asked for"
 
 
-def test_an_unknown_one_is_asked_of_its_own_server_and_shown_once_it_is_known(
+def test_an_unknown_linked_collection_is_fetched_from_its_server_and_then_shown(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
@@ -90,7 +90,7 @@ def test_an_unknown_one_is_asked_of_its_own_server_and_shown_once_it_is_known(
     assert shown(later) == [("Trees", False)], "however it came to be known"
 
 
-def test_an_edit_elsewhere_says_anew_which_they_are(zoe: RemotePerson, alice: Account) -> None:
+def test_a_remote_edit_replaces_the_linked_collections(zoe: RemotePerson, alice: Account) -> None:
     author = fetch_actor(zoe.uri)
     follow(alice, author)
     for number, name in ((1, "Birds"), (2, "Ducks")):
@@ -101,7 +101,7 @@ def test_an_edit_elsewhere_says_anew_which_they_are(zoe: RemotePerson, alice: Ac
     assert shown(status) == [("Ducks", False)]
 
 
-def test_what_a_stranger_names_is_bounded_and_of_any_shape(zoe: RemotePerson, alice: Account) -> None:
+def test_links_to_collections_are_limited_and_invalid_ones_ignored(zoe: RemotePerson, alice: Account) -> None:
     follow(alice, fetch_actor(zoe.uri))
     odd = [named(uri) for uri in (None, 7, "", "mailto:a@b", "javascript:1", {"id": 1}, ["x"], "https://" + "x" * 3000)]
     many = [named(f"{zoe.uri}/collections/{number}") for number in range(50)]

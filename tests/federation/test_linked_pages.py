@@ -52,14 +52,14 @@ def test_a_page_that_the_text_links_to_is_not_linked_twice() -> None:
     assert note.content == STORY_LINK + OWN_LINK
 
 
-def test_a_link_that_no_text_has_is_added_to_it() -> None:
+def test_a_link_that_the_text_lacks_is_added_to_the_text() -> None:
     assert _read("Note", {"type": "Link", "href": STORY}, content="<p>look</p>").content == f"<p>look</p>{STORY_LINK}"
     other = '<p><a href="https://b.example/" rel="nofollow noopener" target="_blank">it</a></p>'
     assert _read("Note", {"type": "Link", "href": STORY}, content=other).content == other
 
 
 @pytest.mark.parametrize("page", ["http://social.localhost/@alice/1", STORY])
-def test_a_text_keeps_its_one_link_to_a_page_that_has_no_preview(page: str) -> None:
+def test_a_link_in_the_text_to_a_page_without_a_preview_is_not_repeated(page: str) -> None:
     """Links to this server, and links inside quotes, get no preview on this server, but the post's own server shows one."""
     html = page.replace("&", "&amp;")
     inline = f'<p class="quote-inline">RE: <a href="{html}" rel="nofollow noopener" target="_blank">{html}</a></p>'
@@ -75,7 +75,7 @@ def test_a_link_to_no_page_or_to_the_post_itself_adds_nothing(href: str | None) 
 
 
 @pytest.mark.parametrize("kinds", [["Note", "Question"], ["Question", "Note"]])
-def test_a_question_that_is_a_note_as_well_has_its_poll(kinds: list[str]) -> None:
+def test_a_document_of_the_types_note_and_question_has_its_poll(kinds: list[str]) -> None:
     note = _read("Note", [], content="<p>?</p>", type=kinds, oneOf=[{"name": "a"}, {"name": "b"}])
     assert note.poll is not None
     assert note.poll.options == ["a", "b"]

@@ -55,7 +55,9 @@ def test_activities_about_a_local_only_post_are_not_delivered(
     assert [activity["type"] for activity in elsewhere.delivered()] == ["Create"], "others are sent as ever"
 
 
-def test_no_document_of_such_a_post_is_answered_signed_or_not(alice: Account, post: Status, zoe: RemotePerson) -> None:
+def test_no_document_of_a_local_only_post_is_served_even_to_signed_requests(
+    alice: Account, post: Status, zoe: RemotePerson
+) -> None:
     open_post = make_status(alice, "far")
     answer = make_status(alice, "near", reply_to=open_post, visibility="local")
     boost = make_reblog(alice, post)
@@ -79,7 +81,9 @@ def test_no_document_of_such_a_post_is_answered_signed_or_not(alice: Account, po
     assert refused(f"/users/alice/statuses/{post.id}"), "not even that it was deleted"
 
 
-def test_other_servers_can_do_nothing_with_such_a_post(post: Status, zoe: RemotePerson, zoe_here: Account) -> None:
+def test_other_servers_cannot_interact_with_a_local_only_post(
+    post: Status, zoe: RemotePerson, zoe_here: Account
+) -> None:
     uri = links.status_uri("alice", post.id)
     for kind in ("Like", "Announce"):
         deal(zoe, zoe.activity(kind, uri, to=["https://www.w3.org/ns/activitystreams#Public"]))
@@ -101,7 +105,7 @@ def test_other_servers_can_do_nothing_with_such_a_post(post: Status, zoe: Remote
     assert Report.objects.get().status_ids == []
 
 
-def test_nothing_that_others_are_sent_names_such_a_post_or_shows_whom_it_mentions(
+def test_no_delivery_or_document_reveals_a_local_only_post_or_its_mentions(
     elsewhere: RemoteServer, alice: Account, post: Status, zoe_here: Account
 ) -> None:
     quoted = make_status(alice, "far", quote_approval_policy="public")

@@ -65,7 +65,7 @@ FULL = ("@method", "@target-uri", "content-digest")
         pytest.param(FULL, {"algorithm": _Misnamed}, 401, id="another algorithm named"),
     ],
 )
-def test_message_signatures_of_rfc_9421_are_judged_alike(
+def test_message_signatures_of_rfc_9421_are_verified_like_older_signatures(
     zoe: RemotePerson, alice: Account, components: tuple[str, ...], options: dict[str, Any], status: int
 ) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()

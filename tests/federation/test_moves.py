@@ -128,7 +128,7 @@ def test_row_08_a_move_by_another_actor_or_without_an_alias_is_refused(
     assert Follow.objects.get(account=alice).target == account
 
 
-def test_a_name_that_was_added_a_moment_ago_counts_when_it_may_be_asked_for_again(
+def test_an_alias_added_a_moment_ago_counts_once_the_account_can_be_fetched_again(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     account = introduced(zoe, alice)

@@ -80,7 +80,7 @@ class TestTexts:
         assert note(content=content, mediaType=kind).content.startswith(shown)
         assert shown in note(type="Video", name="V", content=content, mediaType=kind).content
 
-    def test_a_sound_that_is_published_with_a_plain_description_reads_as_it_was_written(self) -> None:
+    def test_a_published_sound_with_a_plain_description_keeps_its_text(self) -> None:
         found = note(
             type="Audio",
             name="zither",
@@ -158,7 +158,7 @@ class TestValues:
         assert note(attachment=files[1], sensitive=False).sensitive is expected
 
     @pytest.mark.parametrize("value", [True, "true", "TRUE", 1, 1.0])
-    def test_truth_is_said_in_several_ways(self, value: Any) -> None:
+    def test_spellings_of_true_are_read_as_true(self, value: Any) -> None:
         assert (flag_of(value), note(sensitive=value).sensitive) == (True, True)
         assert actor(manuallyApprovesFollowers=value, discoverable=value, showMedia=value).locked
         assert actor(discoverable=value).discoverable is True
@@ -192,7 +192,7 @@ class TestValues:
         assert clock.iso(found).startswith("2024-03-06T07:23:56")
 
     @pytest.mark.parametrize("written", ["yesterday", "", None, 17, [], "1969-12-31T23:00:00Z", "0001-01-01T00:00:00Z"])
-    def test_a_time_that_cannot_be_is_now_and_no_edit(self, written: Any) -> None:
+    def test_an_impossible_time_is_replaced_by_now_and_is_no_edit(self, written: Any) -> None:
         found = note(published=written, updated=written)
         assert clock.now() - found.published < timedelta(minutes=1)
         assert found.updated is None
@@ -221,6 +221,6 @@ class TestValues:
         with pytest.raises(Rejected):
             parse(sent)
 
-    def test_json_without_either_is_read_as_before(self) -> None:
+    def test_json_without_surrogates_and_byte_order_marks_is_read_normally(self) -> None:
         value = {"a": ["\U0001f600", "\\ud83d", 1.5, None]}
         assert loads(json.dumps(value)) == loads(json.dumps(value, ensure_ascii=False).encode()) == value

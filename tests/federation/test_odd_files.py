@@ -146,7 +146,7 @@ class TestFiles:
         (found,) = note(attachment={"type": "Image", "url": [link("i.jxl"), small], "width": 9, "height": 9}).files
         assert found.meta["original"]["size"] == "2x1"
 
-    def test_every_type_that_is_taken_from_people_here_can_be_shown(self) -> None:
+    def test_every_type_accepted_from_local_users_can_be_shown(self) -> None:
         kinds = {*images.ACCEPTED, *recordings.ACCEPTED, *TYPES.values()}
         assert [kind for kind in kinds if shown_as(kind) != kind.partition("/")[0]] == []
 

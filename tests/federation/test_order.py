@@ -61,7 +61,7 @@ def test_a_parent_that_arrives_after_its_reply_has_a_lower_id(zoe: RemotePerson,
     ] * 3
 
 
-def test_an_answer_that_claims_to_be_older_does_not_make_a_post_old(zoe: RemotePerson, alice: Account) -> None:
+def test_a_reply_dated_before_its_parent_does_not_change_the_parent(zoe: RemotePerson, alice: Account) -> None:
     introduced(zoe, alice)
     old = second_of(clock.now() - timedelta(days=300))
     take(zoe, zoe.note(number=2, published=old, inReplyTo=f"{zoe.uri}/statuses/1"))
@@ -70,7 +70,7 @@ def test_an_answer_that_claims_to_be_older_does_not_make_a_post_old(zoe: RemoteP
     assert abs(moment_of(post.id) - made) < timedelta(seconds=2)
 
 
-def test_the_last_post_of_a_conversation_is_the_answer_of_the_same_second(zoe: RemotePerson, alice: Account) -> None:
+def test_the_last_post_of_a_conversation_is_a_reply_from_the_same_second(zoe: RemotePerson, alice: Account) -> None:
     introduced(zoe, alice)
     post = make_status(alice, f"@zoe@{zoe.home.domain} hello", visibility="direct")
     work()

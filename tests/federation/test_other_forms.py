@@ -82,7 +82,7 @@ def test_the_object_of_an_activity_may_be_a_link(zoe: RemotePerson, alice: Accou
 
 
 @pytest.mark.django_db
-def test_a_post_whose_own_addressing_is_empty_is_for_whom_its_activity_names(zoe: RemotePerson, alice: Account) -> None:
+def test_a_post_without_addressing_has_the_addressing_of_its_activity(zoe: RemotePerson, alice: Account) -> None:
     introduced(zoe, alice)
     note = zoe.note(to=[], cc=[])
     assert deal(zoe, zoe.activity("Create", note, to=[PUBLIC], cc=[f"{zoe.uri}/followers"])) == "done"
@@ -102,7 +102,7 @@ def test_a_post_whose_own_addressing_is_empty_is_for_whom_its_activity_names(zoe
         {"url": "http://social.localhost/@alice"},
     ],
 )
-def test_a_mention_may_name_somebody_here_by_the_address_alone(
+def test_a_mention_may_name_a_local_account_by_its_address_alone(
     zoe: RemotePerson, alice: Account, tag: dict[str, Any]
 ) -> None:
     introduced(zoe, alice)
@@ -113,7 +113,7 @@ def test_a_mention_may_name_somebody_here_by_the_address_alone(
 @pytest.mark.parametrize(
     "tag", [{"name": "@ann"}, {"name": "@ann@third.example"}, {"name": "hello"}, {"href": "acct:"}, {"name": None}]
 )
-def test_other_mentions_without_an_id_name_nobody_here(tag: dict[str, Any]) -> None:
+def test_other_mentions_without_an_id_mention_nobody(tag: dict[str, Any]) -> None:
     assert [one for one in _note(tag={"type": "Mention", **tag}).mentioned if not one.startswith("acct:")] == []
 
 
@@ -166,7 +166,7 @@ def test_of_several_authors_one_on_the_server_of_the_post_counts() -> None:
 
 
 @pytest.mark.parametrize("kind", ["unknown/unknown", "application/unknown", "*/*"])
-def test_a_file_of_a_type_that_says_nothing_is_what_its_ending_says(kind: str) -> None:
+def test_a_file_without_a_useful_media_type_is_recognised_by_its_extension(kind: str) -> None:
     described = {"type": "Document", "url": f"{HOME}/i.png", "mediaType": kind, "nameMap": {"en": "A cat"}}
     (found,) = _note(attachment=described).files
     assert (found.type, found.description) == ("image", "A cat")
@@ -186,7 +186,7 @@ def test_an_actor_may_write_its_address_in_any_form(
 @pytest.mark.django_db
 @pytest.mark.parametrize("subject", ["ACCT:{}", " acct:{} ", "@{}"])
 @pytest.mark.parametrize("namespace", [' xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"', ""])
-def test_files_of_a_static_site_are_read_as_people_write_them(
+def test_webfinger_and_host_meta_files_of_static_sites_are_read_in_their_usual_forms(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, subject: str, namespace: str
 ) -> None:
     address = f"zoe@{elsewhere.domain}"
@@ -200,7 +200,7 @@ def test_files_of_a_static_site_are_read_as_people_write_them(
 
 
 @pytest.mark.django_db
-def test_polls_with_such_options_can_be_voted_in(zoe: RemotePerson, alice: Account) -> None:
+def test_options_without_a_name_are_read_from_their_content(zoe: RemotePerson, alice: Account) -> None:
     introduced(zoe, alice)
     question = zoe.note(type="Question", endTime="2100-01-01T00:00:00Z", anyOf=[{"content": "a"}, {"content": "b"}])
     assert deal(zoe, zoe.activity("Create", question)) == "done"
@@ -235,9 +235,7 @@ def test_a_reply_that_names_the_page_of_a_post_stands_in_its_thread(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", ["EmojiReact", "Dislike", "View"])
-def test_taking_back_a_reaction_takes_back_no_favourite_and_no_boost(
-    zoe: RemotePerson, alice: Account, kind: str
-) -> None:
+def test_undoing_a_reaction_undoes_no_favourite_and_no_boost(zoe: RemotePerson, alice: Account, kind: str) -> None:
     """Akkoma and Pleroma send EmojiReact, PeerTube and Lemmy send Dislike, in addition to a Like of the same post."""
     introduced(zoe, alice)
     post = make_status(alice)
@@ -252,7 +250,7 @@ def test_taking_back_a_reaction_takes_back_no_favourite_and_no_boost(
 
 @pytest.mark.parametrize("kind", ["Like", "Follow"])
 @pytest.mark.parametrize("form", [str.upper, lambda host: f"{host}:80"])
-def test_people_and_posts_here_are_found_however_the_host_is_written(
+def test_local_accounts_and_posts_are_found_however_the_host_is_written(
     zoe: RemotePerson, alice: Account, settings: Any, kind: str, form: Callable[[str], str]
 ) -> None:
     introduced(zoe, alice)

@@ -49,7 +49,7 @@ def hours_pass(hours: float) -> None:
         pytest.param(Manner(b"429 Too Many Requests\r\nRetry-After: 60"), id="busy"),
     ],
 )
-def test_nothing_is_lost_and_nothing_comes_twice_by_an_outage_of_hours(
+def test_an_outage_of_hours_neither_loses_nor_repeats_activities(
     others: Receiver, alice: Account, manner: Manner
 ) -> None:
     numbers: list[int] = []

@@ -94,7 +94,7 @@ class TestAudience:
         assert [uri for uri in note[place] if "five.example" in uri] == [group.uri, group.followers_url]
 
     @pytest.mark.parametrize("visibility", ["public", "unlisted", "private", "direct"])
-    def test_a_post_of_a_limited_author_addresses_of_those_it_mentions_only_who_follows_or_has_asked_to(
+    def test_a_post_of_a_limited_author_is_addressed_only_to_mentioned_followers_and_requesters(
         self, alice: Account, people: dict[str, Account], visibility: str
     ) -> None:  # contract, federation section 6
         FollowRequest.objects.create(account=people["mentioned"], target=alice)
@@ -131,7 +131,7 @@ class TestAudience:
         document = json.loads(OutboundActivity.objects.get().body)
         assert (document["to"], document["cc"]) == ([f"{alice.uri}/followers"], [PUBLIC, people["stranger"].uri])
 
-    def test_a_public_answer_goes_to_the_author_it_answers_too(
+    def test_a_public_reply_is_sent_to_the_author_of_its_parent_too(
         self, alice: Account, people: dict[str, Account]
     ) -> None:
         status = make_remote_status(people["stranger"])
@@ -153,7 +153,7 @@ class TestAudience:
         queue_deliveries()
         assert not Delivery.objects.exists()
 
-    def test_a_deletion_drops_what_waits_and_reaches_whoever_may_have_it(
+    def test_a_deletion_drops_waiting_deliveries_and_reaches_every_server_that_may_have_the_post(
         self, alice: Account, people: dict[str, Account]
     ) -> None:
         for touch in (make_reblog, _answer):
@@ -180,7 +180,9 @@ class TestAudience:
 
 
 class TestActivities:
-    def test_the_life_of_a_follow(self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+    def test_activities_are_sent_for_each_step_of_a_follow(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
         account = fetch_actor(zoe.uri)
         for _round in range(2):
             follow_account(account=alice, target=account, change=FollowChange())
@@ -194,7 +196,7 @@ class TestActivities:
         assert (undo["object"]["id"], undo["id"]) == (first["id"], f"{first['id']}/undo")
         assert first["id"] != second["id"]
 
-    def test_the_life_of_a_favourite_and_a_boost(
+    def test_activities_are_sent_for_each_step_of_a_favourite_and_a_boost(
         self, elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
     ) -> None:
         status = make_remote_status(zoe_here, uri=f"{zoe.uri}/statuses/1")
@@ -211,7 +213,9 @@ class TestActivities:
         assert by_type["Announce"]["id"] == f"{alice.uri}/statuses/{boost.id}/activity"
         assert sorted(item["object"]["type"] for item in sent if item["type"] == "Undo") == ["Announce", "Like"]
 
-    def test_the_life_of_a_block(self, elsewhere: RemoteServer, zoe_here: Account, alice: Account) -> None:
+    def test_activities_are_sent_for_each_step_of_a_block(
+        self, elsewhere: RemoteServer, zoe_here: Account, alice: Account
+    ) -> None:
         block_account(account=alice, target=zoe_here)
         work()
         unblock_account(account=alice, target=zoe_here)
@@ -220,7 +224,7 @@ class TestActivities:
         assert [item["type"] for item in sent] == ["Reject", "Block", "Undo"]
         assert sent[2]["object"]["id"] == sent[1]["id"]
 
-    def test_ids_of_follows_and_blocks_tell_no_counts(
+    def test_ids_of_follows_and_blocks_reveal_no_counts(
         self, elsewhere: RemoteServer, zoe_here: Account, alice: Account
     ) -> None:
         follow_account(account=alice, target=zoe_here, change=FollowChange())
@@ -271,7 +275,7 @@ class TestActivities:
         assert not OutboundActivity.objects.exists()
 
 
-def test_a_suspension_and_its_end_reach_followers_and_whom_the_account_has_mentioned_lately(alice: Account) -> None:
+def test_a_suspension_and_its_end_are_sent_to_followers_and_recently_mentioned_accounts(alice: Account) -> None:
     """Contract, federation section 12."""
     follow(make_remote("follower", "one.example"), alice)
     make_remote("mentioned", "two.example")

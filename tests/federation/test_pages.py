@@ -49,7 +49,7 @@ def test_a_profile_shows_what_is_public(alice: Account) -> None:
     assert "default-src 'none'" in answer["Content-Security-Policy"]
 
 
-def test_the_posts_of_a_profile_are_a_feed_too(alice: Account) -> None:  # contract, federation section 1
+def test_the_posts_of_a_profile_are_available_as_a_feed(alice: Account) -> None:  # contract, federation section 1
     first = make_status(alice, "one & <two> \x01\ufffe", visibility="unlisted")
     picture = make_media(alice, processing=Processing.COMPLETE, description="A \x02 tree")
     second = make_status(alice, "under a warning", spoiler_text="careful <", media=[picture])
@@ -73,7 +73,7 @@ def test_the_posts_of_a_profile_are_a_feed_too(alice: Account) -> None:  # contr
     assert '<link rel="alternate" type="application/rss+xml" href="/@alice.rss">' in get("/@alice").content.decode()
 
 
-def test_a_post_alone_and_who_is_not_here_have_no_feed(alice: Account) -> None:
+def test_single_posts_unknown_and_suspended_accounts_have_no_feed(alice: Account) -> None:
     assert get(f"/@alice/{make_status(alice, 'hello').id}.rss").status_code == 406
     assert get("/@nobody.rss").status_code == 404
     Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
@@ -108,7 +108,7 @@ def test_a_suspended_account_has_no_page(alice: Account) -> None:
     assert get("/@alice").status_code == 403
 
 
-def test_a_profile_says_since_when_and_how_much(alice: Account) -> None:
+def test_a_profile_shows_the_date_of_joining_and_its_counts(alice: Account) -> None:
     header = "headers/1.png"
     Account.objects.filter(id=alice.id).update(
         created_at=datetime(2024, 3, 9, 12, tzinfo=UTC),
@@ -149,7 +149,7 @@ def test_older_posts_of_a_profile_are_reached_page_by_page_each_once(
         assert "post number 44." in get(f"/@alice?max_id={odd}").content.decode()
 
 
-def test_a_posts_page_shows_what_it_answers_and_what_answers_it(alice: Account) -> None:
+def test_the_page_of_a_post_shows_its_parents_and_replies(alice: Account) -> None:
     bob = make_user("bob").account
     root = make_status(alice, "the root")
     middle = make_status(bob, "the middle", reply_to=root)
@@ -165,7 +165,7 @@ def test_a_posts_page_shows_what_it_answers_and_what_answers_it(alice: Account) 
     assert "@zoe@remote.example" in text
 
 
-def test_a_reply_to_what_is_not_shown_says_so(alice: Account) -> None:
+def test_a_reply_to_a_hidden_post_says_so(alice: Account) -> None:
     hidden = make_status(make_user("bob").account, "psst", visibility="private")
     follow_account(account=alice, target=hidden.account, change=FollowChange())
     post = make_status(alice, "oh!", reply_to=hidden)
@@ -199,7 +199,7 @@ def test_row_62_a_link_that_reads_like_another_shows_its_real_host_first(
     assert re.findall(r'<bdi class="host" dir="ltr">([^<]*)</bdi>', text) == hosts * 2
 
 
-def test_row_62_a_name_that_deceives_stands_beside_the_real_address(alice: Account) -> None:
+def test_row_62_a_deceptive_display_name_is_shown_beside_the_real_address(alice: Account) -> None:
     Account.objects.filter(id=alice.id).update(display_name="\u202egro.knab@\u202c \u200badmin\ufeff")
     make_remote_status(
         make_remote("zoe", domain="xn--pple-43d.example"), "<p>hi</p>", parent=make_status(alice, "hello")
@@ -217,7 +217,7 @@ def _change(media: MediaAttachment, **values: str) -> None:
     change_statuses(MediaAttachment.objects.filter(id=media.id).values_list("status_id", flat=True))
 
 
-def test_a_post_shows_its_videos_and_sounds_with_what_is_said_of_them(
+def test_a_post_shows_its_videos_and_sounds_with_their_descriptions(
     alice: Account, settings: Any, tmp_path: Path
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
@@ -262,7 +262,7 @@ def _vote(poll: Poll, *choices: int) -> None:
     )
 
 
-def test_the_page_of_a_poll_shows_its_options_and_what_they_got(alice: Account) -> None:
+def test_the_page_of_a_poll_shows_its_options_and_votes(alice: Account) -> None:
     poll = make_poll(alice, "red & <b>", "green", "blue", multiple=True)
     for choices in ((0, 1), (0,), (2,)):
         _vote(poll, *choices)
@@ -283,7 +283,7 @@ def test_the_page_of_a_poll_shows_its_options_and_what_they_got(alice: Account) 
     assert "style=" not in ended
 
 
-def test_the_page_of_a_post_shows_what_it_quotes_and_not_what_that_quotes(alice: Account) -> None:
+def test_the_page_of_a_post_shows_the_quoted_post_but_no_quote_inside_it(alice: Account) -> None:
     bob = make_account("bob")
     deepest = make_status(bob, "deepest words")
     inner = make_status(bob, "inner words", quoted_status_id=str(deepest.id))
@@ -307,7 +307,7 @@ def test_the_page_of_a_post_shows_what_it_quotes_and_not_what_that_quotes(alice:
     assert shown() == [False, False, True]
 
 
-def test_a_warning_covers_the_poll_the_files_and_what_is_quoted(alice: Account, settings: Any, tmp_path: Path) -> None:
+def test_a_warning_covers_the_poll_the_files_and_the_quoted_post(alice: Account, settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path
     quoted = make_status(alice, "the quoted one", spoiler_text="another warning", media=[make_media(alice, "a cat")])
     post = make_status(alice, "beware", spoiler_text="spiders", quoted_status_id=str(quoted.id))

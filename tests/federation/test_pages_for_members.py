@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db, needs_federation]
 HTML = {"Accept": "text/html"}
 
 
-def test_a_thread_is_a_tree_with_what_its_reader_may_see(ann: User, browser: Client) -> None:
+def test_a_thread_is_a_tree_of_the_posts_that_the_reader_may_see(ann: User, browser: Client) -> None:
     bea, cleo = make_account("bea"), make_account("cleo")
     root = make_status(bea, "root")
     first = make_status(cleo, "first", reply_to=root)
@@ -75,7 +75,7 @@ def test_people_and_posts_of_other_servers_have_pages_here(ann: User, browser: C
         assert Client().get(path, headers=HTML)["Location"].startswith("/auth/sign_in")
 
 
-def test_a_profile_has_the_relation_and_what_changes_it(ann: User, browser: Client) -> None:
+def test_a_profile_shows_the_relation_and_buttons_to_change_it(ann: User, browser: Client) -> None:
     bea, shy = make_account("bea"), make_account("shy", locked=True)
 
     def press(target: Any, act: str, **values: Any) -> None:
@@ -108,7 +108,7 @@ def test_a_profile_has_the_relation_and_what_changes_it(ann: User, browser: Clie
     assert not Follow.objects.exists()
 
 
-def test_somebody_is_put_into_lists_and_taken_out_on_their_profile(ann: User, browser: Client) -> None:
+def test_accounts_are_added_to_lists_and_removed_on_their_profile(ann: User, browser: Client) -> None:
     bea, zoe = make_account("bea"), make_remote("zoe")
     assert 'id="lists"' not in text_of(browser, "/@bea"), "only who is followed can be in a list"
     follow_account(account=ann.account, target=bea, change=FollowChange())

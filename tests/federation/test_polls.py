@@ -105,7 +105,7 @@ def test_votes_from_elsewhere_count_once_and_are_announced_together_some_minutes
     assert elsewhere.delivered()[-1]["object"]["anyOf"][1]["replies"]["totalItems"] == 2
 
 
-def test_hidden_votes_are_sent_at_the_end_alone(elsewhere: RemoteServer, zoe: RemotePerson, ann: Account) -> None:
+def test_hidden_votes_are_sent_only_at_the_end(elsewhere: RemoteServer, zoe: RemotePerson, ann: Account) -> None:
     poll = make_poll(ann, "red", "green", hide_totals=True)
     work()
     assert deal(zoe, _vote(zoe, poll, "green")) == "done"

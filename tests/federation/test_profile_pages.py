@@ -67,7 +67,7 @@ def test_a_profile_begins_with_pins_and_has_tabs_for_replies_and_files(
     assert "/@alice/media" not in page("/@alice")
 
 
-def test_who_follows_whom_is_shown_page_by_page_unless_it_is_hidden(alice: Account) -> None:
+def test_follow_lists_are_shown_page_by_page_unless_they_are_hidden(alice: Account) -> None:
     people = [make_remote(f"fan{number}") for number in range(45)]
     for person in people:
         follow(person, alice)
@@ -112,7 +112,7 @@ def test_pages_cost_the_same_whatever_is_on_them(alice: Account, settings: Any, 
     assert cost() <= few <= 14
 
 
-def test_pictures_keep_what_matters_in_sight_and_have_room_before_they_are_there(
+def test_pictures_are_cropped_around_the_focal_point_and_have_reserved_space(
     alice: Account, settings: Any, tmp_path: Path
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
@@ -152,7 +152,7 @@ def indexed(path: str) -> bool:
     return 'name="robots"' not in page(path)
 
 
-def test_search_engines_keep_only_what_its_author_wants_found(alice: Account) -> None:
+def test_search_engines_may_index_only_pages_whose_author_allows_it(alice: Account) -> None:
     status = make_status(alice, "hello")
     paths = ("/@alice", f"/@alice/{status.id}")
     change_account(alice.id, indexable=True)
@@ -168,7 +168,7 @@ def test_search_engines_keep_only_what_its_author_wants_found(alice: Account) ->
     assert [indexed(path) for path in paths] == [False, False]
 
 
-def test_every_page_has_what_previews_and_home_screens_ask_for(alice: Account) -> None:
+def test_every_page_has_metadata_for_previews_and_home_screens(alice: Account) -> None:
     status = make_status(alice, "hello")
     for path, kind in (
         ("/@alice", "profile"),
@@ -191,7 +191,7 @@ def test_every_page_has_what_previews_and_home_screens_ask_for(alice: Account) -
     assert {icon["sizes"] for icon in document["icons"]} >= {"192x192", "512x512"}
 
 
-def test_caches_keep_pages_only_of_readers_without_cookies(alice: Account) -> None:
+def test_caches_may_store_pages_only_for_readers_without_cookies(alice: Account) -> None:
     status = make_status(alice, "hello")
     reader = signed_in(make_user("reader"))
     for path in ("/@alice", f"/@alice/{status.id}", "/@alice/with_replies", "/about"):
@@ -211,7 +211,7 @@ def test_caches_keep_pages_only_of_readers_without_cookies(alice: Account) -> No
     assert "Content-Encoding" not in reader.get("/@alice", headers=HTML | {"Accept-Encoding": "gzip"})
 
 
-def test_tabs_have_no_documents(alice: Account) -> None:
+def test_tabs_have_no_activitypub_documents(alice: Account) -> None:
     assert Api().get("/@alice/media", headers={"Accept": "application/activity+json"}).status_code == 406
 
 

@@ -40,7 +40,7 @@ def _counts(entity: dict[str, Any]) -> list[int]:
     return [entity[name] for name in COUNTS]
 
 
-def test_a_profile_shows_the_totals_of_its_own_server_wherever_it_stands(zoe: RemotePerson, alice: Account) -> None:
+def test_every_entity_of_a_remote_account_shows_the_totals_of_its_own_server(zoe: RemotePerson, alice: Account) -> None:
     _network(zoe, followers=1200, following=34, outbox=560)
     account = introduced(zoe, alice)
     work()
@@ -61,7 +61,7 @@ def test_a_profile_shows_the_totals_of_its_own_server_wherever_it_stands(zoe: Re
     assert _counts(api.get(path).json()) == [1201, 34, 560], "who follows sees it counted at once"
 
 
-def test_a_total_that_is_no_count_is_not_shown_and_a_great_one_keeps_nobody_from_following(
+def test_an_invalid_total_is_not_shown_and_a_huge_one_does_not_prevent_follows(
     zoe: RemotePerson, alice: Account
 ) -> None:
     account = introduced(zoe, alice)
@@ -136,7 +136,7 @@ def test_the_tabs_of_a_profile_are_those_that_its_owner_shows(
     assert [Api().get(path).json()[name] for name in names] == [False, False, False]
 
 
-def test_a_suspended_account_makes_this_server_ask_nothing(
+def test_a_suspended_account_causes_no_requests_to_its_server(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     elsewhere.serve(zoe.document() | {"suspended": True})
@@ -155,7 +155,7 @@ def _verified(account: Account) -> list[bool]:
     return [bool(item["verified_at"]) for item in Api().get(f"/api/v1/accounts/{account.id}").json()["fields"]]
 
 
-def test_row_03_links_of_somebody_elsewhere_are_verified_by_this_server_alone(
+def test_row_03_links_of_remote_profiles_are_verified_by_this_server_itself(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, site: Site
 ) -> None:
     back = f'<a rel="me" href="{elsewhere.uri("@zoe")}">me</a>'
@@ -185,7 +185,7 @@ def test_row_03_links_of_somebody_elsewhere_are_verified_by_this_server_alone(
     assert (_verified(account), len(site.asked)) == ([True] * 4 + [False] * 46, 4)
 
 
-def test_row_71_profiles_of_strangers_cannot_make_this_server_ask_a_third_one_as_often_as_they_like(
+def test_row_71_requests_to_third_servers_caused_by_profiles_of_strangers_are_limited(
     zoe: RemotePerson, alice: Account, site: Site, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.RATE_LIMITS = True
@@ -223,7 +223,7 @@ def _accepted(zoe: RemotePerson, api: Api) -> Account:
     return account
 
 
-def test_the_last_posts_of_somebody_newly_followed_are_there(
+def test_the_latest_posts_of_a_newly_followed_account_are_fetched(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     mallory = elsewhere.person("mallory", key=2)
@@ -256,7 +256,7 @@ def test_collections_of_static_sites_need_no_id(elsewhere: RemoteServer, zoe: Re
     assert Status.objects.get().account.uri == zoe.uri
 
 
-def test_the_last_posts_of_an_outbox_without_pages_are_there(
+def test_the_latest_posts_of_an_outbox_without_pages_are_fetched(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     outbox = {"id": f"{zoe.uri}/outbox", "type": "OrderedCollection", "totalItems": 90}

@@ -130,7 +130,7 @@ def test_row_61_waiting_activities_are_counted_rarely_and_the_limits_still_hold(
     assert len(counted) == 1, "what was counted long ago is counted again"
 
 
-def test_row_61_deletions_of_what_never_came_are_remembered_for_a_while_and_in_a_bounded_number(
+def test_row_61_deletions_of_unknown_posts_are_remembered_for_a_while_in_a_limited_number(
     zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(quotas, "UNKNOWN_OF_ACTOR", 5)
@@ -144,7 +144,7 @@ def test_row_61_deletions_of_what_never_came_are_remembered_for_a_while_and_in_a
     assert timedelta(days=2) < posts.UNKNOWN_RETENTION
 
 
-def test_a_post_that_was_here_stays_deleted_for_ever(zoe: RemotePerson, alice: Account) -> None:
+def test_a_deleted_post_that_was_stored_here_never_comes_back(zoe: RemotePerson, alice: Account) -> None:
     follow(alice, fetch_actor(zoe.uri))
     zoe.send(zoe.activity("Create", zoe.note()))
     zoe.send(zoe.activity("Delete", zoe.note()["id"]))

@@ -61,7 +61,7 @@ def _hide(by: str, quoted: Status, zoe: RemotePerson) -> None:
         Status.objects.filter(id=quoted.id).update(quote_policy=0)
 
 
-def test_the_author_elsewhere_is_asked_and_the_consent_is_passed_on(
+def test_a_remote_author_is_asked_for_consent_which_is_sent_with_the_quote(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
     status, request = _quoting(ann, zoe, elsewhere)
@@ -86,7 +86,7 @@ def test_the_author_elsewhere_is_asked_and_the_consent_is_passed_on(
     assert "quoteAuthorization" not in elsewhere.delivered("Update")[-1]["object"]
 
 
-def test_row_36_nobody_else_answers_for_the_quoted_author(
+def test_row_36_nobody_else_can_consent_for_the_quoted_author(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
     status, request = _quoting(ann, zoe, elsewhere)
@@ -102,7 +102,7 @@ def test_row_36_nobody_else_answers_for_the_quoted_author(
     assert quote_state(status) == QuoteState.REJECTED, "what was refused stays so"
 
 
-def test_an_activity_whose_object_has_no_id_settles_no_quote(
+def test_an_activity_whose_object_has_no_id_decides_about_no_quote(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
     """Quotes that have neither a request nor an authorization must not match such an activity."""
@@ -117,7 +117,7 @@ def test_an_activity_whose_object_has_no_id_settles_no_quote(
 
 
 @pytest.mark.parametrize("visibility", ["private", "direct", "deleted"])
-def test_a_request_is_not_answered_about_a_post_that_is_not_for_everybody(
+def test_a_request_about_a_post_that_is_not_public_is_not_answered(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account, visibility: str
 ) -> None:
     fetch_actor(zoe.uri)
@@ -196,7 +196,7 @@ def test_a_request_that_the_policy_does_not_allow_is_rejected(
 
 @pytest.mark.parametrize("first", ["post", "request"])
 @pytest.mark.parametrize("hidden_by", ["domain block", "block", "policy"])
-def test_a_quote_that_was_refused_waits_no_more_whichever_comes_first(
+def test_a_refused_quote_is_rejected_whether_the_request_or_the_post_arrives_first(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account, first: str, hidden_by: str
 ) -> None:
     follow(make_user("reader").account, fetch_actor(zoe.uri))
@@ -218,7 +218,7 @@ def test_a_quote_that_was_refused_waits_no_more_whichever_comes_first(
     assert len(elsewhere.delivered("Accept")) == 0
 
 
-def test_a_quote_that_waits_for_somebody_suspended_stays_pending_and_may_still_be_refused(
+def test_a_quote_of_a_suspended_author_stays_pending_and_can_still_be_refused(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
     """As in Mastodon, the states `unauthorized` and `deleted` are only for accepted quotes; a suspended author's server may
@@ -236,7 +236,7 @@ def test_a_quote_that_waits_for_somebody_suspended_stays_pending_and_may_still_b
     assert quote_state(status) == QuoteState.REJECTED
 
 
-def test_a_waiting_quote_of_somebody_suspended_is_shown_to_nobody_and_allowed_once_they_are_back(
+def test_a_request_of_a_suspended_account_is_accepted_only_after_the_suspension(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
     """Requests of suspended accounts are not accepted (contract, federation section 11)."""
@@ -282,7 +282,7 @@ def test_the_id_of_a_request_used_again_by_its_actor_moves_to_the_newer_quote(
 
 
 @pytest.mark.parametrize("hidden_by", ["domain block", "block", "policy"])
-def test_an_accepted_quote_is_accepted_again_until_it_is_revoked_whatever_is_allowed_by_then(
+def test_a_repeated_request_for_an_accepted_quote_is_accepted_even_if_the_policy_has_changed(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account, hidden_by: str
 ) -> None:
     fetch_actor(zoe.uri)
@@ -314,7 +314,7 @@ def test_the_last_of_several_quote_authorizations_is_the_one_that_can_be_revoked
     assert quote_state(status) == QuoteState.REVOKED
 
 
-def test_a_request_is_for_a_post_of_its_actor_that_quotes_this_one(
+def test_a_request_must_name_a_post_by_its_actor_that_quotes_the_post(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
     fetch_actor(zoe.uri)
@@ -332,7 +332,7 @@ def test_a_request_is_for_a_post_of_its_actor_that_quotes_this_one(
     assert elsewhere.delivered("Accept") == []
 
 
-def test_the_id_of_a_request_names_what_its_sender_asked_for_last_and_nothing_of_others(
+def test_a_request_id_belongs_to_its_sender_and_to_the_latest_requested_quote(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
     fetch_actor(zoe.uri)

@@ -41,7 +41,7 @@ def _received(author: Account, **values: Any) -> Status:
     return status
 
 
-def test_a_post_says_to_other_servers_who_may_quote_it() -> None:
+def test_the_document_of_a_post_states_who_may_quote_it() -> None:
     anna = make_user("anna").account
     base = "http://social.localhost/users/anna"
     said = {
@@ -88,7 +88,7 @@ def test_a_quote_that_waits_for_another_server_has_no_authorization_yet() -> Non
 
 
 @pytest.mark.parametrize(("name", "legacy"), [("quote", False), ("quoteUri", True), ("quoteUrl", True)])
-def test_row_36_a_received_quote_waits_also_when_it_brings_an_authorization(name: str, legacy: bool) -> None:
+def test_row_36_a_received_quote_is_pending_even_if_it_names_an_authorization(name: str, legacy: bool) -> None:
     base = make_status(make_user("anna").account)
     uri = f"http://social.localhost/users/anna/statuses/{base.id}"
     quoting = _received(make_remote(), **{name: uri, "quoteAuthorization": "https://remote.example/forged"})
@@ -98,7 +98,7 @@ def test_row_36_a_received_quote_waits_also_when_it_brings_an_authorization(name
     assert quote.approval_uri == "https://remote.example/forged", "kept to be fetched, not believed"
 
 
-def test_a_received_quote_of_what_is_not_known_or_not_readable_is_kept_by_its_id() -> None:
+def test_a_received_quote_of_an_unknown_or_unreadable_post_is_stored_with_its_id() -> None:
     secret = make_status(make_user("anna").account, visibility="private")
     hidden = f"http://social.localhost/users/anna/statuses/{secret.id}"
     for uri in ("https://third.example/notes/1", hidden):
@@ -106,14 +106,14 @@ def test_a_received_quote_of_what_is_not_known_or_not_readable_is_kept_by_its_id
         assert (quote.quoted_status_id, quote.quoted_uri, quote.state) == (None, uri, QuoteState.PENDING)
 
 
-def test_people_elsewhere_quote_themselves_without_asking() -> None:
+def test_remote_authors_can_quote_themselves_without_consent() -> None:
     eve = make_remote()
     base = make_remote_status(eve)
     assert Quote.objects.get(status=_received(eve, quote=base.uri)).state == QuoteState.ACCEPTED
 
 
 @pytest.mark.parametrize("value", [7, "", "javascript:1", ["x"], None, {"id": 7}])
-def test_a_quote_of_something_that_is_no_address_is_no_quote(value: Any) -> None:
+def test_a_quote_whose_target_is_no_url_is_ignored(value: Any) -> None:
     assert not Quote.objects.filter(status=_received(make_remote(), quote=value)).exists()
 
 
@@ -127,7 +127,7 @@ def test_a_quote_of_a_deleted_post_says_so() -> None:
         assert shown == {"state": "deleted", "quoted_status": None}
 
 
-def test_the_policy_of_a_received_post_is_kept() -> None:
+def test_the_quote_policy_of_a_received_post_is_stored() -> None:
     eve = make_account("eve", domain="far.example", uri="https://far.example/eve")
     Account.objects.filter(id=eve.id).update(
         followers_url="https://far.example/eve/followers", following_url="https://far.example/eve/following"

@@ -50,7 +50,7 @@ def test_quoting_ones_own_post_needs_no_consent(elsewhere: RemoteServer, zoe: Re
     assert quote_state(Status.objects.get(uri=quoting["id"])) == QuoteState.ACCEPTED
 
 
-def test_row_36_an_authorization_that_the_quoting_server_has_written_itself_is_none(
+def test_row_36_an_authorization_issued_by_the_quoting_server_itself_is_refused(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """The authorization names the quoted author and is otherwise correct, but only the author's server can issue it."""
@@ -73,7 +73,7 @@ def test_row_36_an_authorization_that_the_quoting_server_has_written_itself_is_n
 
 
 @pytest.mark.parametrize("audience", ["public", "followers", "mentioned"])
-def test_consent_to_a_quote_is_asked_for_by_somebody_who_may_read_the_post_that_quotes(
+def test_an_authorization_is_fetched_by_a_local_account_that_may_read_the_quoting_post(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, audience: str
 ) -> None:
     """Servers serve an authorization and the quoted post only to permitted readers (contract, federation section 10 "GET")."""
@@ -106,7 +106,7 @@ def test_consent_to_a_quote_is_asked_for_by_somebody_who_may_read_the_post_that_
         (403, {}, "pending"),
     ],
 )
-def test_a_quote_of_what_its_server_has_deleted_says_so_and_not_of_what_it_does_not_show(
+def test_a_quoted_post_counts_as_deleted_only_if_its_server_says_so(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, status: int, document: dict[str, Any], state: str
 ) -> None:
     introduced(zoe, alice)

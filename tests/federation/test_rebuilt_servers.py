@@ -37,7 +37,7 @@ def aged(**ago: int) -> None:
     Account.objects.filter(domain__isnull=False).update(fetched_at=clock.now() - timedelta(**ago))
 
 
-def test_a_server_built_anew_has_its_handles_again_and_the_old_account_keeps_its_posts(
+def test_a_rebuilt_server_gets_its_handles_back_and_the_old_account_keeps_its_posts(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     old = introduced(zoe, alice)
@@ -84,7 +84,7 @@ def test_a_known_account_is_found_while_its_server_is_down(
 
 
 @pytest.mark.parametrize("announced", ["by both", "by one", "by none, a day ago", "by none, some minutes ago"])
-def test_two_who_swap_their_handles_have_swapped_them_here(
+def test_handles_that_two_accounts_have_exchanged_are_exchanged_here_too(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, announced: str
 ) -> None:
     yan = elsewhere.person("yan", key=2)
@@ -101,7 +101,7 @@ def test_two_who_swap_their_handles_have_swapped_them_here(
     elsewhere.swap(RemotePerson(elsewhere, "zoe"), RemotePerson(elsewhere, "yan"))
 
 
-def test_row_14_nobody_takes_a_handle_that_its_domain_gives_to_another(
+def test_row_14_an_actor_cannot_take_a_handle_that_its_domain_gives_to_another(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     account = fetch_actor(zoe.uri)
@@ -117,7 +117,7 @@ def test_row_14_nobody_takes_a_handle_that_its_domain_gives_to_another(
     assert acct(account) == f"zoe@{elsewhere.domain}"
 
 
-def test_an_actor_deleted_by_its_server_lives_again_when_its_document_is_served(
+def test_a_deleted_actor_is_restored_when_its_server_serves_its_document_again(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     old = introduced(zoe, alice)
@@ -136,7 +136,7 @@ def test_an_actor_deleted_by_its_server_lives_again_when_its_document_is_served(
     assert deal(zoe, zoe.activity("Create", zoe.note("<p>again</p>", 7))) == "done"
 
 
-def test_an_actor_that_lives_again_waits_until_what_was_before_is_removed(zoe: RemotePerson, alice: Account) -> None:
+def test_an_actor_is_restored_only_after_its_old_data_is_removed(zoe: RemotePerson, alice: Account) -> None:
     old = introduced(zoe, alice)
     end_actor(old)
     with pytest.raises(Unavailable):
@@ -204,7 +204,7 @@ def test_a_server_whose_keys_change_all_the_time_gets_its_follows_once_in_ten_mi
     assert len(elsewhere.delivered()) == 3
 
 
-def test_a_request_is_renewed_too_and_an_announced_key_renews_nothing(
+def test_a_follow_request_is_renewed_after_an_unannounced_key_change_only(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     account = fetch_actor(zoe.uri)
@@ -224,7 +224,7 @@ def test_a_request_is_renewed_too_and_an_announced_key_renews_nothing(
     assert not Delivery.objects.exists()
 
 
-def test_a_wrong_signature_makes_this_server_ask_once_a_minute_for_each_actor(
+def test_wrong_signatures_cause_at_most_one_request_per_actor_and_minute(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     yan = elsewhere.person("yan", key=2)

@@ -31,7 +31,7 @@ def _without(note: dict[str, Any], *names: str) -> dict[str, Any]:
         ([], [], "direct"),
     ],
 )
-def test_a_post_whose_activity_alone_is_addressed_is_for_those_and_mentions_people(
+def test_a_post_addressed_only_in_its_activity_has_these_readers_and_mentions(
     zoe: RemotePerson, alice: Account, to: Any, cc: Any, visibility: str
 ) -> None:
     introduced(zoe, alice)
@@ -46,16 +46,14 @@ def test_a_post_whose_activity_alone_is_addressed_is_for_those_and_mentions_peop
     assert Notification.objects.get(type="mention").account == alice
 
 
-def test_a_post_that_says_itself_to_whom_it_goes_is_not_opened_by_its_activity(
-    zoe: RemotePerson, alice: Account
-) -> None:
+def test_the_activity_cannot_widen_the_audience_that_a_post_states_itself(zoe: RemotePerson, alice: Account) -> None:
     introduced(zoe, alice)
     note = zoe.note(to=[alice.uri], cc=[], tag={"type": "Mention", "href": alice.uri, "name": "@alice"})
     assert deal(zoe, zoe.activity("Create", note, to=[PUBLIC], cc=[PUBLIC])) == "done"
     assert Status.objects.get(uri=note["id"]).visibility == "direct"
 
 
-def test_an_edit_and_a_post_that_is_only_named_are_addressed_by_their_activity_too(
+def test_the_addressing_of_the_activity_also_applies_to_edits_and_posts_given_by_id(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)
@@ -92,7 +90,7 @@ def test_the_sender_is_the_author_of_a_post_that_names_none_or_the_sender_among_
     assert Status.objects.get(uri=note["id"]).content == "<p>2</p>"
 
 
-def test_row_08_nobody_sends_a_post_in_the_name_of_others_or_with_an_id_of_another_server(
+def test_row_08_an_actor_cannot_send_posts_of_other_authors_or_with_ids_of_other_servers(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)
@@ -107,7 +105,7 @@ def test_row_08_nobody_sends_a_post_in_the_name_of_others_or_with_an_id_of_anoth
     assert not Status.objects.exists()
 
 
-def test_a_fetched_post_of_a_channel_and_its_owner_is_the_owners(
+def test_the_author_of_a_fetched_post_of_a_channel_and_its_owner_is_the_owner(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     elsewhere.person("channel", type="Group")
@@ -119,7 +117,7 @@ def test_a_fetched_post_of_a_channel_and_its_owner_is_the_owners(
         assert Status.objects.get(uri=document["id"]).account.uri == zoe.uri
 
 
-def test_a_vote_without_an_author_is_its_senders(zoe: RemotePerson, alice: Account) -> None:
+def test_a_vote_without_an_author_counts_for_its_sender(zoe: RemotePerson, alice: Account) -> None:
     follow(alice, fetch_actor(zoe.uri))
     status = make_poll(alice, "one", "two").status
     vote = {"id": f"{zoe.uri}#votes/1", "type": "Note", "name": "two", "to": alice.uri}

@@ -62,7 +62,7 @@ def test_no_refusal_lacks_a_reason() -> None:
     assert unexplained + bare == [], "each names a member of Reason"
 
 
-def test_every_reason_is_used_and_says_what_asks_for_it() -> None:
+def test_every_reason_is_used_and_names_its_source() -> None:
     text = "\n".join(
         path.read_text()
         for folder in ("accounts", "federation", "social", "statuses")

@@ -23,7 +23,7 @@ def _entity(uri: str) -> Any:
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_a_community_boosts_a_comment_that_stands_in_the_boost_whole_or_in_part(
+def test_a_comment_embedded_in_a_communitys_boost_is_stored_even_if_incomplete(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, whole: bool
 ) -> None:
     community = elsewhere.person("testcom", type="Group")
@@ -38,7 +38,7 @@ def test_a_community_boosts_a_comment_that_stands_in_the_boost_whole_or_in_part(
     assert Status.objects.get(reblog_of__isnull=False).reblog_of == Status.objects.get(uri=comment["id"])
 
 
-def test_likes_that_a_community_passes_on_are_refused_and_nobody_is_asked_for_them(
+def test_likes_forwarded_by_a_community_are_refused_without_requests(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     community = elsewhere.person("testcom", type="Group")
@@ -58,7 +58,7 @@ def test_a_video_whose_edit_has_the_date_of_its_publication_is_not_edited(zoe: R
 
 
 @pytest.mark.parametrize("more", [{}, {"closed": False}, {"closed": None}, {"closed": ""}])
-def test_a_poll_that_goes_on_can_be_voted_in_and_counts_votes_where_nobody_counted_voters(
+def test_an_open_poll_without_a_voter_count_can_be_voted_in_and_shows_its_votes(
     zoe: RemotePerson, alice: Account, more: dict[str, Any]
 ) -> None:
     introduced(zoe, alice)
@@ -78,7 +78,7 @@ def test_a_poll_that_goes_on_can_be_voted_in_and_counts_votes_where_nobody_count
         ("{id}", "<p>@alice without a link</p>"),
     ],
 )
-def test_a_mention_is_one_whatever_its_text_links_to_and_without_a_name(
+def test_a_mention_counts_whatever_its_link_and_without_a_name(
     zoe: RemotePerson, alice: Account, href: str, content: str
 ) -> None:
     introduced(zoe, alice)

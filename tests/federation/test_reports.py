@@ -31,7 +31,7 @@ def outcome(zoe: RemotePerson, content: Any, *objects: str) -> str:
     return InboundActivity.objects.latest("id").outcome
 
 
-def test_a_forwarded_report_names_this_server_and_not_whom_it_is_from(
+def test_a_forwarded_report_names_this_server_and_not_the_reporter(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     zoe_here = fetch_actor(zoe.uri)
@@ -120,7 +120,7 @@ def test_a_report_that_names_a_collection_is_about_whoever_made_it(zoe: RemotePe
         ({}, ""),
     ],
 )
-def test_the_reason_of_a_report_is_read_where_it_stands(
+def test_the_reason_of_a_report_is_read_from_any_of_its_usual_members(
     zoe: RemotePerson, alice: Account, said: dict[str, Any], comment: str
 ) -> None:
     assert zoe.send(zoe.activity("Flag", alice.uri) | said | {"type": ["Activity", "Flag"]}).status_code == 202
@@ -128,7 +128,7 @@ def test_the_reason_of_a_report_is_read_where_it_stands(
     assert Report.objects.get().comment == comment
 
 
-def test_a_report_about_several_people_has_for_each_their_own_posts(zoe: RemotePerson, alice: Account) -> None:
+def test_a_report_about_several_accounts_is_split_with_the_posts_of_each(zoe: RemotePerson, alice: Account) -> None:
     posts = [make_status(who) for who in (alice, make_user("bob").account)]
     uris = [f"{post.account.uri}/statuses/{post.id}" for post in posts]
     assert outcome(zoe, "bad", *uris) == "done"
@@ -136,7 +136,7 @@ def test_a_report_about_several_people_has_for_each_their_own_posts(zoe: RemoteP
         assert Report.objects.get(target_account=post.account).status_ids == [post.id]
 
 
-def test_reports_about_nobody_here_or_of_refused_servers_are_not_taken(
+def test_reports_about_no_local_account_or_from_refused_servers_are_refused(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     assert "names no local account" in outcome(zoe, "x", zoe.uri, "https://nowhere.example/1")
@@ -149,7 +149,7 @@ def test_reports_about_nobody_here_or_of_refused_servers_are_not_taken(
     assert Report.objects.count() == 0
 
 
-def test_one_server_cannot_bury_the_reports_of_the_others(
+def test_the_number_of_reports_from_one_server_is_limited(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.RATE_LIMITS = True

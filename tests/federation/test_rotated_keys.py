@@ -88,7 +88,7 @@ def test_after_a_rotation_servers_that_know_only_the_old_key_still_get_every_act
     assert posts(elsewhere) == [True]
 
 
-def test_the_key_before_is_forgotten_after_a_week(
+def test_the_previous_key_is_deleted_after_a_week(
     elsewhere: RemoteServer, follower: Account, alice: Account, known: dict[str, str]
 ) -> None:
     rotate_keys(by=OPERATOR, account=alice)

@@ -56,7 +56,7 @@ def unsigned(path: str) -> Any:
 
 
 @pytest.mark.parametrize("setting", ["AUTHORIZED_FETCH", "LIMITED_FEDERATION"])
-def test_documents_are_for_signed_requests_only(
+def test_in_secure_mode_documents_are_served_to_signed_requests_only(
     elsewhere: RemoteServer, zoe: RemotePerson, paths: list[str], settings: Any, setting: str
 ) -> None:
     liar = RemotePerson(elsewhere, "zoe", key=2)
@@ -81,7 +81,7 @@ def test_documents_are_for_signed_requests_only(
 
 
 @pytest.mark.parametrize("secure", [False, True])
-def test_whom_an_author_has_blocked_reads_no_post(
+def test_an_account_blocked_by_the_author_gets_no_post(
     zoe: RemotePerson, alice: Account, paths: list[str], settings: Any, secure: bool
 ) -> None:
     settings.AUTHORIZED_FETCH = secure

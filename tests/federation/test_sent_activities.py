@@ -104,7 +104,7 @@ def test_blocks_and_reports_are_sent_as_mastodon_sends_them(scene: Scene) -> Non
     scene.sent("flag", "Flag", lambda: file_report(account=ann, target=account, draft=draft))
 
 
-def test_posts_and_what_becomes_of_them(scene: Scene) -> None:
+def test_posts_edits_and_deletions_are_sent_as_mastodon_sends_them(scene: Scene) -> None:
     ann, account = scene.ann, scene.account
     scene.sent("create_note_public", "Create", lambda: make_status(ann))
     scene.sent("create_note_unlisted", "Create", lambda: make_status(ann, visibility="unlisted"))
@@ -158,13 +158,13 @@ def test_pins_and_the_deletion_of_an_account_are_sent_as_mastodon_sends_them(sce
     scene.sent("delete_actor", "Delete", lambda: delete_user(user=user))
 
 
-def test_relays_are_followed_and_left(scene: Scene) -> None:
+def test_relays_are_followed_and_left_as_mastodon_does(scene: Scene) -> None:
     inbox = scene.elsewhere.uri("inbox")
     scene.sent("follow_relay", "Follow", lambda: add_relay(by=OPERATOR, inbox_url=inbox))
     scene.sent("undo_follow_relay", "Undo", lambda: remove_relay(by=OPERATOR, inbox_url=inbox))
 
 
-def test_answers_are_passed_on_as_they_came(scene: Scene, third: RemoteServer) -> None:
+def test_replies_are_forwarded_unchanged(scene: Scene, third: RemoteServer) -> None:
     """The body is forwarded unchanged, so only the rest of the request is compared."""
     follow(fetch_actor(third.person("yan").uri), scene.ann)
     status = make_status(scene.ann, "a question")

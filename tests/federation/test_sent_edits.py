@@ -38,7 +38,7 @@ def _inboxes_of_updates() -> set[str]:
     return set(waiting.values_list("inbox_url", flat=True))
 
 
-def test_an_edit_is_sent_with_all_that_the_post_says_now(
+def test_an_edit_is_sent_with_the_complete_current_post(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
     follow(fetch_actor(zoe.uri), ann, uri=f"{zoe.uri}#follows/1")
@@ -88,7 +88,7 @@ def test_a_changed_interaction_policy_is_sent_as_an_update(
     assert "updated" not in note
 
 
-def test_an_edit_goes_where_the_post_may_be_and_to_nobody_else(ann: Account) -> None:
+def test_an_edit_is_sent_only_to_servers_that_may_have_the_post(ann: Account) -> None:
     names = ("follower", "mentioned", "booster", "liker", "answerer", "voter", "stranger")
     people = {name: make_remote(name, f"{name}.example") for name in names}
     follow(people["follower"], ann)
@@ -130,7 +130,7 @@ def test_only_the_last_of_several_waiting_edits_is_sent_after_the_post(ann: Acco
     assert "three" in json.loads(waiting[1].activity.body)["object"]["content"]
 
 
-def test_nothing_is_sent_of_an_edit_by_somebody_suspended(ann: Account) -> None:
+def test_no_edit_of_a_suspended_author_is_sent(ann: Account) -> None:
     follow(make_remote("follower", "one.example"), ann)
     status = make_status(ann, "one")
     work()

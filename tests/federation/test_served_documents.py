@@ -36,7 +36,7 @@ def _served(path: str, name: str) -> Any:
     return answer
 
 
-def test_servers_and_people_are_described_alike(alice: Account) -> None:
+def test_documents_for_discovery_equal_those_of_mastodon(alice: Account) -> None:
     Account.objects.filter(id=alice.id).update(avatar="accounts/avatar.png")
     for name, path in PATHS.items():
         compare(name, _served(path, name).json())
@@ -45,7 +45,7 @@ def test_servers_and_people_are_described_alike(alice: Account) -> None:
     assert ours == theirs
 
 
-def test_emojis_and_polls_are_served_alike(alice: Account) -> None:
+def test_documents_of_emojis_and_polls_equal_those_of_mastodon(alice: Account) -> None:
     emoji = CustomEmoji.objects.create(shortcode="blob", image="emojis/blob.png")
     compare("get_emoji", _served(f"/emojis/{emoji.id}", "get_emoji").json())
     status = make_status(alice, poll=PollDraft(options=("one", "two"), expires_in=600))

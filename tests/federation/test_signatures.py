@@ -74,7 +74,7 @@ def test_every_inbox_accepts_a_signed_activity_and_stores_its_recipient(zoe: Rem
         pytest.param({"digest": "SHA-256=%%%"}, 401, id="a digest that is not base64"),
     ],
 )
-def test_a_signature_must_cover_what_matters_and_be_in_time(
+def test_a_signature_must_cover_the_required_parts_and_be_recent(
     zoe: RemotePerson, alice: Account, options: dict[str, Any], status: int
 ) -> None:
     if "at" in options:
@@ -96,7 +96,7 @@ def test_a_signature_must_cover_what_matters_and_be_in_time(
         "x" * 10_000,
     ],
 )
-def test_a_header_that_cannot_be_read_is_no_signature(zoe: RemotePerson, alice: Account, header: str) -> None:
+def test_a_malformed_signature_header_is_refused(zoe: RemotePerson, alice: Account, header: str) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     answer = post("/inbox", body, zoe.headers("/inbox", body) | {"signature": header})
     assert (answer.status_code, stored()) == (401, 0)
@@ -134,7 +134,7 @@ def test_a_header_is_read_in_every_form_of_its_grammar(zoe: RemotePerson, alice:
     assert stored() == 1
 
 
-def test_a_signature_may_lack_the_end_of_its_base64_or_have_line_ends_in_it(zoe: RemotePerson, alice: Account) -> None:
+def test_a_signature_may_lack_its_base64_padding_or_contain_line_breaks(zoe: RemotePerson, alice: Account) -> None:
     for form in ("{}", " {} ", "{}=="):
         body = json.dumps(follow_of(zoe, alice)).encode()
         headers = zoe.headers("/inbox", body)
@@ -167,7 +167,7 @@ def test_no_header_takes_long_to_read(header: str) -> None:
         pytest.param(0, 0, -2, 401, id="expired"),
     ],
 )
-def test_an_unsigned_time_may_end_a_signature_and_never_prolongs_it(
+def test_an_unsigned_time_can_shorten_but_never_extend_a_signature(
     zoe: RemotePerson, alice: Account, signed_at: int, created: int, expires: float | None, status: int
 ) -> None:
     """Draft-cavage-12, section 2.1.5: expired signatures are refused.
@@ -187,7 +187,7 @@ def test_an_unsigned_time_may_end_a_signature_and_never_prolongs_it(
 
 
 @pytest.mark.parametrize("decimals", [0, 0.75], ids=["in seconds", "with decimals, as some write it"])
-def test_a_signed_expiry_prolongs_a_signature(zoe: RemotePerson, alice: Account, decimals: float) -> None:
+def test_a_signed_expiry_extends_a_signature(zoe: RemotePerson, alice: Account, decimals: float) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     until = int((clock.now() + timedelta(hours=1)).timestamp()) + decimals
     for covered, status in ((("date", "digest"), 401), (("date", "digest", "(expires)"), 202)):
@@ -232,7 +232,7 @@ def test_a_path_may_be_signed_in_each_of_its_usual_encodings(path: str) -> None:
             cavage.verify(signature, replace(message, target="/another"), public_key, clock.now())
 
 
-def test_a_replay_is_answered_and_not_stored_again(zoe: RemotePerson, alice: Account) -> None:
+def test_a_replay_gets_a_response_and_is_not_stored_again(zoe: RemotePerson, alice: Account) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = zoe.headers("/inbox", body)
     assert [post("/inbox", body, headers).status_code for _ in range(3)] == [202, 202, 202]
@@ -240,7 +240,7 @@ def test_a_replay_is_answered_and_not_stored_again(zoe: RemotePerson, alice: Acc
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_signer_who_was_deleted_a_moment_ago_is_answered_alike_and_nothing_is_stored(
+def test_a_signer_deleted_a_moment_ago_gets_the_usual_response_and_nothing_is_stored(
     zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The foreign key to the account is checked when the transaction is committed."""

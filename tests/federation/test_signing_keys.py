@@ -45,7 +45,7 @@ def test_a_key_must_be_listed_by_its_owner_on_its_own_server(elsewhere: RemoteSe
     assert stored() == 0
 
 
-def test_each_key_of_a_list_signs(elsewhere: RemoteServer, alice: Account) -> None:
+def test_each_key_in_an_actors_list_is_accepted(elsewhere: RemoteServer, alice: Account) -> None:
     """Contract, federation section 4: up to ten keys; a key that belongs to another actor is ignored."""
     yan = RemotePerson(elsewhere, "yan")
     keys = [
@@ -73,7 +73,7 @@ def test_each_key_of_a_list_signs(elsewhere: RemoteServer, alice: Account) -> No
     assert send("new", 2) == 401, "a key that is listed no more signs nothing"
 
 
-def test_a_key_of_many_is_found_by_an_index(db: None) -> None:
+def test_a_key_is_found_with_an_index_among_many(db: None) -> None:
     found = KeyPair.objects.filter(further_keys__has_key="https://a.example/k").exclude(further_keys={})
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
@@ -107,7 +107,7 @@ def test_a_signer_whose_server_does_not_answer_is_asked_to_retry(elsewhere: Remo
     assert (answer.status_code, stored()) == (503, 0)
 
 
-def test_a_signer_whose_key_is_not_asked_for_because_others_wait_is_accepted_at_the_next_attempt(
+def test_a_signer_whose_key_fetch_must_wait_is_accepted_at_the_next_attempt(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), monkeypatch.context() as soon:
@@ -119,7 +119,7 @@ def test_a_signer_whose_key_is_not_asked_for_because_others_wait_is_accepted_at_
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("second", ["yan", "zoe"])
-def test_two_who_are_unknown_here_and_come_at_once_from_one_server_are_both_accepted(
+def test_two_simultaneous_unknown_senders_from_one_server_are_both_accepted(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, second: str
 ) -> None:
     """Key documents that both senders need are fetched only once."""
@@ -143,7 +143,7 @@ def test_two_who_are_unknown_here_and_come_at_once_from_one_server_are_both_acce
     assert len(elsewhere.gets()) == (4 if second == "yan" else 2)
 
 
-def test_a_key_that_could_not_be_had_is_not_asked_for_again_for_five_minutes(
+def test_a_key_that_could_not_be_fetched_is_not_requested_again_for_five_minutes(
     elsewhere: RemoteServer, alice: Account
 ) -> None:
     ghost = RemotePerson(elsewhere, "ghost")
@@ -157,7 +157,7 @@ def test_a_key_that_could_not_be_had_is_not_asked_for_again_for_five_minutes(
         assert 290 < redis.client("cache").ttl(name) <= 300
 
 
-def test_an_address_whose_keys_cannot_be_had_makes_no_more_requests_of_ours(
+def test_a_host_whose_keys_cannot_be_fetched_gets_no_more_requests_for_a_while(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """Contract, federation section 10 "Circuit"; other servers and known keys are not affected."""
@@ -182,7 +182,9 @@ def test_an_address_whose_keys_cannot_be_had_makes_no_more_requests_of_ours(
     assert (send(elsewhere.person("xan", key=3), "192.0.2.3"), len(elsewhere.gets())) == (503, asked)
 
 
-def test_a_key_may_be_called_by_its_owners_address(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+def test_a_key_id_may_be_the_acct_address_of_its_owner(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
     zoe.key_id = f"acct:zoe@{elsewhere.domain}"
     elsewhere.serve(RemotePerson(elsewhere, "zoe").document())
     body = json.dumps(follow_of(zoe, alice)).encode()

@@ -47,7 +47,7 @@ def asked(server: RemoteServer) -> int:
     return server.gets().count(PLACE)
 
 
-def test_a_server_is_asked_once_a_week_and_what_it_runs_is_shown_to_staff(
+def test_a_server_is_asked_once_a_week_for_its_software_which_staff_see(
     elsewhere: RemoteServer, zoe: RemotePerson, settings: Any
 ) -> None:
     settings.STAFF_SECOND_FACTOR = False
@@ -109,7 +109,7 @@ def test_an_invalid_nodeinfo_changes_nothing(
 @pytest.mark.parametrize(
     "links", [[{"rel": ["x"], "href": {}}, {"rel": {}}, 7, None], "x", {}, {"rel": f"{SCHEMA}2.0"}]
 )
-def test_links_of_any_shape_are_no_fault(
+def test_malformed_links_to_nodeinfo_cause_no_error(
     elsewhere: RemoteServer, zoe: RemotePerson, links: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     elsewhere.pages[PLACE] = Answer(json.dumps({"links": links}).encode(), "application/json")

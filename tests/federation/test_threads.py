@@ -63,7 +63,7 @@ def read(api: Api, status: Status) -> tuple[list[str], list[str], str | None]:
     return above, below, answer.headers.get(HEADER)
 
 
-def test_the_thread_is_answered_at_once_and_complete_when_the_refresh_has_ended(
+def test_a_thread_is_returned_immediately_and_complete_after_the_refresh(
     elsewhere: RemoteServer, third: RemoteServer, zoe: RemotePerson, api: Api
 ) -> None:
     yan, xan = third.person("yan"), elsewhere.person("xan")
@@ -100,7 +100,7 @@ def test_the_thread_is_answered_at_once_and_complete_when_the_refresh_has_ended(
     assert api.get(f"/api/v1_alpha/async_refreshes/{post.id + 1}").status_code == 404
 
 
-def test_nothing_is_fetched_for_visitors_young_posts_posts_from_here_and_those_not_for_everybody(
+def test_nothing_is_fetched_for_visitors_recent_local_or_restricted_posts(
     zoe: RemotePerson, api: Api, alice: Account, reader: User
 ) -> None:
     old = known(zoe, zoe.note())
@@ -115,7 +115,7 @@ def test_nothing_is_fetched_for_visitors_young_posts_posts_from_here_and_those_n
     assert api.get(f"/api/v1_alpha/async_refreshes/{own.id}").status_code == 404
 
 
-def test_a_reply_from_here_asks_the_server_of_the_post_that_it_answers(
+def test_a_local_reply_causes_a_fetch_from_the_server_of_its_parent(
     elsewhere: RemoteServer, zoe: RemotePerson, api: Api, alice: Account
 ) -> None:
     uri = zoe.note()["id"]
@@ -127,7 +127,7 @@ def test_a_reply_from_here_asks_the_server_of_the_post_that_it_answers(
     assert other["id"] in read(api, post)[1]
 
 
-def test_replies_below_a_post_from_here_come_from_the_servers_of_its_replies(
+def test_replies_below_a_local_post_are_fetched_from_the_servers_of_its_replies(
     elsewhere: RemoteServer, third: RemoteServer, zoe: RemotePerson, api: Api, alice: Account
 ) -> None:
     """A server that does not respond delays nothing."""
@@ -144,7 +144,7 @@ def test_replies_below_a_post_from_here_come_from_the_servers_of_its_replies(
     assert ThreadStep.objects.filter(dead_at=None).count() == 1, "it is asked once more"
 
 
-def test_figures_are_those_of_the_server_of_the_post_once_it_is_opened_and_what_is_done_here_counts_at_once(
+def test_an_opened_remote_post_shows_the_counts_of_its_server_plus_local_actions(
     elsewhere: RemoteServer, zoe: RemotePerson, api: Api, alice: Account
 ) -> None:
     def totals(likes: Any, shares: Any, replies: Any) -> dict[str, Any]:
@@ -186,7 +186,7 @@ def test_one_person_has_only_so_many_threads_fetched_in_an_hour(
     assert read(Api(make_token(make_user("patient"))), second)[2] is not None
 
 
-def test_row_34_a_thread_costs_no_more_than_its_budget_whatever_its_servers_say(
+def test_row_34_fetching_a_thread_stays_within_its_budget_whatever_servers_send(
     elsewhere: RemoteServer, third: RemoteServer, zoe: RemotePerson, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The cases: endless pages, loops, pages on other servers, thousands of missing posts."""
@@ -224,7 +224,7 @@ def test_row_34_a_thread_costs_no_more_than_its_budget_whatever_its_servers_say(
     assert third.gets() == []
 
 
-def test_the_first_answers_that_a_new_post_names_are_fetched_from_its_own_server(
+def test_the_first_replies_listed_in_a_new_post_are_fetched_from_its_server(
     elsewhere: RemoteServer, third: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)

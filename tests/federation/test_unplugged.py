@@ -27,7 +27,7 @@ print("fine")
 """
 
 
-def test_urls_ports_and_events_do_without_it() -> None:
+def test_urls_ports_and_events_work_without_the_federation_app() -> None:
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "social.settings.test", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60

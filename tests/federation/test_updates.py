@@ -105,7 +105,9 @@ def test_a_forwarded_update_is_a_hint_that_is_looked_up_at_its_origin(
     assert len(elsewhere.gets()) == asked, "strangers cannot make this server ask as often as they like"
 
 
-def test_a_suspension_by_the_own_server_arrives_and_ends_the_same_way(zoe: RemotePerson, alice: Account) -> None:
+def test_a_suspension_by_the_accounts_own_server_is_applied_and_ended_by_updates(
+    zoe: RemotePerson, alice: Account
+) -> None:
     account = fetch_actor(zoe.uri)
     follow(alice, account)
     assert deal(zoe, update(zoe, suspended=True, name="zoe", summary="")) == "done"
@@ -124,7 +126,7 @@ def test_a_suspension_by_this_server_is_not_ended_by_theirs(zoe: RemotePerson, a
     assert (remote(zoe).suspended, remote(zoe).suspension_origin) == (True, SuspensionOrigin.LOCAL)
 
 
-def test_two_activities_may_have_one_id_and_a_replay_has_one_signature(zoe: RemotePerson, alice: Account) -> None:
+def test_two_updates_with_the_same_id_are_both_processed(zoe: RemotePerson, alice: Account) -> None:
     """Duplicates are recognised by the fingerprint of the signature: the id of an Update contains the time in seconds only."""
     fetch_actor(zoe.uri)
     first, second = update(zoe, name="First"), update(zoe, name="Second")
@@ -133,7 +135,7 @@ def test_two_activities_may_have_one_id_and_a_replay_has_one_signature(zoe: Remo
     assert remote(zoe).display_name == "Second"
 
 
-def test_activities_without_id_or_actor_are_taken(zoe: RemotePerson, alice: Account) -> None:
+def test_activities_without_id_or_actor_are_accepted(zoe: RemotePerson, alice: Account) -> None:
     """An activity without an actor is treated as the signer's, and only activities that can be undone need an id."""
     fetch_actor(zoe.uri)
     changed = update(zoe, name="Nameless")

@@ -39,7 +39,7 @@ def put_off(someone: RemotePerson, alice: Account) -> tuple[int, list[later.Wait
     return Client().generic("POST", "/inbox", body, ACTIVITY, headers=headers, **options).status_code, waits
 
 
-def test_a_signer_whose_turn_does_not_come_is_asked_for_until_it_does(
+def test_a_waiting_signer_is_polled_until_it_can_be_verified(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the sender's turn comes, the signature is verified as usual."""
@@ -56,7 +56,7 @@ def test_a_signer_whose_turn_does_not_come_is_asked_for_until_it_does(
     assert waiting._waits == {}, "the places are free again"
 
 
-def test_a_poll_is_bounded_as_a_request_is(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+def test_a_poll_has_the_same_limits_as_a_request(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     """A poll runs outside of a web request, so it must set the limits on fetches itself."""
     seen: list[bool] = []
     with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), pytest.MonkeyPatch.context() as soon:
@@ -92,7 +92,7 @@ def test_of_many_unknown_senders_at_once_some_wait_and_the_others_must_retry(
         assert [waits() for _time in range(2)] == [1, 0]
 
 
-def test_where_a_wait_would_hold_a_thread_nobody_waits(
+def test_nobody_waits_if_the_wait_would_occupy_a_thread(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(signers, "DEADLINE", 0.01)

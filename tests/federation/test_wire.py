@@ -176,7 +176,7 @@ def test_every_address_that_mastodon_fetches_answers_200(world: World, name: str
     assert answer.status_code == 200, answer.content
 
 
-def test_the_header_of_a_post_for_followers_is_understood() -> None:
+def test_the_synchronization_header_of_a_followers_only_post_is_understood() -> None:
     found = record("create_note_private")
     actor = Account(uri=found["body"]["actor"], followers_url=found["body"]["to"][0])
     synchronization = read_header(found["headers"]["Collection-Synchronization"], actor)

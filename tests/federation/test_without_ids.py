@@ -54,7 +54,7 @@ def test_an_activity_without_an_id_counts_once_and_again_after_its_undo(
 
 
 @pytest.mark.parametrize("kind", COUNTS)
-def test_an_undo_without_an_id_ends_what_had_one_and_nothing_else(zoe: RemotePerson, alice: Account, kind: str) -> None:
+def test_an_undo_without_an_id_undoes_only_the_named_activity(zoe: RemotePerson, alice: Account, kind: str) -> None:
     introduced(zoe, alice)
     persons = [alice, make_account("bob")]
     posts = [f"{one.uri}/statuses/{make_status(one).id}" for one in persons]
@@ -69,7 +69,7 @@ def test_an_undo_without_an_id_ends_what_had_one_and_nothing_else(zoe: RemotePer
     assert COUNTS[kind]() == 1
 
 
-def test_a_follow_without_an_id_is_accepted_with_whom_it_was_about(
+def test_an_accept_of_a_follow_without_an_id_names_both_accounts(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     fetch_actor(zoe.uri)
@@ -88,7 +88,7 @@ def test_an_id_of_another_server_is_refused_as_before(zoe: RemotePerson, alice: 
     assert COUNTS[kind]() == 0
 
 
-def test_reports_without_an_id_are_taken_once_each(zoe: RemotePerson, alice: Account) -> None:
+def test_reports_without_an_id_are_stored_once_each(zoe: RemotePerson, alice: Account) -> None:
     for words in ("bad", "bad", "worse"):
         assert deal(zoe, nameless(zoe, "Flag", [alice.uri], {}) | {"content": words}) == "done"
     assert sorted(Report.objects.values_list("comment", flat=True)) == ["bad", "worse"]
@@ -132,5 +132,5 @@ def test_a_report_names_posts_in_a_collection_and_by_their_pages(zoe: RemotePers
 
 
 @pytest.mark.parametrize("named", ["acct:nobody@{}", "acct:alice@other.example", "acct:@", "https://[", "acct:"])
-def test_a_report_of_nobody_here_is_refused(zoe: RemotePerson, alice: Account, named: str) -> None:
+def test_a_report_about_no_local_account_is_refused(zoe: RemotePerson, alice: Account, named: str) -> None:
     assert "names no local account" in deal(zoe, zoe.activity("Flag", named.format(settings.LOCAL_DOMAIN)))

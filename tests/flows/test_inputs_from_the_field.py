@@ -136,7 +136,7 @@ def test_03_a_report_that_names_a_post_reaches_staff(
 
 
 @pytest.mark.parametrize("content_type", ["application/octet-stream", "text/plain", ""])
-def test_04_an_address_that_a_static_site_gives_away_is_found(
+def test_04_an_address_that_a_static_site_delegates_is_found(
     person: Person, elsewhere: RemoteServer, ann: RemotePerson, content_type: str
 ) -> None:
     with RemoteServer().running() as own:
@@ -150,13 +150,13 @@ def test_04_an_address_that_a_static_site_gives_away_is_found(
 
 
 @pytest.mark.parametrize("name", field.PAGES)
-def test_05_06_the_title_of_a_page_is_shown_as_people_read_it(person: Person, pages: Site, name: str) -> None:
+def test_05_06_the_title_of_a_page_is_decoded_correctly(person: Person, pages: Site, name: str) -> None:
     card = card_of(person, pages.show(f"/{name}", field.bytes_of(name)))
     assert (card.title, card.description) == field.PAGES[name]
 
 
 @pytest.mark.parametrize("name", ["07", "08", "16"])
-def test_07_08_16_a_picture_looks_as_it_did_here_and_from_elsewhere(
+def test_07_08_16_local_and_remote_pictures_keep_their_appearance(
     person: Person, elsewhere: RemoteServer, ann: RemotePerson, name: str
 ) -> None:
     data = field.bytes_of(name)
@@ -196,18 +196,18 @@ def test_11_tags_whose_type_is_a_list_are_kept(person: Person, person_uri: str, 
     assert [mention.acct for mention in status.mentions] == ["fielda"]
 
 
-def test_12_half_a_surrogate_pair_costs_nothing_else(person: Person, ann: RemotePerson) -> None:
+def test_12_half_a_surrogate_pair_does_not_damage_the_other_text(person: Person, ann: RemotePerson) -> None:
     text = field.text_of("12").replace("https://r.example/u/ann", ann.uri).replace("https://r.example", ann.home.url)
     send(person.server, ann, text.encode())
     assert arrives(person, "cut ").content == "cut \ufffd"
 
 
-def test_14_the_author_of_a_page_that_wraps_its_structured_data_is_shown(person: Person, pages: Site) -> None:
+def test_14_the_author_of_a_page_with_wrapped_structured_data_is_shown(person: Person, pages: Site) -> None:
     card = card_of(person, pages.show("/14", field.bytes_of("14")))
     assert (card.title, card.author_name) == ("From JSON-LD", "A")
 
 
-def test_17_a_video_whose_pixels_are_no_squares_has_the_size_that_is_seen(person: Person) -> None:
+def test_17_a_video_with_non_square_pixels_has_its_displayed_size(person: Person) -> None:
     uploaded = person.client.media_post(field.bytes_of("17"), mime_type="video/mp4")
     done = wait(lambda: person.client.media(uploaded.id).url and person.client.media(uploaded.id), SECONDS)
     assert (done.meta.original.width, done.meta.original.height) == (640, 240)

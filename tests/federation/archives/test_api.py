@@ -61,7 +61,7 @@ def test_an_account_that_others_moved_to_is_offered_an_import_of_posts(ada: User
     assert "You have moved here from" in client.get("/settings/past").content.decode()
 
 
-def test_the_page_says_how_much_may_be_brought_along(ada: User, client: Client) -> None:
+def test_the_page_states_the_limits_of_an_import(ada: User, client: Client) -> None:
     client.force_login(ada)
     page = client.get("/settings/past").content.decode()
     assert "You can import 200,000 posts and 20.0\xa0GB of files in total" in page
@@ -71,7 +71,7 @@ def test_the_page_says_how_much_may_be_brought_along(ada: User, client: Client) 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_of_a_removed_or_replaced_archive_stays_on_the_disk(ada: User) -> None:
+def test_the_files_of_a_removed_or_replaced_archive_are_deleted(ada: User) -> None:
     first = read(ada, zipped(mastodon(note(1))))
     second = read(ada, zipped(mastodon(note(2))))
     assert [folder_of(made.id).exists() for made in (first, second)] == [False, True]

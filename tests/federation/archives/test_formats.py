@@ -27,7 +27,7 @@ def imported() -> dict[str, Status]:
     return {row.uri.rpartition("/")[2]: row.status for row in rows}
 
 
-def test_our_own_archive_comes_back(ada: User, settings: Any, tmp_path: Path) -> None:
+def test_an_archive_of_this_server_can_be_imported(ada: User, settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
     first = make_status(ada.account, "hello #cats", media=[make_media(ada.account, "a cat")])
     make_status(ada.account, "and this", reply_to=first)
@@ -124,7 +124,7 @@ def test_tables_of_gotosocial_are_recognised_and_each_line_is_named(ada: User) -
     ]
 
 
-def test_an_export_of_misskey_and_a_list_alone_are_read(ada: User) -> None:
+def test_an_export_of_misskey_and_a_single_list_are_read(ada: User) -> None:
     notes = [
         {
             "id": "a1",

@@ -49,7 +49,7 @@ def test_nothing_is_read_or_written_outside_of_an_archive(ada: User, tmp_path: P
         assert not [path for path in tmp_path.rglob("*") if path.name in ("escaped.png", "b.png", "absolute.png")]
 
 
-def test_archives_that_are_none_or_too_large_are_refused_with_a_reason(ada: User, monkeypatch: Any) -> None:
+def test_files_that_are_no_archives_or_too_large_are_refused_with_a_reason(ada: User, monkeypatch: Any) -> None:
     good = zipped(mastodon(note(1)))
     locked = bytearray(good)
     locked[good.index(b"PK\1\2") + 8] |= 1
@@ -92,7 +92,7 @@ def test_an_archive_that_would_fill_the_disk_is_refused_before_it_does(
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.name != ".lock"]
 
 
-def test_endless_space_in_a_list_ends_the_reading(ada: User, monkeypatch: Any) -> None:
+def test_a_list_with_endless_whitespace_is_refused(ada: User, monkeypatch: Any) -> None:
     monkeypatch.setattr(items, "ITEM_LIMIT", 1 << 20)
     spaces = mastodon(note(1))["outbox.json"].replace(b'"orderedItems": [', b'"orderedItems": [' + b" " * (3 << 20))
     assert read(ada, zipped({"outbox.json": spaces})).problem == "no_json"
@@ -101,7 +101,7 @@ def test_endless_space_in_a_list_ends_the_reading(ada: User, monkeypatch: Any) -
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_of_two_files_with_one_name_always_the_same_is_read(ada: User) -> None:
+def test_of_two_files_with_one_name_the_same_one_is_always_read(ada: User) -> None:
     files = mastodon(note(1))
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as file:
@@ -122,14 +122,14 @@ def test_a_header_of_a_tar_file_cannot_fill_the_memory(ada: User) -> None:
     assert read(ada, gzip.compress(head + gaps)).problem == "too_large"
 
 
-def test_headers_of_a_tar_file_within_each_other_end_the_reading(ada: User) -> None:
+def test_a_tar_file_with_endless_nested_headers_is_refused(ada: User) -> None:
     name = tarfile.TarInfo("././@LongLink")
     name.type, name.size = tarfile.GNUTYPE_LONGNAME, 1
     nested = (name.tobuf(tarfile.GNU_FORMAT) + b"x".ljust(512, b"\0")) * 900
     assert read(ada, gzip.compress(nested)).problem == "no_archive"
 
 
-def test_tables_have_a_limit_of_lines_in_all(ada: User, monkeypatch: Any) -> None:
+def test_the_total_number_of_lines_in_tables_is_limited(ada: User, monkeypatch: Any) -> None:
     monkeypatch.setattr(formats, "POSTS_LIMIT", 5)
     tables = {f"{name}.csv": b"ann@far.example\n" * 3 for name in ("follows", "mutes")}
     assert read(ada, zipped(tables)).problem == "too_many"
@@ -137,7 +137,7 @@ def test_tables_have_a_limit_of_lines_in_all(ada: User, monkeypatch: Any) -> Non
     assert read(ada, zipped(tables)).reasons == {"list_entry": 4}
 
 
-def test_odd_entries_are_named_and_the_others_come_along(ada: User) -> None:
+def test_invalid_entries_are_reported_and_the_others_imported(ada: User) -> None:
     odd: list[Any] = [
         None,
         7,
@@ -196,7 +196,7 @@ def test_a_long_list_is_read_in_constant_memory() -> None:
         tracemalloc.stop()
 
 
-def test_no_more_than_a_hundred_files_of_a_post_are_looked_at(ada: User) -> None:
+def test_at_most_a_hundred_files_of_a_post_are_read(ada: User) -> None:
     assert read(ada, zipped(mastodon(note(1, attachment=[1] * 1000)))).reasons == {"file_missing": 100}
 
 

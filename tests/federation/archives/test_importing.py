@@ -90,7 +90,7 @@ def full() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("packed", [zipped, tarred])
-def test_posts_come_along_as_they_were_and_nobody_is_notified(ada: User, packed: Any) -> None:
+def test_posts_are_imported_unchanged_and_nobody_is_notified(ada: User, packed: Any) -> None:
     follow(make_account("follower"), ada.account)
     OutboxRow.objects.all().delete()
     made = read(ada, packed(full()))
@@ -140,7 +140,7 @@ def test_posts_come_along_as_they_were_and_nobody_is_notified(ada: User, packed:
     }
 
 
-def test_an_archive_may_be_imported_again_and_nothing_is_there_twice(ada: User) -> None:
+def test_importing_an_archive_again_creates_no_duplicates(ada: User) -> None:
     bring(ada, zipped(mastodon(note(1), note(2))))
     again = bring(ada, zipped(mastodon(note(2), note(3))))
     assert (again.total, again.done, again.reasons) == (1, 1, {"already": 1})
@@ -188,14 +188,14 @@ def test_an_archive_beyond_the_limits_of_a_role_is_refused_before_anything_is_st
     assert made.state == "ready"
 
 
-def test_an_edit_cannot_be_of_a_later_time_than_now(ada: User) -> None:
+def test_the_time_of_an_imported_edit_is_never_in_the_future(ada: User) -> None:
     bring(ada, zipped(mastodon(note(1, updated="9999-12-01T00:00:00Z"))))
     edited_at = Status.objects.get().edited_at
     assert edited_at is not None
     assert edited_at <= clock.now(), "other servers would take no edit after it"
 
 
-def test_posts_that_others_know_or_staff_review_are_not_removed_without_a_trace(ada: User) -> None:
+def test_undoing_an_import_keeps_posts_that_others_know_or_staff_review(ada: User) -> None:
     made = bring(ada, zipped(mastodon(*(note(number) for number in range(1, 6)))))
     edited, pinned, answered, reported, other = Status.objects.order_by("imported__uri")
     edit(edited, "It was not so")

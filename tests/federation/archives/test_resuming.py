@@ -129,7 +129,7 @@ def test_an_undo_killed_between_two_steps_is_completed(ada: User, monkeypatch: A
     assert not AccountStat.objects.get(account=ada.account).statuses_count
 
 
-def test_an_import_that_is_stopped_keeps_what_it_has_brought(ada: User) -> None:
+def test_a_stopped_import_keeps_the_imported_posts(ada: User) -> None:
     made = read(ada, zipped(archive()))
     start_past(account=ada.account, import_id=made.id)
     assert process_import(made.id, seconds=0)
@@ -139,7 +139,7 @@ def test_an_import_that_is_stopped_keeps_what_it_has_brought(ada: User) -> None:
     assert (made.state, made.done, Status.objects.count()) == ("finished", 1, 1)
 
 
-def test_the_next_turn_of_an_import_begins_after_its_pause_and_waits_for_no_sweep(monkeypatch: Any) -> None:
+def test_the_next_step_of_an_import_begins_right_after_the_pause(monkeypatch: Any) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(working, "process_import", lambda _import_id: True)
     monkeypatch.setattr(working, "time", altered(time, sleep=pauses.append))
@@ -148,7 +148,7 @@ def test_the_next_turn_of_an_import_begins_after_its_pause_and_waits_for_no_swee
     assert OutboxRow.objects.filter(event="PastImportDue", due_at__lte=Now()).count() == 1
 
 
-def test_what_a_killed_process_left_is_removed_after_a_day_and_what_is_in_use_is_not(ada: User, tmp_path: Path) -> None:
+def test_files_left_by_a_killed_process_are_removed_after_a_day_but_not_files_in_use(ada: User, tmp_path: Path) -> None:
     made = read(ada, zipped(archive()))
     root = tmp_path / "private" / "past"
     for name in ("1", "2", "3"):
