@@ -128,10 +128,10 @@ class Fetch(WantedRow):
 
 
 class ThreadWalk(models.Model):
-    """Crawl of the thread around a remote post, started by a viewer who opened it.
+    """Crawl of the thread around a remote post, started by a viewer who opened the post.
 
-    `found` counts the new posts, `actors` their authors. `posts` and `pages` are hashes of the fetched addresses: they count
-    against the limits, and prevent loops.
+    `found` counts the new posts, `actors` the fetched authors. `posts` and `pages` are hashes of the fetched addresses: they
+    count against the limits, and prevent loops.
     """
 
     status = models.OneToOneField(Status, on_delete=models.CASCADE, related_name="+")
@@ -298,7 +298,7 @@ class Tombstone(models.Model):
     """The id of a remote object that was deleted, or (with `expires_at`) that was deleted or undone before it arrived.
 
     A late Create of the object by the same actor is refused (contract, federation sections 5 and 7); another actor of the same
-    server cannot block the id (security row 8). For an actor, `uri` and `actor_uri` are equal.
+    server cannot block the id (security row 8). For a deleted actor, `uri` and `actor_uri` are equal.
     """
 
     uri = models.TextField()

@@ -23,7 +23,7 @@ if apps.is_installed("federation"):
 
     _ACCT = r"(?P<acct>[A-Za-z0-9_.-]+@[^/@]+)"
     _POST = r"/statuses/(?P<id>[0-9]{1,19})"
-    # Views of an account's documents, by the end of their path. The ids of documents use the paths with the username
+    # Views of an account's documents, keyed by the end of their path. The ids of documents use the paths with the username
     # (docs/adr/0003).
     _OF_PEOPLE = (
         (r"/inbox/?$", inbox.inbox),

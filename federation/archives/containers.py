@@ -40,7 +40,7 @@ _DAMAGED: Final = (
     UnicodeError,
     struct.error,
     ValueError,
-    RecursionError,  # raised by tarfile for headers that contain only further headers
+    RecursionError,  # raised by tarfile for a long chain of headers without a file
 )
 
 

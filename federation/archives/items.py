@@ -9,14 +9,14 @@ from typing import IO, Any, Final
 from accounts.transfers.past import LIST_SIZE_LIMIT, Reason, UnreadableArchive
 
 ITEM_LIMIT: Final = 4 * 1024 * 1024
-"""Maximum number of characters of an item, and of the text before the list."""
+"""Maximum number of characters in an item, and in the text before the list."""
 _CHUNK: Final = 256 * 1024
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 
 def list_items(file: IO[bytes], *names: str) -> Iterator[Any]:
-    """Yield the items of the document's list: the first member of these names that is a list, or the document itself if it
-    is a list. Text before the first bracket, as in `window.YTD.tweets.part0 = [`, is skipped.
+    """Yield the items of the list in a document. The list is the first member that has one of these names and is a list, or the
+    document itself if the document is a list. Text before the first bracket, as in `window.YTD.tweets.part0 = [`, is skipped.
 
     Raises UnreadableArchive at the first error in the JSON, and for an item or a list that is too large.
     """

@@ -96,7 +96,7 @@ def read(item: Any, username: str) -> tuple[dict[str, Any], Reason | None]:
 
 
 def _file(file: Mapping[str, Any], number: str) -> dict[str, Any] | None:
-    """Return an attachment; for a video, the variant with the highest bit rate, because only that one is in the archive."""
+    """Return an attachment; for a video, the variant with the highest bit rate, because only that variant is in the archive."""
     address: Any = file.get("media_url_https") or file.get("media_url")
     variants = [
         variant

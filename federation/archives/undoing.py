@@ -29,7 +29,7 @@ def undo_some(batch: PastImport, *, seconds: float) -> bool:
         _remove(batch, ids)
         if time.monotonic() >= end:
             return True
-    # This also removes the records of posts that their author has deleted, so that these can be imported again.
+    # This also removes the records of posts that their author has deleted, so that these posts can be imported again.
     ImportedPost.objects.filter(batch=batch).delete()
     undoing = PastImport.objects.filter(id=batch.id, state=PastState.UNDOING)
     undoing.update(state=PastState.UNDONE, finished_at=clock.now())

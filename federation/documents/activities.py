@@ -90,7 +90,9 @@ def _approvals(posts: Sequence[Post]) -> dict[int, str]:
 
 
 def update(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
-    """Return the Update of a post changed at `moment`. Its id has milliseconds: some servers drop activities with known ids."""
+    """Return the Update of a post changed at `moment`. The Update's id contains milliseconds: some servers drop activities with
+    known ids.
+    """
     uri = f"{note['id']}#updates/{int(moment.timestamp() * 1000)}"
     return with_context(_of_note("Update", uri, note, clock.iso_seconds(moment)), note_terms(note))
 

@@ -82,7 +82,7 @@ TERMS: Final[dict[str, dict[str, Any]]] = {
 """Terms that are not in the common vocabularies, each with its complete definition."""
 
 AUTHOR_MEMBERS: Final = {"spoiler_text": "summary"}
-"""The member of a post's document that holds the text of each column of `AuthorColumns`, by column."""
+"""Members of a post's document that hold the text of a column of `AuthorColumns`, by column."""
 
 
 def all_terms() -> list[str]:

@@ -48,7 +48,7 @@ def one_time_key(key: OneTimeKeyDraft) -> dict[str, Any]:
 def encrypted_message(
     sender: Device, target_uri: str, message: MessageDraft, *, uri: str, franking: str
 ) -> dict[str, Any]:
-    """Return the Create of a message from a local device to a remote one."""
+    """Return the Create of a message from a local device to a remote device."""
     activity = {
         "id": uri,
         "type": "Create",

@@ -180,7 +180,7 @@ def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
 
 
 def _approval(body: PostBody) -> dict[str, Any]:
-    """Return the members that name the authorization of an approved reply, issued by the server of the parent's author."""
+    """Return the members that name the authorization of an approved reply. The parent author's server has issued it."""
     if body.approval is None:
         return {}
     own = authorization_uri(body.approval["author_uri"], Interaction.REPLY, body.approval["id"])

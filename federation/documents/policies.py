@@ -16,7 +16,7 @@ MEMBERS: Final = {
     Interaction.REBLOG: "canAnnounce",
 }
 TERMS: Final = (*MEMBERS.values(), "always", "approvalRequired")
-"""Terms of an interaction policy in addition to those of a quote policy."""
+"""Terms of an interaction policy that a quote policy does not use."""
 
 
 def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:

@@ -49,8 +49,8 @@ def is_username(name: str) -> bool:
 def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
     """Read an actor. Raises Rejected when the document lacks an id, type, inbox or name.
 
-    Its inbox and collections may be on other hosts (contract, federation section 17); its keys and devices must be on its own
-    host.
+    The actor's inbox and collections may be on other hosts (contract, federation section 17); keys and devices must be on the
+    actor's own host.
     """
     uri = reading.web_uri(document.get("id"))
     if uri is None:
@@ -111,7 +111,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
 
 
 def _address(value: Any) -> str | None:
-    """Return the address that an actor claims (FEP-2c59); None if it is not an address."""
+    """Return the address that an actor claims (FEP-2c59); None if the value is no valid address."""
     claimed = reading.text_of(value, USERNAME_LIMIT).removeprefix("acct:").removeprefix("@")
     pair = split_address(claimed)
     return claimed if pair is not None and pair[1] is not None else None
@@ -133,9 +133,8 @@ def _feature_policy(value: Any, followers: str | None) -> str | None:
 
 
 def _collection_address(value: Any) -> str:
-    """Return the address of an inbox or a collection; empty for the public collection and for an address of this server.
-    Otherwise a group could name the public collection as its followers collection, and posts that mention the group would
-    become public.
+    """Return the address of an inbox or a collection; empty for the public collection and for an address of this server. If a
+    group could name the public collection as its followers collection, posts that mention the group would become public.
     """
     address = reading.web_uri(value)
     if address is None or address in PUBLIC_NAMES or reading.same_origin(address, links.web_url()):

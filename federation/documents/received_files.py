@@ -62,7 +62,9 @@ def linked_page(value: Any) -> str | None:
 
 
 def picture_of(value: Any) -> OfferedFile | None:
-    """Return the picture in an icon or image (an object, an address or a list): the first of known type, else the first."""
+    """Return the picture in an icon or image (an object, an address or a list): the first picture of a known type, or else the
+    first picture.
+    """
     offered = [file for item in reading.many(value) for file in _offered_files(item)]
     return next((file for file in offered if file.type == MediaType.IMAGE), offered[0] if offered else None)
 
@@ -86,7 +88,7 @@ def _type_of(url: str, *described: Mapping[str, Any]) -> str:
 
 
 def read_file(value: Any) -> RemoteFile | None:
-    """Return the file in an attachment with its description and other properties; None if it has no web address."""
+    """Return the file in an attachment with its description and other properties; None if the file has no web address."""
     file = offered_file(value)
     if file is None:
         return None

@@ -58,7 +58,7 @@ class ReceivedNote(AuthorColumns):
     sensitive: bool
     language: str | None
     published: datetime
-    # The time of the last edit, if it is stated.
+    # The time of the last edit, if the document states it.
     updated: datetime | None
     url: str
     in_reply_to: str | None
@@ -84,7 +84,7 @@ class ReceivedNote(AuthorColumns):
     poll: RemotePoll | None = None
     # The ids of the first replies that the post lists, if they are on the post's own server.
     replies: list[str] = field(default_factory=list)
-    # The numbers of boosts, favourites and replies, if they are stated.
+    # The numbers of boosts, favourites and replies, if the document states them.
     shares: int | None = None
     likes: int | None = None
     replies_count: int | None = None
@@ -122,9 +122,9 @@ def read_sent_note(
 ) -> ReceivedNote:
     """Read a post that the actor `sender_uri` has sent as its own, possibly in an `activity`. Raises the errors of `read_note`.
 
-    The sender is the author if it is one of several authors, or if the post names no author. The addressing may be stated only
-    in the activity (contract, federation section 17): members that the post lacks are taken from the activity, or both members
-    if the post names nobody.
+    The sender is the author if it is one of several authors, or if the post names no author. `to` and `cc` may be stated only
+    in the activity (contract, federation section 17). Each is taken from the activity if the post lacks it, or if the post
+    addresses nobody.
     """
     authors = author_ids(document)
     own = {"attributedTo": sender_uri} if sender_uri in authors or not authors else {}
@@ -139,8 +139,8 @@ def read_sent_note(
 
 
 def read_note(document: Mapping[str, Any]) -> ReceivedNote:
-    """Read a post. Its author is the first author on its server that is not a group, or else the first group there. Raises
-    Rejected when the post lacks an id, or an author on the same server (security row 8).
+    """Read a post. The author is the first of the named authors on the post's server who is not a group, or else the first
+    group on that server. Raises Rejected when the post has no id, or no author on its own server (security row 8).
     """
     uri = reading.web_uri(document.get("id"))
     if uri is None:
@@ -225,7 +225,9 @@ def _quoted_uri(document: Mapping[str, Any]) -> str | None:
 
 
 def _is_quote(link: Mapping[str, Any]) -> bool:
-    """Tell whether a Link is a quote: by its relation or, without one, by an ActivityPub media type, as Bridgy sends it."""
+    """Tell whether a Link is a quote: it has the relation of a quote or, as Bridgy sends it, no relation but an ActivityPub
+    media type.
+    """
     relations = {word for relation in reading.many(link.get("rel")) for word in reading.text_of(relation, 2048).split()}
     if relations:
         return not relations.isdisjoint(_QUOTE_RELATIONS)
@@ -284,8 +286,8 @@ def _language_of(document: Mapping[str, Any]) -> str | None:
 
 
 def _code_of_language(document: Mapping[str, Any]) -> str | None:
-    """Return the language of a translation that equals the text itself, or else of the first translation. Without translations,
-    return the code in `language`, as Lemmy sends it.
+    """Return the language of the translation that equals the text itself, or else the language of the first translation.
+    Without translations, return the code in `language`, as Lemmy sends it.
     """
     for name in ("content", "name", "summary"):
         texts = reading.translations(document, name, MAX_BYTES)
@@ -341,7 +343,7 @@ def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     hashtags = reading.of_kind(document.get("tag"), "Hashtag")
     names = dict.fromkeys(reading.text_of(item.get("name"), 200).removeprefix("#") for item in hashtags)
     spellings: dict[str, str] = {}
-    # Limited before they are normalised, because normalising is slow (security row 78).
+    # The number of hashtags is limited before they are normalised, because normalising is slow (security row 78).
     for spelling in reading.at_most(list(filter(None, names)), TAGS_LIMIT, Reason.TOO_MANY_TAGS):
         name = normalise_hashtag(spelling)
         if is_hashtag(name) and len(name) <= TAG_LIMIT:

@@ -13,7 +13,7 @@ from social.kernel import links
 
 HEADER: Final = "Collection-Synchronization"
 FOLLOWERS_LIMIT: Final = 25_000
-"""Posts of an account with this number of followers, or more, are sent without the header."""
+"""If an account has this number of followers or more, its posts are sent without the header."""
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -27,7 +27,7 @@ def digest_of(uris: Iterable[str]) -> str:
 
 
 def synchronization_uri(account: Account) -> str:
-    """Return the address of the list of an account's followers on the server that requests it."""
+    """Return the address of the list of an account's followers on the requesting server."""
     return links.web_url(f"/users/{account.username}/followers_synchronization")
 
 

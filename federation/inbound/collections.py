@@ -123,7 +123,7 @@ def find_answered(incoming: Incoming) -> CollectionItem | None:
 
 
 def revoke(incoming: Incoming) -> bool:
-    """Remove the actor from the collections whose authorization it deletes; return False if there are no such collections."""
+    """Remove the actor from the collections whose authorization the actor deletes; return False if there are none."""
     items = CollectionItem.objects.filter(approval_uri=incoming.object_uri or "", account=incoming.actor)
     item_ids = list(items.values_list("id", flat=True))
     for item_id in item_ids:

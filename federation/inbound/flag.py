@@ -35,8 +35,8 @@ def handle(incoming: Incoming) -> None:
     """Store a report about each local account that the Flag names or, if it names none, about the owners of the named posts and
     collections.
 
-    Each report contains the named posts and collections of its account that the reporting server may know. Reports beyond
-    REPORTS_OF_HOST are rejected, so that a hostile server cannot bury the reports of others.
+    A report contains the account's posts and collections that the Flag names, if the reporting server may know them. Reports
+    beyond REPORTS_OF_HOST are rejected, so that a hostile server cannot bury the reports of others.
     """
     rule = rule_for(incoming.actor.domain or "")
     if rule is not None and rule.reject_reports:

@@ -1,4 +1,4 @@
-"""Handles activities that another server forwards: they are hints; the object is fetched from its origin (security row 9)."""
+"""Handles forwarded activities. They are only hints: the object is fetched from its origin (security row 9)."""
 
 from typing import Final
 

@@ -95,7 +95,9 @@ def made_id(actor: Account, activity: Mapping[str, Any]) -> str | None:
 
 
 def remember_undone(uri: str | None, actor: Account) -> None:
-    """Refuse, for UNDO_RETENTION, an activity of this actor that was undone before it arrived, or replaced by a newer one."""
+    """Refuse, for UNDO_RETENTION, an activity of this actor that was undone before it arrived, or that a newer activity has
+    replaced.
+    """
     if uri is not None and same_origin(uri, actor.uri):
         remember_gone(uri, actor.uri, UNDO_RETENTION)
 

@@ -58,7 +58,7 @@ def handle_announce(incoming: Incoming) -> None:
     created_at = moment_of(document.get("published"))
 
     def is_held() -> bool:
-        """Hold the boost if the post is held for review, and tell whether it is."""
+        """Hold the boost if the post is held for review; return whether the post is held."""
         with claimed_id(uri, incoming.actor.uri, Status):
             return hold_boost(
                 account=incoming.actor,

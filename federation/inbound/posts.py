@@ -133,7 +133,7 @@ def _update_actor(incoming: Incoming) -> None:
 
 
 def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
-    """Store an edit if the post was edited after the stored version; its visibility and its parent do not change."""
+    """Store an edit if the post was edited after the stored version; the post's visibility and parent do not change."""
     actor = incoming.actor
     note = received_notes.read_sent_note(document, actor.uri, incoming.document)
     if note.author_uri != actor.uri:

@@ -145,7 +145,7 @@ def _act(incoming: Incoming) -> None:
         try:
             _act_alone(replace(incoming, document=document))
         except Rejected as reason:
-            # The activities after a rejected one are still processed.
+            # The activities after a rejected activity are still processed.
             if refused is not None:
                 reasons.leave_out(refused.reason)
             refused = reason

@@ -77,7 +77,9 @@ def handle_follow(incoming: Incoming) -> None:
 
 
 def handle_accept(incoming: Incoming) -> None:
-    """Handle the acceptance of a local account's request: of a follow, interaction, quote, collection item or relay."""
+    """Handle the Accept of a local account's request: a Follow, or a request for an interaction, a quote, a collection item or
+    a relay.
+    """
     if _settle_request(incoming, accepted=True):
         return
     follower = find_follower(incoming)
@@ -89,7 +91,9 @@ def handle_accept(incoming: Incoming) -> None:
 
 
 def handle_reject(incoming: Incoming) -> None:
-    """Handle the rejection of a local account's request: of a follow, interaction, quote, collection item or relay."""
+    """Handle the Reject of a local account's request: a Follow, or a request for an interaction, a quote, a collection item or
+    a relay.
+    """
     if _settle_request(incoming, accepted=False):
         return
     follower = find_follower(incoming)
@@ -122,7 +126,9 @@ def _settle_request(incoming: Incoming, *, accepted: bool) -> bool:
 
 
 def _settle_relay(incoming: Incoming, *, accepted: bool) -> bool:
-    """Store a relay's answer to this server's Follow; False if the activity is no such answer by an actor of its server."""
+    """Store a relay's answer to this server's Follow; return False for any other activity, or if the actor is on another server
+    than the relay.
+    """
     relay = Relay.objects.filter(follow_uri=incoming.object_uri or "").first()
     if relay is None or not same_origin(relay.inbox_url, incoming.actor.uri):
         return False

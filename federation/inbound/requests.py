@@ -32,8 +32,8 @@ KINDS: Final = {
 
 
 def handle_request(incoming: Incoming) -> None:
-    """Answer a request to interact with a local post, according to the post's policy; no answer is sent until the author has
-    decided. The request names or embeds the interaction. A repeated request is answered again.
+    """Answer a request to interact with a local post, according to the post's policy. If the author has to decide, no answer is
+    sent before the decision. The request names or embeds the interaction. A repeated request is answered again.
     """
     uri, post, kind = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri()), KINDS[incoming.kind]
     instrument = incoming.document.get("instrument")
@@ -100,7 +100,7 @@ def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
             raise Rejected(Reason.ANSWERS_OTHER)
         reply = store_note(note, incoming.actor, recipient=incoming.recipient, request_uri=uri)
         if reply is None:
-            return  # The reply was refused, and its author notified, or it is held for review.
+            return  # Either the reply was refused and its author was notified, or the reply is held for review.
     if reply.account_id != incoming.actor.id or reply.in_reply_to_id != post.id:
         raise Rejected(Reason.ANSWERS_OTHER)
     with transaction.atomic():
@@ -117,7 +117,7 @@ def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
 
 
 def record(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> None:
-    """Send an authorization if the post's policy limits this kind of interaction, but allows this one without approval."""
+    """Send an authorization if the post's policy limits this kind of interaction, but this actor needs no approval."""
     if post.local and rule_of(post.interaction_policy, kind) and post.account_id != incoming.actor.id:
         record_accepted(account_id=incoming.actor.id, post=post, kind=kind, uri=uri)
 

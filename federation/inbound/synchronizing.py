@@ -33,11 +33,11 @@ def _follows_of(actor: Account) -> QuerySet[Follow]:
 
 
 def synchronize_followers(actor: Account, url: str, digest: str) -> None:
-    """Change the local followers of an actor to those that its server lists.
+    """Change the local followers of an actor to the followers that the actor's server lists.
 
     A pending follow request of a listed account is accepted. A listed follow that is unknown here is ended on the actor's
     server; a follow that is not listed is ended here. Raises Rejected when the list does not match the digest, and Missing or
-    Unavailable when it cannot be fetched; nothing is changed then.
+    Unavailable when the list cannot be fetched; nothing is changed then.
     """
     listed = _load_listed(url)
     if synchronization.digest_of(listed) != digest:
@@ -59,7 +59,7 @@ def synchronize_followers(actor: Account, url: str, digest: str) -> None:
 
 
 def _load_listed(url: str) -> set[str]:
-    """Fetch the ids in a collection of at most PAGES pages, which must all be on the collection's server."""
+    """Fetch the ids in a collection of at most PAGES pages. The pages must be on the collection's server."""
     listed: set[str] = set()
     page: Any = url
     for _page in range(PAGES + 1):

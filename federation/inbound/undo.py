@@ -34,8 +34,8 @@ def handle(incoming: Incoming) -> None:
     if any(undo(incoming) for undo in handlers):
         remember_ended(uri, incoming.actor)
     elif incoming.object_uri is not None and not is_ended(uri, incoming.actor):
-        # The undone activity may still arrive. After a repeated Undo, a new activity may have the same id: Misskey names a
-        # follow after its two accounts.
+        # The undone activity may still arrive, and is refused then. A repeated Undo must not have this effect, because a new
+        # activity may have the same id: Misskey builds the id of a Follow from the two accounts.
         remember_undone(uri, incoming.actor)
 
 

@@ -1,5 +1,5 @@
-"""ActivityPub part of an archive: the actor, its outbox and its likes (`accounts.transfers.services.archives`). The file names
-are those that other servers and archive readers expect.
+"""ActivityPub part of an archive: the actor, its outbox and its likes (`accounts.transfers.services.archives`). Other servers
+and archive readers expect these file names.
 """
 
 from collections.abc import Sequence

@@ -91,9 +91,9 @@ def known_inboxes() -> set[str]:
 def post_inboxes(post: Post) -> set[str]:
     """Return the inboxes to which a post or boost is sent.
 
-    A public or unlisted post is also sent to the author of its parent or of the boosted post, a public one also to relays. A
-    limited author's post is sent only to accounts that follow the author, or have requested to, and to the boosted author
-    (contract, federation section 6).
+    A public or unlisted post is also sent to the author of its parent or of the boosted post, and a public post to relays. A
+    limited author's post is sent only to accounts that follow the author or have requested to follow the author, and to the
+    boosted author (contract, federation section 6).
     """
     if post.author.is_limited:
         return _post_inboxes(post, _MENTIONED_FOLLOWERS, answered_id=None)
@@ -101,8 +101,8 @@ def post_inboxes(post: Post) -> set[str]:
 
 
 def edited_inboxes(post: Post) -> set[str]:
-    """Return the inboxes to which an edit is sent: those of `post_inboxes` and, for public and unlisted posts, those of
-    accounts that have boosted, favourited or replied to the post, or voted in its poll.
+    """Return the inboxes to which an edit is sent: the result of `post_inboxes` and, for public and unlisted posts, the inboxes
+    of accounts that have boosted, favourited or replied to the post, or voted in its poll.
     """
     if post.author.is_limited:
         return _post_inboxes(post, _MENTIONED_FOLLOWERS, *_inboxes_of_interactions(post), answered_id=None)
@@ -110,8 +110,8 @@ def edited_inboxes(post: Post) -> set[str]:
 
 
 def reached_inboxes(post: Post) -> set[str]:
-    """Return the inboxes to which a post may have been delivered: those of `edited_inboxes`, of all mentioned accounts, of the
-    author of the parent, and of relays.
+    """Return the inboxes to which a post may have been delivered: the result of `edited_inboxes`, and the inboxes of all
+    mentioned accounts, of the parent's author, and of relays.
     """
     people = (_MENTIONED, *_inboxes_of_interactions(post))
     return _post_inboxes(post, *people, answered_id=post.in_reply_to_account_id, relays=True)

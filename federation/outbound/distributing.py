@@ -81,9 +81,7 @@ def send_published(events: Sequence[status_events.StatusPublished]) -> None:
 def send_edited(
     events: Sequence[status_events.StatusEdited | status_events.QuotePolicyChanged | status_events.QuoteSettled],
 ) -> None:
-    """Send an Update of each post to every server where it may have arrived, in place of earlier Updates that are still
-    waiting.
-    """
+    """Send an Update of each post to every server where the post may have arrived, in place of waiting Updates."""
     _send_updates((event.status_id for event in events), activities.update)
 
 
@@ -127,8 +125,8 @@ def _enqueue_posts(
 
 
 def send_deleted(events: Sequence[status_events.StatusDeleted]) -> None:
-    """Send a Delete of each post, or the Undo of each boost, to every server where it may have arrived, and drop waiting
-    deliveries about it. The Delete of a deleted account covers its posts.
+    """Send a Delete of each post, or the Undo of each boost, to every server where the post may have arrived, and drop waiting
+    deliveries about the post. The Delete of a deleted account covers its posts.
     """
     posts = [post for post in load_posts(event.status_id for event in events) if post.local]
     accounts = _accounts(post.account_id for post in posts)
@@ -294,7 +292,7 @@ def send_moved(events: Sequence[account_events.AccountMoved]) -> None:
 
 
 def send_account_deleted(events: Sequence[account_events.AccountDeleted]) -> None:
-    """Send a Delete of each actor to every known server: its posts and mentions may have reached any of them."""
+    """Send a Delete of each actor to every known server: the actor's posts and mentions may have reached any of them."""
     for account in _accounts(event.account_id for event in events).values():
         enqueue(
             account, activities.delete_actor(account), known_inboxes(), key=f"account:{account.id}", supersedes=True

@@ -28,7 +28,7 @@ def send_pins(events: Sequence[StatusPinChanged]) -> None:
 
 
 def send_featured_tags(events: Sequence[account_events.FeaturedTagChanged]) -> None:
-    """Send an Add of each hashtag that is featured now, and a Remove of each hashtag that is not."""
+    """Send an Add of each hashtag that is featured now, and a Remove of each hashtag that is no longer featured."""
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()
     tags = Tag.objects.filter(id__one_of=[event.tag_id for event in events]).in_bulk()
     rows = FeaturedTag.objects.filter(account_id__one_of=accounts).values_list("account_id", "tag_id", "name")

@@ -122,8 +122,8 @@ def _fetch_page(value: Any, list_url: str) -> Mapping[str, Any]:
 
 
 def resolve_item(item_uri: str) -> None:
-    """Show an account in a remote collection if its server confirms its consent, and remove it if its server answers that the
-    consent does not exist. Raises Rejected if there is no consent, and the errors of `find_or_fetch`.
+    """Show an account in a remote collection if the account's server confirms the consent. Remove the account if that server
+    answers that the consent does not exist. Raises Rejected if there is no consent, and the errors of `find_or_fetch`.
     """
     items = CollectionItem.objects.filter(uri=item_uri, state__in=_SHOWN_STATES, approval_uri__isnull=False)
     item = items.select_related("collection__account", "account").first()

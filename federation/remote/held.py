@@ -1,4 +1,4 @@
-"""Reads remote posts that are held for review, and publishes those that staff have approved."""
+"""Reads remote posts that are held for review, and publishes the posts that staff have approved."""
 
 import logging
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ class HeldDocuments:
 
 
 def publish_approved(events: Sequence[HeldPostApproved]) -> None:
-    """React to HeldPostApproved: publish the post as it was received, with its original time. It is dropped if its author has
-    deleted it in the meantime, or is suspended now.
+    """React to HeldPostApproved: publish the post as it was received, with its original time. The post is dropped if its author
+    has deleted the post in the meantime, or is suspended now.
     """
     for event in events:
         held_post = HeldPost.objects.select_related("account", "recipient", "status").filter(id=event.held_id).first()

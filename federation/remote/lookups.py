@@ -80,8 +80,8 @@ def find_remote(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS)
 
 
 def look_up_account(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> Account | None:
-    """Return the account with this address. It may be local, because any domain may name a local account as the owner of an
-    address. Raises Rejected or Missing when the server refuses, and Unavailable when it does not answer.
+    """Return the account with this address. The account may be local, because any domain may name a local account as the owner
+    of an address. Raises Rejected or Missing when the server refuses, and Unavailable when the server does not answer.
     """
     try:
         address = webfinger.look_up(username, domain, deadline=deadline)

@@ -302,7 +302,7 @@ def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
     """Return the quote of a post. A quote of the author's own post is accepted immediately. The quote of a public or unlisted
     local post that the author may not quote is rejected. Any other quote waits for the authorization.
 
-    If the quoted post is unknown here, or the author may not read it, only its id is stored.
+    Only the id of the quoted post is stored if the quoted post is unknown here or the author may not read it.
     """
     if note.quoted is None:
         return NewQuote(state=QuoteState.DELETED) if note.quoted_deleted else None

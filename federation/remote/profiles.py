@@ -28,7 +28,7 @@ from statuses.services.pins import PINS_LIMIT, keep_featured_tags, keep_pins
 FIRST_POSTS: Final = 40
 OUTBOX_PAGES: Final = 3
 LINKS_LIMIT: Final = 4
-"""Maximum number of links of a remote profile that are verified: the number of links that a local profile can have."""
+"""Maximum number of links of a remote profile that are verified. A local profile can have the same number of links."""
 
 
 def read_pins(actor_uri: str) -> None:
@@ -99,7 +99,9 @@ def _page(value: Any, collection_url: str) -> Mapping[str, Any]:
 
 
 def verify_links(actor_uri: str) -> None:
-    """Fetch the first links of a remote profile, and store those that link back without a redirect (security row 3)."""
+    """Fetch the first links of a remote profile, and mark the links whose pages link back without a redirect as verified
+    (security row 3).
+    """
     account = _find(actor_uri)
     if account is None:
         return

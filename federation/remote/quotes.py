@@ -1,7 +1,8 @@
 """Resolves the quotes of remote posts: fetches the quoted post, and the consent of its author (FEP-044f).
 
-An authorization is valid only when fetched from the server of the quoted author (security row 36). Servers serve it, like the
-quoted post, only to readers of the quoting post: for a private post, the request is signed by a local account that may read it.
+An authorization is valid only when fetched from the server of the quoted author (security row 36). Servers show the
+authorization and the quoted post only to readers of the quoting post. For a private quoting post, the request is therefore
+signed by a local account that may read the post.
 """
 
 from federation.documents.reading import kinds_of, same_origin, uri_of

@@ -44,8 +44,8 @@ class Finding(StrEnum):
 
 
 def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()) -> QuerySet[Account]:
-    """Return the remote accounts (of the server `domain`) that were not fetched for `unseen_for`, those fetched longest ago
-    first. Accounts that are being removed, or that staff have suspended, are left out.
+    """Return the remote accounts (of the server `domain`) that were not fetched for `unseen_for`, the account fetched longest
+    ago first. Accounts that are being removed, or that staff have suspended, are left out.
     """
     rows = Account.objects.exclude(domain=None).filter(deleted_at=None)
     rows = rows.exclude(suspension_origin=SuspensionOrigin.LOCAL)
@@ -57,8 +57,8 @@ def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()
 
 
 def refresh_accounts(*, by: Staff, accounts: Iterable[Account], about: str) -> Iterator[tuple[Account, Finding]]:
-    """Fetch each account again and store what its server says; each counts as fetched, whatever the outcome. `about` describes
-    the accounts in the audit log. Raises Forbidden at the first step.
+    """Fetch each account again and store what its server says; every account counts as fetched, whatever the outcome. `about`
+    describes the accounts in the audit log. Raises Forbidden at the first step.
     """
     _record_start(by, "refresh", about)
     silent = _silent_hosts()
@@ -111,7 +111,7 @@ def _silent_hosts() -> set[str]:
 
 
 def _check(account: Account, silent: set[str], ask: Callable[[Account], Finding]) -> Finding:
-    """Ask the account's server by `ask` and return its answer. Servers in `silent` are not asked; a server that does not
+    """Ask the account's server with `ask`, and return the answer. Servers in `silent` are not asked; a server that does not
     answer is added to them.
     """
     host = origin_of(account.uri) or ""

@@ -82,8 +82,8 @@ def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) 
 def purge_server(*, by: Staff, domain: str) -> Iterator[Account]:
     """Delete every account of a server with all its data, the emojis of the server and its subdomains, and its row.
 
-    Yields the accounts: each is hidden immediately, and removed by the worker. They return when their posts arrive again,
-    unless the server is blocked. Raises Forbidden at the first step.
+    Yields the accounts: each is hidden immediately, and removed by the worker. The accounts come back when their posts arrive
+    again, unless the server is blocked. Raises Forbidden at the first step.
     """
     require(by, Permission.DELETE_USER_DATA)
     last = 0

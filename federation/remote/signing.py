@@ -45,7 +45,7 @@ def server_signer() -> Signer:
 
 def reader_signer(status: Status) -> Signer | None:
     """Return the signer of a local account that may read a remote post (contract, federation section 10 "GET"); None for a
-    public or unlisted post, and if no local account may read it.
+    public or unlisted post, and for a post that no local account may read.
     """
     if is_for_anybody(status.visibility):
         return None

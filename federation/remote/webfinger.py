@@ -67,7 +67,9 @@ def look_up(username: str, domain: str, *, deadline: float = DEADLINE) -> WebFin
 
 
 def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEADLINE) -> WebFingerResult:
-    """Return the address that an actor claims. Raises the errors of `look_up`, and Rejected if it belongs to another actor."""
+    """Return the address that an actor claims. Raises the errors of `look_up`, and Rejected if the address belongs to another
+    actor.
+    """
     result = look_up(username, domain, deadline=deadline)
     if result.actor_uri != actor_uri:
         raise Rejected(Reason.OTHER_ACTOR_AT_ADDRESS)
@@ -144,7 +146,7 @@ def place_in_host_meta(body: bytes, resource: str) -> str | None:
 
 
 def _filled_template(template: str, value: str) -> str | None:
-    """Return the address that results when `{uri}` is replaced by `value`; None if it is not an https address."""
+    """Return the address that results when `{uri}` is replaced by `value`; None if the result is not an https address."""
     url = web_uri(template.replace("{uri}", value))
     origin = origin_of(url) if url is not None else None
     return url if url is not None and origin is not None and url.startswith(f"{scheme_of(origin)}://") else None

@@ -52,7 +52,7 @@ def bytes_of(signature: str) -> bytes:
 
 
 def check(pem: str, signature: str, text: str) -> None:
-    """Raise WrongKey unless `signature` is the key's signature of the text, and BadSignature when it is not base64."""
+    """Raise WrongKey unless `signature` is the key's signature of the text, and BadSignature when `signature` is not base64."""
     try:
         public_key(pem).verify(bytes_of(signature), text.encode(), padding.PKCS1v15(), hashes.SHA256())
     except InvalidSignature:

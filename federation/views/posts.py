@@ -109,7 +109,7 @@ def _count(uri: str, total: int, reader_id: int | None) -> HttpResponse:
 
 @negotiation.reads
 def replies(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/statuses/:id/replies`: public and unlisted replies, those of the post's author first."""
+    """`/users/:username/statuses/:id/replies`: public and unlisted replies, the replies of the post's author first."""
     parent, reader_id = find_shown_post(request, username, id)
     uri = f"{parent.object_uri}/replies"
     others = request.GET.get("only_other_accounts") == "true"

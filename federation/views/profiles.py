@@ -37,7 +37,7 @@ FILES_PER_PAGE: Final = 40
 #: A feed contains no boosts, and no replies to other accounts.
 _FEED: Final = AccountStatusesFilter(exclude_replies=True, exclude_reblogs=True)
 _PINNED: Final = AccountStatusesFilter(pinned=True)
-#: Filters by the last part of a page's path.
+#: Filters of posts, keyed by the last part of a page's path.
 _TABS: Final = {
     "": AccountStatusesFilter(exclude_replies=True),
     "with_replies": AccountStatusesFilter(exclude_reblogs=True),
@@ -134,7 +134,7 @@ def _files(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
 
 @views.page
 def _network(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
-    """Return the page of followers or followed accounts. Raises NotFound if the account hides them."""
+    """Return the page of followers or followed accounts. Raises NotFound if the account hides these lists."""
     account = _find_shown(username)
     if account.hide_collections:
         raise NotFound
