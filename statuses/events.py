@@ -4,8 +4,9 @@ from social.kernel.events import Event
 
 
 class StatusPublished(Event, key="status:{status_id}"):
-    """A post was created: written here, received, or a boost (`reblog`). The flags tell which reactions are needed: whether the
-    post addresses anyone (`mentions`), has a `link`, and is `awaited` by accounts that are notified of the author's posts.
+    """A post was written here or received, or a boost (`reblog`) was created. The flags tell which reactions are needed:
+    whether the post addresses anyone (`mentions`), has a `link`, and is `awaited` by accounts that are notified of the author's
+    posts.
     """
 
     status_id: int
@@ -44,7 +45,7 @@ class StatusEdited(Event, key="status:{status_id}"):
 
 
 class FilesUnmeasured(Event, key="status:{status_id}"):
-    """A remote post with files was received or edited; their types and sizes may be unknown or wrong."""
+    """A remote post with files was received or edited; the files' types and sizes may be unknown or wrong."""
 
     status_id: int
 
@@ -104,14 +105,14 @@ class StatusQuoted(Event, key="status:{status_id}"):
 
 
 class QuoteSettled(Event, key="status:{status_id}"):
-    """State of the quote `quote_id` in the post `status_id` changed to accepted, rejected, revoked or deleted."""
+    """The state of the quote `quote_id` in the post `status_id` changed to accepted, rejected, revoked or deleted."""
 
     status_id: int
     quote_id: int
 
 
 class InteractionRequested(Event, key="account:{account_id}"):
-    """`account_id` asks to favourite, reply to or boost a post (request `request_id`), and its author has to decide."""
+    """`account_id` asks to favourite, reply to or boost a post (request `request_id`), and the post's author has to decide."""
 
     request_id: int
     account_id: int
@@ -135,7 +136,9 @@ class StatusFavourited(Event, key="status:{status_id}"):
 
 
 class StatusUnfavourited(Event, key="status:{status_id}"):
-    """`account_id` has undone a favourite of `status_id`; its row is deleted. `local` tells whether the post is local."""
+    """`account_id` has undone its favourite of `status_id`; the row of the favourite is deleted. `local` tells whether the post
+    is local.
+    """
 
     status_id: int
     account_id: int
@@ -171,7 +174,7 @@ class PollVoted(Event, key="status:{status_id}"):
 
 
 class PollVotesDue(Event, key="status:{status_id}"):
-    """The votes in a local poll are due to be sent to other servers, all at the same time some minutes after the first vote."""
+    """The votes in a local poll are due to be sent to other servers, together, some minutes after the first vote."""
 
     poll_id: int
     status_id: int

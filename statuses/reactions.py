@@ -14,7 +14,7 @@ from statuses.services.scheduling import publish_due, send_failure_mails
 
 on(AccountRenamed, renew_mentions, batch=1, seconds=120)
 on(AccountBlocked, reject_blocked, batch=20)
-# Each call does one step and publishes the event for the next one, so that other rows of the queue are handled in between.
+# Each call does one step and publishes the event for the next step, so that other rows of the queue are handled in between.
 on(events.BoostsOutlived, delete_more_boosts, batch=1)
 on(events.ScheduledStatusDue, publish_due, batch=1, seconds=120)
 on(events.ScheduledStatusFailed, send_failure_mails, queue="mailers", batch=5, seconds=90)

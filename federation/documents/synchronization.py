@@ -13,7 +13,7 @@ from social.kernel import links
 
 HEADER: Final = "Collection-Synchronization"
 FOLLOWERS_LIMIT: Final = 25_000
-"""If an account has this number of followers or more, its posts are sent without the header."""
+"""Number of followers from which an account's posts are sent without the header."""
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 

@@ -26,7 +26,7 @@ class MediaType(models.TextChoices):
 
 
 class Processing(models.TextChoices):
-    """Progress of the server's processing of a file; only a completely processed file has an address."""
+    """Progress of processing a file; only a completely processed file has an address."""
 
     QUEUED = "queued"
     RUNNING = "running"

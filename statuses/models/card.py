@@ -105,7 +105,7 @@ class StatusCard(models.Model):
 
 
 class CardFetch(WaitingRow):
-    """Queued fetch of a card's page from `host`; one row, however many posts link to the page."""
+    """Queued fetch of a card's page from `host`. All posts that link to the page share one row."""
 
     queue = "cards"
     due = CardsDue

@@ -92,7 +92,7 @@ class HeldBoost(models.Model):
 
 
 class HeldMedia(models.Model):
-    """A file of a held edit, which no other post can attach. With `preview_of` it is a thumbnail for that file instead."""
+    """A file of a held edit, which no other post can attach. With `preview_of`, it is a thumbnail of that file instead."""
 
     held = models.ForeignKey(HeldPost, on_delete=models.CASCADE, related_name="media")
     media = models.OneToOneField(MediaAttachment, on_delete=models.CASCADE, related_name="held")

@@ -41,7 +41,7 @@ class Status(Written):
     """
 
     id = SnowflakeField(primary_key=True)
-    # The composite indexes below replace those that Django would create for each foreign key, so that writing a post
+    # The composite indexes below replace the indexes that Django would create for each foreign key, so that writing a post
     # updates half as many index entries.
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="statuses", db_index=False)
     uri = models.TextField(null=True)
@@ -203,9 +203,9 @@ class Status(Written):
 
 
 class StatusStat(models.Model):
-    """Counters of a post, in a separate table so that counting never rewrites the post's row; without a row they are all 0. The
-    `remote` columns are the counts that a remote post's server reported, plus later local interactions; the greater of the two
-    counts is shown.
+    """Counters of a post, in a separate table so that counting never rewrites the post's row. Without a row, all counters are
+    0. The `remote` columns are the counts that a remote post's server reported, plus later local interactions; the greater of
+    the two counts is shown.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")
@@ -291,7 +291,7 @@ class QuoteState(models.TextChoices):
 
 
 class Quote(models.Model):
-    """Quote of `quoted_status` (never a boost) in `status`, at most one (FEP-044f).
+    """Quote of `quoted_status` (never a boost) in `status`; a post has at most one quote (FEP-044f).
 
     `quoted_uri` is the id of a quoted remote post that this server does not have (yet), `request_uri` the id of the
     QuoteRequest if one of the authors is remote, and `approval_uri` the id of another server's authorization. A `legacy` quote

@@ -166,7 +166,7 @@ class PostForm(ServiceForm):
         return moment
 
     def take_files(self, user: User, sent: Any, uploads: MultiValueDict[str, UploadedFile]) -> None:
-        """Read the files uploaded earlier, with their values, and upload new ones; a refused file adds an error to the form."""
+        """Read the files uploaded earlier, with their values, and upload new files. Adds an error for each refused file."""
         removed = {*sent.getlist("remove")}
         numbers = [parse_id(value) for value in sent.getlist("media") if value not in removed]
         attached = attachable(user.account_id).filter(id__one_of=[number for number in numbers if number])
@@ -180,7 +180,7 @@ class PostForm(ServiceForm):
         self.changes = {
             media.id: MediaChange(
                 description=sent.get(f"description_of_{media.id}"),
-                # The form shows only the nearest of FOCUSES: if no other is chosen, the exact focal point stays.
+                # The form selects the nearest of FOCUSES. If this selection is not changed, the exact focal point stays.
                 focus=focus if (focus := sent.get(f"focus_of_{media.id}")) != _place_of(media) else None,
             )
             for media in self.media_files
@@ -307,7 +307,7 @@ class PostForm(ServiceForm):
         return values
 
     def values(self, **more: int | None) -> dict[str, list[str]]:
-        """Return the values that a browser would submit for this form: the initial values, the files, and those in `more`."""
+        """Return the values that a browser would submit for this form: the initial values, the files, and `more`."""
         given = {name: "on" if it is True else str(it) for name, it in {**self.initial, **more}.items() if it}
         media = [str(media.id) for media in self.media_files]
         return {name: [value] for name, value in given.items() if name != "key"} | {"media": media}
@@ -356,7 +356,7 @@ def initial_of_poll(poll: PollDraft | Poll | None) -> dict[str, Any]:
 
 
 def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
-    """Return the initial values of a form for a draft; values that the draft lacks are those of a new post."""
+    """Return the initial values of a form for a draft; values that the draft lacks are taken from a new post."""
     draft = draft_of(scheduled)
     poll, allowed = draft.poll, draft.allowed_mentions
     written = {

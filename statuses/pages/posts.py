@@ -135,12 +135,12 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, ar
     """Return the entity with names and links that cannot imitate others (security row 62), times as datetimes, and paths
     instead of addresses of this server, because the page may be requested under another host name of this server.
 
-    A boost is shown as the boosted post, with the boost's own `id` and the sentence `boosted`. `quoted` is the quoted post,
-    one level deep; `quote` without `quoted` means that it is not shown. `pictures` and `other_files` together are its
-    `files`. `cover` is the reason why the files are covered, `filter_title` the title of a filter that covers the whole post.
-    `rich` tells whether the post has more than its text: files, a poll, a quote or a preview. `lang` is the HTML attribute
-    with the language of the post; it is empty if `around`, the language of the page or of the quoting post, is the same.
-    `page_lang` is the attribute that switches back to the page's language, empty if `lang` is.
+    A boost is shown as the boosted post, with the boost's own `id` and the sentence `boosted`. `quoted` is the quoted post, one
+    level deep; `quote` without `quoted` means that the quoted post is not shown. `pictures` and `other_files` together are the
+    post's `files`. `cover` is the reason why the files are covered, `filter_title` the title of a filter that covers the whole
+    post. `rich` tells whether the post has more than its text: files, a poll, a quote or a preview. `lang` is the HTML
+    attribute with the language of the post; it is empty if `around`, the language of the page or of the quoting post, is the
+    same. `page_lang` is the attribute that switches back to the page's language, empty if `lang` is.
     """
     if entity["reblog"] is not None:
         booster = shown_author(entity["account"], member=reader is not None)

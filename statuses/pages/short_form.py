@@ -1,4 +1,4 @@
-"""The short form of a post, for pages about something else: text, content warning and visibility."""
+"""A short form for a post (text, content warning and visibility), on pages about something else."""
 
 from typing import Any
 

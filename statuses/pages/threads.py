@@ -67,7 +67,9 @@ def show_thread(request: HttpRequest, user: User, row: Post) -> HttpResponse:
 
 
 def _tree(root: Post, thread: Context, posts: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the replies in the order of the tree, each with its `depth`; the replies to a `deeper` post are left out."""
+    """Return the replies in the order of the tree, each with its `depth`; `deeper` marks a reply whose own replies are left
+    out.
+    """
     depths = {root.id: 0}
     shown: dict[int, dict[str, Any]] = {}
     for reply in thread.descendants:

@@ -1,4 +1,4 @@
-"""Pages on which signed-in people write: posts, replies, quotes and edits, and a post that replaces a deleted one."""
+"""Pages on which signed-in people write posts, replies, quotes and edits, and write a deleted post again."""
 
 import secrets
 from contextlib import suppress

@@ -113,7 +113,7 @@ def card_url(url: str) -> str | None:
 
 
 def host_of(url: str) -> str:
-    """Return the server of an address from `card_url`."""
+    """Return the host of an address that `card_url` has returned."""
     return parse_url(url).netloc
 
 

@@ -54,7 +54,7 @@ class Filters:
 
     @cached_property
     def _patterns(self) -> tuple[Patterns[list[_Place]], Patterns[list[_Place]]]:
-        """Patterns for keywords that may match parts of words, and for whole-word keywords; equal keywords share one."""
+        """Patterns for keywords that may match parts of words, and for whole-word keywords; equal keywords share a pattern."""
         places: dict[tuple[str, bool], list[_Place]] = {}
         for number, active in enumerate(self._filters):
             for order, keyword in enumerate(active.keywords):
@@ -83,7 +83,7 @@ class Filters:
                 yield place, text.ends[start], text.ends[end]
 
     def search(self, text: Text) -> dict[int, str]:
-        """Return the first matching text by index of the filter, for each filter with a keyword in the text."""
+        """Return the first match of each filter that has a keyword in the text, by the filter's index."""
         first: dict[int, tuple[int, int, int]] = {}
         for (number, order), start, end in self._find_keywords(text):
             found = start, order, end
@@ -122,7 +122,7 @@ _STRENGTHS: Final = (FilterAction.HIDE, FilterAction.WARN, FilterAction.BLUR)
 
 def strongest_action(results: Sequence[dict[str, Any]], context: str) -> tuple[FilterAction | None, str]:
     """Return the strongest action in these entities "FilterResult" that applies in the context, and the title of its filter:
-    hiding the post is stronger than covering it, which is stronger than covering its files. None and "" if none applies.
+    hiding the post is stronger than covering it, which is stronger than covering its files. None and "" if no action applies.
     """
     found = {
         result["filter"]["filter_action"]: result["filter"]["title"]

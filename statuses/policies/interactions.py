@@ -2,8 +2,8 @@
 policy (`statuses.policies.quotes`); clients and other servers get both.
 
 The policy of a post is stored as a number with ten bits for each kind of interaction: one bit tells whether the author has
-limited it, four bits give the groups that need no approval, and five bits the groups that need it. With 0, the
-default, everyone who may read the post may interact with it. Another bit marks a reply that awaits approval.
+limited it, four bits give the groups that need no approval, and five bits the groups that need approval. With 0, the default,
+everyone who may read the post may interact with it. Another bit marks a reply that awaits approval.
 """
 
 from collections.abc import Mapping
@@ -85,7 +85,7 @@ def rule_of_choice(kind: Interaction, choice: Choice) -> int:
 
 
 def choice_of_rule(policy: int, kind: Interaction) -> Choice | None:
-    """Return the choice that corresponds to a policy's rule for one kind of interaction; None if no choice does."""
+    """Return the choice that corresponds to a policy's rule for one kind of interaction; None if there is no such choice."""
     rule = rule_of(policy, kind)
     return next((choice for choice in Choice if rule_of_choice(kind, choice) == rule), None)
 

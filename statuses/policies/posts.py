@@ -109,7 +109,7 @@ class Post:
 
     @property
     def quotes(self) -> "list[Post]":
-        """The quoted post, and the post that it quotes: the posts on which the display of the quote of `proper` depends."""
+        """The post that `proper` quotes, and the post which that post quotes: how the quote is shown depends on both."""
         quoted = self.proper.quoted
         if quoted is None:
             return []

@@ -113,7 +113,7 @@ class _OpenGraphPicture:
 
 
 class _Page:
-    """Metadata read from a page; if entries have the same name, the first one is used."""
+    """Metadata read from a page; if several entries have the same name, the first entry is used."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -250,7 +250,7 @@ def _article(script: str) -> dict[str, Any]:
         kinds = item.get("@type")
         for kind in kinds if isinstance(kinds, list) else [kinds]:
             if isinstance(kind, str):
-                # The namespace is removed, as in `https://schema.org/Article` and `schema:Article`.
+                # Removes the namespace from names such as `https://schema.org/Article` and `schema:Article`.
                 by_kind.setdefault(re.split("[/#:]", kind)[-1], item)
     others = (kind for kind in by_kind if kind.endswith(_KINDS_OF_ARTICLES))
     article = next((by_kind[kind] for kind in (*_ARTICLES, *others) if kind in by_kind), {})
@@ -288,7 +288,7 @@ def _first_object(value: Any) -> dict[str, Any]:
 
 
 def _languages_of(value: Any) -> list[Any]:
-    # A code, a Language with a code, or a list of these.
+    # The value may be a code, a Language with a code, or a list of these.
     value = value[0] if isinstance(value, list) and value else value
     return [value.get("alternateName"), value.get("name")] if isinstance(value, dict) else [value]
 

@@ -22,8 +22,8 @@ from statuses.policies.visibility import (
 )
 
 TEXT_LIMIT: Final = 500
-# A grapheme cluster may contain any number of joiners, and a link counts as 23 characters, so that the counted length does not
-# bound the stored text. This limit does; the HTML rendered from the text then fits into its column.
+# The counted length does not limit the stored text, because a grapheme cluster may contain any number of joiners, and a link
+# counts as 23 characters. This limit does, so that the HTML rendered from the text fits into its column.
 RAW_LIMIT: Final = 20_000
 MEDIA_LIMIT: Final = 4
 REBLOG_CHOICES: Final = FOLLOWER_VISIBILITIES

@@ -1,6 +1,7 @@
 """Permission to quote a post, from its author's policy and its visibility, and what a viewer sees of a quote (contract,
 entities "QuoteApproval", behaviours sections 7 and 9 "Quotes"; FEP-044f). The policy of a post is stored as a number: the lower
-four bits are the groups whose quotes are approved automatically, the next four those whose quotes the author approves.
+four bits are the groups whose quotes are approved automatically, and the next four bits are the groups whose quotes the author
+approves.
 """
 
 from collections.abc import Collection

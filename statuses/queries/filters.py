@@ -1,4 +1,4 @@
-"""Reads filters: all filters of an owner, or only the active ones, which are applied to a page of posts."""
+"""Reads filters: all filters of an owner, or only the active filters, which are applied to a page of posts."""
 
 from collections.abc import Collection
 from typing import Any, Final, TypeVar
@@ -58,7 +58,9 @@ def load_active_filters(account_id: int) -> Filters:
 
 
 def load_filters_of(account_ids: Collection[int]) -> dict[int, Filters]:
-    """Return the active filters by account id, without accounts that have none. One query, or none without accounts."""
+    """Return the active filters by account id; accounts without active filters are left out. One query, or none without
+    accounts.
+    """
     if not account_ids:
         return {}
     found = rows_of(_ACTIVE_OF_ACCOUNTS_SQL, {"accounts": list(account_ids), "now": clock.now()})

@@ -49,7 +49,8 @@ _CONDITIONS: Final = {
 _PINNED: Final = " AND EXISTS (SELECT 1 FROM statuses_pin p WHERE p.status_id = s.id AND p.account_id = %(author)s)"
 _PIN_ORDER: Final = " ORDER BY (SELECT p.id FROM statuses_pin p WHERE p.status_id = s.id) DESC LIMIT %(limit)s"
 # Posts of an account with a hashtag are searched for among its posts or among the posts with the hashtag, whichever are fewer;
-# if both are many, the two lists are intersected. The planner cannot choose, because it has one plan for all parameters.
+# if there are many of both, the two lists are intersected. The planner cannot choose, because it has one plan for all
+# parameters.
 _WALK_LIMIT: Final = 2000
 _TAG_SIZES: Final = f"""
 SELECT t.id, (SELECT count(*) FROM (SELECT 1 FROM statuses_status WHERE account_id = %(author)s LIMIT {_WALK_LIMIT}) own),
@@ -69,9 +70,9 @@ def load_account_statuses(
 ) -> PostPage:
     """Return the posts of an account that the viewer may read, at a cursor, newest first (behaviours section 11).
 
-    Boosts of accounts that the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the viewer
-    has no posts. The page is full unless hundreds of consecutive posts are hidden. Pinned posts come in the order of their
-    pins. Three queries, one more for a hashtag; the page is not filled.
+    Boosts of accounts that the viewer blocks or mutes are left out. No posts are returned if the account is unknown or
+    suspended, or blocks the viewer. The page is full unless hundreds of consecutive posts are hidden. Pinned posts come in the
+    order of their pins. Three queries, one more for a hashtag; the page is not filled.
     """
     page = select([], viewer_id)
     sql, parameters = _list_sql(account_id, viewer_id, post_filter)
@@ -106,12 +107,12 @@ def _ids(sql: str, parameters: dict[str, Any]) -> list[int]:
 
 
 def list_favourites(account_id: int) -> QuerySet[Favourite]:
-    """Select the account's favourites on posts that it may still read, unordered."""
+    """Select the account's favourites of posts that the account may still read, unordered."""
     return Favourite.objects.filter(visible_to(account_id, prefix="status__"), account_id=account_id)
 
 
 def list_bookmarks(account_id: int) -> QuerySet[Bookmark]:
-    """Select the account's bookmarks of posts that it may still read, unordered."""
+    """Select the account's bookmarks of posts that the account may still read, unordered."""
     return Bookmark.objects.filter(visible_to(account_id, prefix="status__"), account_id=account_id)
 
 

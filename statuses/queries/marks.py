@@ -12,9 +12,9 @@ from statuses.policies.filters import Filters
 from statuses.queries.filters import ACTIVE_SQL, read_active
 from statuses.queries.posts import load_votes
 
-# Each table is read once, through its unique index on account and post. The cost depends neither on the number of a viewer's
-# favourites nor on the number of a post's, and one plan is used for any number of ids (docs/adr/0011). A new kind of mark
-# needs a part here and a set in Marks.
+# Each table is read once, through its unique index on account and post. The cost does not depend on how many favourites a
+# viewer or a post has, and one plan is used for any number of ids (docs/adr/0011). A new kind of mark needs a part here and a
+# set in Marks.
 _VIEWERS: Final = "ANY((SELECT %(viewers)s)::bigint[])"
 _POSTS: Final = "ANY((SELECT %(ids)s)::bigint[])"
 
@@ -72,7 +72,7 @@ class Marks:
 def load_marks(
     viewer_ids: Collection[int], status_ids: Collection[int], polls: Collection[int] = ()
 ) -> dict[int, Marks]:
-    """Return the marks on these posts by viewer id, without viewers who have none. One query, one more for `polls`."""
+    """Return the marks on these posts by viewer id; viewers without marks are left out. One query, one more for `polls`."""
     found: dict[int, Marks] = {}
     if not viewer_ids or not status_ids:
         return found

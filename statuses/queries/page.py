@@ -101,7 +101,7 @@ class PostPage:
         )
 
     def linked_collections(self, post: Post) -> list[ShownCollection]:
-        """Return the linked collections as the viewer sees them, without those whose owner blocks the viewer."""
+        """Return the linked collections as the viewer sees them, without collections whose owner blocks the viewer."""
         found = (self.collections[number] for number in post.collection_ids if number in self.collections)
         return [
             seen_by(one, self.viewer_id, self.relations)
@@ -181,8 +181,9 @@ def of_rows(posts: Iterable[Post], viewer_id: int | None) -> PostPage:
 
 
 def fill(page: PostPage) -> PostPage:
-    """Add the viewer's marks and the cached bodies, or the values to make them from: one query (none for an anonymous viewer)
-    when all bodies are cached, or else at most three more; and up to three when a post links to collections.
+    """Add the viewer's marks and the cached bodies; if a body is not cached, add the values from which it is made. One query
+    (none for an anonymous viewer) if all bodies are cached, otherwise at most three more; up to three more if a post links to
+    collections.
     """
     posts, authors = page.posts, page.authors
     page.polls = load_polls(number for number, row in posts.items() if row.poll_id is not None)

@@ -14,7 +14,7 @@ from statuses.policies.posts import Post
 
 
 def list_pending() -> QuerySet[InteractionRequest]:
-    """Select the requests that await a decision, except those about deleted posts and those by suspended accounts."""
+    """Select the requests that await a decision, except requests about deleted posts and requests by suspended accounts."""
     there = Q(answer=None) | Q(answer__deleted_at=None)
     return InteractionRequest.objects.filter(
         there, is_present("account"), state=RequestState.PENDING, status__deleted_at=None
@@ -24,7 +24,7 @@ def list_pending() -> QuerySet[InteractionRequest]:
 def list_requests(
     target_id: int, *, kinds: Sequence[Interaction] = tuple(Interaction), status_id: int | None = None
 ) -> QuerySet[InteractionRequest]:
-    """Select the requests of these kinds, about this post or all, that await the decision of this account."""
+    """Select the requests of these kinds, about this post or any post, that await the decision of this account."""
     found = list_pending().filter(target_id=target_id, kind__one_of=[kind.value for kind in kinds])
     return found if status_id is None else found.filter(status_id=status_id)
 

@@ -31,7 +31,7 @@ def list_statuses(viewer_id: int | None) -> QuerySet[Status]:
 
 def list_conversation(root_id: int, viewer_id: int | None, after: int, limit: int) -> list[int]:
     """Return the ids above `after` of the public and unlisted posts in a thread that the viewer may read, oldest first, at most
-    `limit`; without `after`, also the thread's first known post. Two queries at most.
+    `limit`. If `after` is 0, the thread's first known post is included. Two queries at most.
     """
     open_posts = list_statuses(viewer_id).filter(visibility__in=OPEN_VISIBILITIES, reblog_of=None)
     found = open_posts.filter(thread_id=root_id, id__gt=after).order_by("id").values_list("id", flat=True)[:limit]

@@ -56,7 +56,7 @@ def load_use(account_id: int, tag_id: int) -> tuple[int, datetime | None]:
 
 
 def load_suggested_tags(account_id: int) -> list[Tag]:
-    """Return the hashtags of the account's last SUGGESTION_POSTS_LIMIT posts, except featured ones (SEED-080)."""
+    """Return the hashtags of the account's last SUGGESTION_POSTS_LIMIT posts, except featured hashtags (SEED-080)."""
     recent = Status.objects.filter(account_id=account_id, deleted_at=None, reblog_of=None).order_by("-id")
     featured = FeaturedTag.objects.filter(account_id=account_id).values("tag_id")
     found = (

@@ -69,8 +69,8 @@ def load_context(post: Post, viewer_id: int | None, *, after: int | None = None)
 
     Some posts are left out, but replies to these posts are shown: posts that the viewer may not read, and posts of accounts
     that the viewer blocks or mutes, or of limited accounts that the viewer does not follow. Replies are in the order of their
-    ids, those of the post's author first. If there are too many descendants, the oldest are shown; with `after`, the oldest
-    descendants with a greater id.
+    ids, but the replies of the post's author come first. If there are too many descendants, the oldest are shown; with `after`,
+    the oldest descendants with a greater id.
     """
     reach = ANONYMOUS_REACH if viewer_id is None else USER_REACH
     above, parents = _load_thread(post.id, reach, after or 0)
@@ -139,9 +139,7 @@ def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 def _load_thread(status_id: int, reach: Reach, after: int) -> tuple[list[int], dict[int, int]]:
-    """Return the ids of the ancestors up to the nearest gap, root first, and of the descendants, oldest first, with their
-    parents.
-    """
+    """Return the ids of the ancestors up to the nearest gap, root first; and the parent of each descendant, oldest first."""
     path: list[int] = [status_id]
     gaps: dict[int, int] = {}
     parents: dict[int, int] = {}

@@ -115,7 +115,7 @@ def _words(policy: int, kind: Interaction, visibility: str) -> tuple[list[str], 
         implied = [_AUTHOR, _MENTIONED] if kind is Interaction.REPLY else [_AUTHOR]
         automatic, manual = limited
         return [*implied, *words_of(automatic)], [*words_of(manual & ~Group.OTHERS)]
-    # Without a limit set by the author, these are all accounts that may read the post or, for boosts, may boost it.
+    # If the author has set no limit, the words stand for all accounts that may read the post or, for boosts, may boost it.
     if is_for_anybody(visibility):
         return ["public"], []
     if kind is Interaction.REBLOG:

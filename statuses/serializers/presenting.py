@@ -46,7 +46,7 @@ class PageSerializer(EntitySerializer):
         # The members that depend on the viewer, by post id, because a boost and the boosted post share them.
         self.viewer_members: dict[int, dict[str, Any]] = {}
         self.viewer = {"viewer_id": instance.viewer_id, "relations": instance.relations}
-        # Authors whose posts do not show the application that wrote them.
+        # Authors who do not show which application wrote their posts.
         self.silent: set[int] = set()
         self.bodies = self._load_bodies()
         self.authors = self._load_authors()
@@ -184,14 +184,14 @@ class PageSerializer(EntitySerializer):
         return entity
 
     def _pinned(self, post: Post) -> dict[str, bool]:
-        # Only for the viewer's own posts that can be pinned.
+        # Only the viewer's own posts have this member, if they can be pinned.
         page = self.page
         if page.viewer_id != post.account_id or post.visibility not in FOLLOWER_VISIBILITIES:
             return {}
         return {"pinned": post.id in page.marks.pinned}
 
     def _application(self, post: Post, application: dict[str, Any] | None) -> dict[str, Any]:
-        # Only for local posts whose author shows it or is the viewer.
+        # Local posts have this member if the author shows the application or is the viewer.
         return {"application": application} if post.local and post.account_id not in self.silent else {}
 
     def _quote(self, post: Post) -> dict[str, Any]:

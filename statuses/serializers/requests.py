@@ -29,7 +29,7 @@ class InteractionRequestSerializer(EntitySerializer):
 
 
 def present_requests(requests: Sequence[InteractionRequest], viewer_id: int) -> list[Any]:
-    """Return the entities of requests to the viewer, without those whose account or post is gone; a fixed number of queries."""
+    """Return the entities of requests to the viewer; requests whose account or post is gone are left out."""
     statuses = present_by_id(hydrate(_post_ids(requests), viewer_id))
     accounts = present_accounts([request.account_id for request in requests], viewer_id)
     shown = [each for each in requests if each.account_id in accounts and each.status_id in statuses]

@@ -51,12 +51,12 @@ def ask(
     uri: str | None = None,
     request_uri: str | None = None,
 ) -> bool:
-    """Return True if the account may favourite or boost the post freely; otherwise store its request, once, and return False.
+    """Return True if the account may favourite or boost the post freely; otherwise store a request, once, and return False.
 
     `relations` are the account's relations to the author, `visibility` is the visibility of the boost, and `uri` and
     `request_uri` are the ids of a remote interaction and its request. Raises NotPermitted if the policy forbids the interaction
-    or the author has rejected it before; Invalid for more than REQUESTS_LIMIT requests; NotFound for a post deleted meanwhile.
-    Publishes InteractionRequested.
+    or the author has rejected the account's earlier request; Invalid for more than REQUESTS_LIMIT requests; NotFound for a post
+    deleted meanwhile. Publishes InteractionRequested.
     """
     allowed = permission(post, kind, account_id, relations)
     if allowed is Permission.AUTOMATIC and not rule_of(post.interaction_policy, kind):

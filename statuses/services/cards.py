@@ -1,4 +1,4 @@
-"""Attaches previews of links to posts, stores fetched previews, and removes unused ones."""
+"""Attaches previews of links to posts, stores fetched previews, and removes unused previews."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -37,8 +37,8 @@ _BATCH_SIZE: Final = 200
 
 
 def attach_cards(events: Sequence[StatusPublished | StatusEdited | StatusFetched]) -> None:
-    """Attach to each post the preview of its first link, fetch it if it is unknown or old, and remove a preview that the
-    current version should not show. Idempotent. Publishes CardAttached for previews that are already stored.
+    """Attach to each post the preview of its first link, request the preview if it is unknown or old, and remove a preview that
+    the post's current version should not show. Idempotent. Publishes CardAttached for previews that are already stored.
     """
     for status_id in sorted({event.status_id for event in events}):
         attach_card(status_id)

@@ -62,7 +62,7 @@ class Draft(AuthorColumns):
 
 
 class UnexpectedMentions(Invalid):
-    """Error for a text that mentions accounts which the author did not allow; they are in `accounts`."""
+    """Error for a text that mentions accounts which the author did not allow; `accounts` are these accounts."""
 
     def __init__(self, accounts: Sequence[Account]) -> None:
         self.accounts = list(accounts)

@@ -1,4 +1,4 @@
-"""Deletes posts, and removes the rows of posts deleted long ago, except those that another app needs (`keep`)."""
+"""Deletes posts, and removes the rows of posts deleted long ago, except rows that another app needs (`keep`)."""
 
 from collections import Counter as Tally
 from collections import defaultdict
@@ -49,7 +49,7 @@ def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) 
     """
     assert len(status_ids) <= BATCH_SIZE  # the caller divides more posts into batches
     with transaction.atomic():
-        # The row locks make concurrent deletions count once, and order these events after earlier ones.
+        # Because of the row locks, concurrent deletions count once, and these events come after earlier events about the posts.
         rows = Status.objects.select_for_update(of=("self",)).filter(id__one_of=list(status_ids), deleted_at=None)
         locked = list(rows.order_by("id"))
         ids = [status.id for status in locked]
@@ -164,8 +164,9 @@ def accepted_quotes(status_ids: Sequence[int]) -> list[int]:
 def uncount(
     statuses: Sequence[Status], quoted_ids: Iterable[int], gone_ids: Collection[int], *, booster_ids: Iterable[int] = ()
 ) -> None:
-    """Subtract deleted posts from the counters of their authors, parents, boosted posts and quoted posts, and boosts from those
-    of `booster_ids`. Counters of the posts `gone_ids` are not changed. Called last in the caller's transaction.
+    """Subtract deleted posts from the counters of their authors, parents, boosted posts and quoted posts, and deleted boosts
+    from the counters of `booster_ids`. Counters of the posts `gone_ids` are not changed. Called last in the caller's
+    transaction.
     """
     authors = Tally(booster_ids)
     changes: Tally[tuple[int, Counter]] = Tally()
@@ -200,7 +201,7 @@ def remove_deleted_statuses(now: datetime | None = None) -> int:
 
 
 def kept_ids(status_ids: Collection[int]) -> set[int]:
-    """Return the ids of those posts whose rows an app of a higher layer needs."""
+    """Return the ids of the posts whose rows an app of a higher layer needs."""
     return {number for keeper in _KEEPERS for number in keeper(status_ids)}
 
 

@@ -29,7 +29,8 @@ KEYWORDS_LIMIT: Final = 2000
 """Maximum number of keywords in all filters of an account (with at most CHARACTERS_LIMIT characters); not in the contract."""
 
 STATUSES_LIMIT: Final = 2000
-"""Maximum number of posts in all filters of an account; not in the contract, but needed: they are read with each page."""
+"""Maximum number of posts in all filters of an account; not in the contract, but needed, because these posts are read with each
+page."""
 
 _LONGEST_SECONDS: Final = 100 * 366 * 24 * 3600
 _SEVERAL_KEYWORDS_MESSAGE: Final = gettext_noop(

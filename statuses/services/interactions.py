@@ -55,10 +55,10 @@ def favourite_status(
 ) -> bool:
     """Favourite a post that the account may read; for a boost, the boosted post. Publishes StatusFavourited, once.
 
-    Returns True for a new favourite, which is also added to the count in `status` if that is a Post; False if it existed
-    already, if the post was deleted, or if a request was sent to its author instead (`ask`; not with `approved`). `relations`
-    to the author are loaded if not given. `uri` is the id of a remote Like, and is removed from any other favourite of the
-    account. Raises Forbidden if the account blocks the author, and the errors of `ask`.
+    Returns True for a new favourite, which is also added to the count in `status` if that is a Post; False if the favourite
+    existed already, if the post was deleted, or if a request was sent to the author instead (`ask`; not with `approved`).
+    `relations` to the author are loaded if not given. `uri` is the id of a remote Like, and is removed from any other favourite
+    of the account. Raises Forbidden if the account blocks the author, and the errors of `ask`.
     """
     target = status.original or status
     relations = relations or load_relations(account_id, [target.account_id])
@@ -111,8 +111,8 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
 
 
 def take_back_favourites(*, account_id: int, limit: int) -> int:
-    """Undo the oldest favourites of an account, at most `limit`, including those on unreadable posts, in one transaction with a
-    constant number of statements, and return how many. Publishes StatusUnfavourited for posts that are not deleted.
+    """Undo the oldest favourites of an account, at most `limit`, including favourites of unreadable posts, in one transaction
+    with a constant number of statements, and return how many. Publishes StatusUnfavourited for posts that are not deleted.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -130,7 +130,7 @@ def take_back_favourites(*, account_id: int, limit: int) -> int:
 
 
 def bookmark_status(*, account_id: int, status: Post) -> None:
-    """Bookmark a readable post, or the boosted post of a boost; nobody is notified. Raises NotFound if it was deleted."""
+    """Bookmark a readable post, or the boosted post of a boost; nobody is notified. Raises NotFound if the post was deleted."""
     with transaction.atomic():
         if not lock_status(status.proper.id):
             raise NotFound
@@ -164,9 +164,9 @@ def reblog_status(
     """Boost a post that the account may read, and return the id of the boost, which may exist already; None if a request was
     sent to the author instead (`ask`; not with `approved`). Publishes StatusPublished for the boost and StatusReblogged.
 
-    `relations` to the author are loaded if not given. `visibility` is by default the user's; a boost of a private post is
-    private. Raises Invalid for a visibility that boosts may not have, Forbidden for a post that may not be boosted, NotFound
-    for a post deleted meanwhile, and the errors of `ask`.
+    `relations` to the author are loaded if not given. `visibility` is by default the user's default visibility; a boost of a
+    private post is private. Raises Invalid for a visibility that boosts may not have, Forbidden for a post that may not be
+    boosted, NotFound for a post deleted meanwhile, and the errors of `ask`.
     """
     target = status.original or status
     user: User | None = getattr(account, "user", None)

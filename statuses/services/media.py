@@ -149,7 +149,7 @@ def take_picture(media: MediaAttachment, file: IO[bytes]) -> None:
 
 
 def _take_recording(media: MediaAttachment, sent: SentFile, content_type: str, thumbnail: SentFile | None) -> None:
-    # The file is processed later; until then, its size is that of the upload. A thumbnail replaces the file's own cover.
+    # The file is processed later; until then, its size is the size of the upload. A thumbnail replaces the file's own cover.
     media.file_size, file = sent.size, sent.file
     with recordings.examine(file, content_type) as examined:
         media.type = MediaType(examined.kind)

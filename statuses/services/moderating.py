@@ -81,7 +81,7 @@ def _set_sensitive(by: Staff, status_ids: Collection[int], action: str, *, sensi
 
 
 def _lock_posts(by: Staff, status_ids: Collection[int]) -> list[Status]:
-    # Locks the posts that are not deleted; `by` must be allowed to act on all of them.
+    # Locks the posts that are not deleted; `by` must be allowed to act on all of these posts.
     rows = Status.objects.select_for_update(of=("self",)).select_related("account")
     found = list(rows.filter(id__one_of=list(status_ids), deleted_at=None).order_by("id"))
     require(by, Permission.MANAGE_REPORTS)

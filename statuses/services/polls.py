@@ -61,7 +61,7 @@ def vote(*, account_id: int, poll: Poll, post: Post, relations: Relations, choic
 
 
 def _announce_later(poll: Poll) -> None:
-    # An earlier vote may already have published the event; hidden totals are not announced.
+    # The event is not published if an earlier vote has published it, or if the totals are hidden.
     if poll.announce_at is None and not poll.hide_totals:
         poll.announce_at = clock.now() + ANNOUNCEMENT_DELAY
         publish(PollVotesDue(poll_id=poll.id, status_id=poll.status_id), due_at=poll.announce_at)
@@ -82,8 +82,8 @@ def _publish_end(poll: Poll) -> None:
 
 
 def store_poll(status: Status, new: PollDraft | RemotePoll) -> None:
-    """Write the checked poll of a new post, in the caller's transaction. For a local poll, publishes PollEnded due at its end;
-    for a remote poll `vote` does so when a local account votes.
+    """Write the checked poll of a new post, in the caller's transaction. For a local poll, publishes PollEnded, due when the
+    poll ends; for a remote poll, `vote` does so when a local account votes.
     """
     if isinstance(new, RemotePoll):
         Poll.objects.create(status=status, **vars(new))

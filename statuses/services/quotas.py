@@ -25,7 +25,7 @@ class NoRoom(Invalid):
 
 @dataclass(frozen=True)
 class Usage:
-    """Use of the quotas of an author's role. A limit of 0 means no limit; the use is then not counted."""
+    """Use of the quotas of an author's role. A limit of 0 means that there is no limit; the use is not counted then."""
 
     bytes: int = 0
     bytes_limit: int = 0

@@ -54,7 +54,7 @@ def write_policies(status: Status, changed: Mapping[str, int]) -> None:
 def revoke_quote(*, account_id: int, status: Post, quoting_id: int) -> int:
     """Revoke the quote of the account's own post (`status`) in the post `quoting_id`, and return the id of that post.
     Idempotent. A pending quote becomes rejected (contract, behaviours section 9 "Quotes"). Raises Forbidden for another
-    account's post, NotFound if `quoting_id` does not quote it.
+    account's post, NotFound if `quoting_id` does not quote the account's post.
     """
     target = status.proper
     if target.account_id != account_id:

@@ -106,8 +106,8 @@ def revise_remote_status(
     """Store an edit of a remote post and publish StatusEdited. Return whether anything has changed.
 
     `from_author` tells whether the author sent this version; a fetched version may come from a cache. If the version is not an
-    edit, or not newer (`_is_newer`), only its votes and counts are stored and, unless it is older, its policies
-    (QuotePolicyChanged). Visibility and parent do not change; quoted post and mentions do, except in a reply that awaits
+    edit, or not newer (`_is_newer`), only votes and counts are stored and, unless the version is older, policies
+    (QuotePolicyChanged). Visibility and parent do not change. Quoted post and mentions change, except in a reply that awaits
     approval. With the `document` of the edit, spam rules are checked and may hold the edit.
     """
     with transaction.atomic():
@@ -221,8 +221,8 @@ def media_of(author: Account, file: RemoteFile) -> MediaAttachment:
     )
 
 
-# Replies that name the post as their parent, except its own ancestors: if two posts named each other as parents, one would
-# become its own ancestor. A reply with an unknown parent is the root of its thread.
+# Replies that name the post as their parent, except its own ancestors: if two posts named each other as parents, one of the two
+# would become its own ancestor. A reply with an unknown parent is the root of its thread.
 _ORPHANS = """
     in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(root)s AND id <> ALL(%(path)s::bigint[])
 """

@@ -78,7 +78,7 @@ def _kinds() -> Iterator[_Kind]:
 
 @dataclass(frozen=True)
 class Wrong:
-    """An object with wrong counters: the names of the counters, the stored and the correct values."""
+    """An object with wrong counters: the names of the counters, their stored values, and their correct values."""
 
     id: int
     columns: tuple[str, ...]

@@ -189,7 +189,7 @@ def _window(before: int) -> list[int]:
 
 
 def _remove(status_ids: Sequence[int], *, of_followed: bool = False) -> int:
-    # The posts were unneeded when they were checked without a lock: they are locked and checked again, newest first.
+    # The posts were checked without a lock. They are now locked and checked again, newest first.
     _remove_surplus(status_ids)
     removed = 0
     for ids in in_batches(sorted(status_ids, reverse=True), REMOVED_AT_ONCE):
@@ -265,8 +265,8 @@ def _without_answers(status_ids: Collection[int], gone: Sequence[int] | None) ->
     ids = list(status_ids)
     rows = models.Status.objects.filter(id__one_of=ids)
     if gone is None:
-        # EXISTS stops at the first reply that is not among the posts, so that a post with very many replies costs no
-        # more than one with few.
+        # EXISTS stops at the first reply that is not among the posts, so that a post with very many replies costs no more than
+        # a post with few replies.
         rows = rows.exclude(Exists(models.Status.objects.filter(in_reply_to_id=OuterRef("id")).exclude(id__one_of=ids)))
         rows = rows.exclude(
             Exists(models.Quote.objects.filter(quoted_status_id=OuterRef("id")).exclude(status_id__one_of=ids))

@@ -100,7 +100,7 @@ def _delete_of_account(policy: RetentionPolicy) -> int:
 
 
 def deletable(policy: RetentionPolicy) -> QuerySet[Status]:
-    """Return the author's posts, of any age, that the policy does not keep, without those whose import can be undone."""
+    """Return the author's posts, of any age, that the policy does not keep, without posts whose import can be undone."""
     itself, owner = OuterRef("id"), policy.account_id
     young = Q(batch__finished_at=None) | Q(batch__finished_at__gt=clock.now() - UNDO_PERIOD)
     exceptions = [

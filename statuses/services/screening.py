@@ -46,7 +46,7 @@ UNSCREENED: Final = Screening()
 
 
 def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
-    """Return the rules that a post with the further texts `words` matches; none for local staff. Four statements at most."""
+    """Return the rules that a post matches, with `words` as further texts; none for local staff. Four statements at most."""
     rules = load_rules(RuleSubject.POSTS)
     if not rules:
         return UNSCREENED
@@ -71,7 +71,7 @@ def note_stored(status: Status, screening: Screening, limited_by: Sequence[SpamR
 
 
 def screen_edit(status: Status, new: Composed, words: Sequence[str] = ()) -> Screening:
-    """Return the rules that an edit with the file descriptions `words` matches; none if the text is unchanged."""
+    """Return the rules that an edit matches, with the file descriptions `words`; none if the text is unchanged."""
     screening = screen(new, words)
     if screening.facts is not None and screening.rules and screening.facts.text == _text_of(status):
         return UNSCREENED

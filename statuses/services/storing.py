@@ -34,7 +34,8 @@ _WRITTEN_COLUMNS: Final = (*AUTHOR_COLUMNS, "content", "content_type", "sensitiv
 @dataclass(frozen=True)
 class NewQuote:
     """Checked quote that is to be stored. The quoted post is never a boost. `page_url` is the page of the quoted post. In a
-    remote post, `quoted_uri` is the ActivityPub id of the quoted post, and `quoted_id` its id if it is known here.
+    remote post, `quoted_uri` is the ActivityPub id of the quoted post, and `quoted_id` is the post's id here, if the post is
+    known.
     """
 
     quoted_id: int | None = None
@@ -82,11 +83,11 @@ class Composed(AuthorColumns):
     local post has the files `media_ids`. With a `quote_policy` of None, nobody may quote a new post; with an
     `interaction_policy` of None, everybody may interact with it; in an edit, None means no change. A reply with `asks` awaits
     approval. An edit never changes the visibility, the parent, or the quote of a local post. `collections` are the collections
-    to which the post links: ids of known collections, ActivityPub ids of unknown ones.
+    to which the post links: ids of known collections, ActivityPub ids of unknown collections.
 
-    `mentions` are all addressed accounts; those with ids in `silent` are not mentioned in the text. `unknown_mentions` are the
-    ActivityPub ids of mentioned accounts that this server does not know. `tags` are pairs (normalised hashtag, hashtag as
-    written). `parent` is the post to which this one replies, never a boost; `in_reply_to_uri` names a parent that this server
+    `mentions` are all addressed accounts; the text does not mention the accounts with ids in `silent`. `unknown_mentions` are
+    the ActivityPub ids of mentioned accounts that this server does not know. `tags` are pairs (normalised hashtag, hashtag as
+    written). `parent` is the post to which this post replies, never a boost; `in_reply_to_uri` names a parent that this server
     does not know.
 
     An old post that was fetched rather than sent has `publish_event` False: StatusFetched is published instead of
@@ -185,7 +186,7 @@ def _store_request(status: models.Status, asks: NewRequest) -> None:
 
 
 def store_quote(status: models.Status, new: NewQuote) -> models.Quote:
-    """Store the quote of a new post; the caller updates the counter last. Publishes StatusQuoted if it is accepted."""
+    """Store the quote of a new post; the caller updates the counter last. Publishes StatusQuoted if the quote is accepted."""
     quote = models.Quote.objects.create(
         status=status,
         quoted_status_id=new.quoted_id,
@@ -221,7 +222,7 @@ def revise_quote(status: models.Status, new: NewQuote | None) -> dict[tuple[int,
 
 
 def quoted_by(quote: models.Quote | NewQuote | None) -> tuple[str | None, bool]:
-    """Return what an edit can change about a quote: the id of the quoted post, and whether it is reported as deleted."""
+    """Return what an edit can change about a quote: the id of the quoted post, and whether that post is reported as deleted."""
     return (None, False) if quote is None else (quote.quoted_uri, quote.state == models.QuoteState.DELETED)
 
 

@@ -118,7 +118,7 @@ def _respond(media: MediaAttachment, *, processing: int = 206) -> HttpResponse:
 
 
 class AttachmentsViewSet(MediaProxyViewSet):
-    """`/media_proxy/:id/:style` and `/media/:id`: for viewers who may read the post, or have an address with a key."""
+    """`/media_proxy/:id/:style` and `/media/:id`: for viewers who may read the post, or who have an address with a key."""
 
     endpoints = {
         "proxy": Endpoint(optional_user(), None, also=("key",)),
@@ -126,7 +126,7 @@ class AttachmentsViewSet(MediaProxyViewSet):
     }
 
     def proxy(self, request: Request, id: int, style: str) -> HttpResponse:
-        """302 to the copy of a remote file: a style that ends with "small" is the preview."""
+        """Redirect (302) to the copy of a remote file, or to its preview if the style ends with "small"."""
         media, is_readable = find_shown_media(id, self.viewer_id)
         url, keyed = media.remote_url, False
         if url is not None and not media.file:
@@ -139,7 +139,7 @@ class AttachmentsViewSet(MediaProxyViewSet):
         return self.show(request, purpose, url, small=small, shared=_is_for_anybody(media), keyed=keyed)
 
     def show_file(self, request: Request, id: int) -> HttpResponse:
-        """302 to the file, or to the copy of a remote file."""
+        """Redirect (302) to the file, or to the copy of a remote file."""
         media, is_readable = find_shown_media(id, self.viewer_id)
         if is_readable and media.file:
             return redirect(storage.url(media.file), shared=_is_for_anybody(media))

@@ -21,7 +21,7 @@ from statuses.services.scheduling import cancel_status, change_draft, publish_sa
 
 
 class DraftsViewSet(ApiViewSet):
-    """`/api/v1/drafts`: the entities are those of scheduled posts; the scheduled posts API lists drafts as well."""
+    """`/api/v1/drafts`: drafts have the same entity as scheduled posts; the scheduled posts API lists drafts as well."""
 
     endpoints = {
         "list": Endpoint(user("read:statuses"), "ScheduledStatus", many=True, paging=ByCursor(Limit(20, 40))),
@@ -38,7 +38,7 @@ class DraftsViewSet(ApiViewSet):
         return page.respond(ScheduledStatusSerializer(page.items, many=True).data)
 
     def create(self, request: Request) -> Any:
-        """`POST /api/v1/drafts`: takes the parameters of a post, which publishing checks; `scheduled_at` is ignored."""
+        """`POST /api/v1/drafts`: takes the parameters of a post, which are checked on publishing; `scheduled_at` is ignored."""
         saved = save_draft(
             author=find_author(self.account_id),
             draft=StatusInput.read(request),

@@ -34,7 +34,7 @@ class FiltersViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> Any:
-        """`GET /api/v2/filters`: all of the caller's filters, including expired ones."""
+        """`GET /api/v2/filters`: all of the caller's filters, including expired filters."""
         return entities.FilterSerializer(list(list_filters(self.account_id)), many=True).data
 
     def create(self, request: Request) -> Any:
@@ -152,6 +152,6 @@ class FiltersV1ViewSet(ApiViewSet):
         return entities.FilterV1Serializer(found).data
 
     def destroy(self, request: Request, id: int) -> Any:
-        """`DELETE /api/v1/filters/:id`: removes the keyword from its filter, which is kept."""
+        """`DELETE /api/v1/filters/:id`: removes the keyword from its filter; the filter stays."""
         filters.remove_from_filter(found=find_keyword(id, self.account_id))
         return {}

@@ -77,7 +77,7 @@ class InteractionRequestsViewSet(ApiViewSet):
         return self._decide(id, accepted=True)
 
     def reject(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/interaction_requests/:id/reject`: rejects the request, or undoes an interaction authorized before."""
+        """`POST /api/v1/interaction_requests/:id/reject`: rejects the request, or undoes an authorized interaction."""
         return self._decide(id, accepted=False)
 
     def _decide(self, id: int, *, accepted: bool) -> Any:

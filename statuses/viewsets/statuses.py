@@ -123,7 +123,7 @@ class StatusesViewSet(ApiViewSet):
         return presenting.present_status(published, self.account_id)
 
     def list(self, request: Request) -> Any:
-        """`GET /api/v1/statuses?id[]=`: several posts, newest id first, without those that the viewer may not read."""
+        """`GET /api/v1/statuses?id[]=`: several posts, newest id first, without posts that the caller may not read."""
         requested_ids = set(statuses.IdsInput.read(request).id)
         if len(requested_ids) > IDS_LIMIT:
             raise Invalid.sentence(_("At most %(count)d posts can be read at once") % {"count": IDS_LIMIT})
@@ -198,12 +198,14 @@ class StatusesViewSet(ApiViewSet):
         return presenting.present_status(id, self.account_id)
 
     def unfavourite(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/unfavourite`: always allowed to an account that has favourited the post."""
+        """`POST /api/v1/statuses/:id/unfavourite`: always allowed if the caller has favourited the post."""
         target = interactions.unfavourite_status(account_id=self.account_id, status_id=id)
         return presenting.present_acted_on(target, self.account_id)
 
     def reblog(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/reblog`: the boost with the boosted post in it; the post itself if its author is asked."""
+        """`POST /api/v1/statuses/:id/reblog`: the boost with the boosted post in it; the post itself if its author has to
+        approve.
+        """
         post, relations = find_post_and_relations(id, self.account_id)
         reblog_id = interactions.reblog_status(
             account=find_author(self.account_id),
@@ -214,7 +216,7 @@ class StatusesViewSet(ApiViewSet):
         return presenting.present_status(reblog_id or post.proper.id, self.account_id)
 
     def unreblog(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/unreblog`: the boosted post; always allowed to an account that has boosted it."""
+        """`POST /api/v1/statuses/:id/unreblog`: the boosted post; always allowed if the caller has boosted the post."""
         target = interactions.unreblog_status(account_id=self.account_id, status_id=id)
         return presenting.present_acted_on(target, self.account_id)
 
@@ -224,12 +226,12 @@ class StatusesViewSet(ApiViewSet):
         return presenting.present_status(id, self.account_id)
 
     def unbookmark(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/unbookmark`: always allowed to an account that has bookmarked the post."""
+        """`POST /api/v1/statuses/:id/unbookmark`: always allowed if the caller has bookmarked the post."""
         target = interactions.unbookmark_status(account_id=self.account_id, status_id=id)
         return presenting.present_acted_on(target, self.account_id)
 
     def mute(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/mute`: stops notifications of the post's thread."""
+        """`POST /api/v1/statuses/:id/mute`: stops notifications about the post's thread."""
         interactions.mute_conversation(account_id=self.account_id, status=find_post(id, self.account_id))
         return presenting.present_status(id, self.account_id)
 
@@ -251,7 +253,7 @@ class StatusesViewSet(ApiViewSet):
     def quotes(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/quotes`: posts that quote the post, the newest quote first.
 
-        Only the quoted author also sees quotes that THREAD hides, such as those by accounts that the author blocks or mutes.
+        Only the quoted author also sees quotes that THREAD hides, such as quotes by accounts that the author blocks or mutes.
         """
         target = find_post(id, self.viewer_id).proper
         page = self.paginate(listings.list_quotes_of(target.id, self.viewer_id).only("id", "status_id"))

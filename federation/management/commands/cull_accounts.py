@@ -6,14 +6,14 @@ from social.management.base import Days, Limit, OperatorCommand
 
 
 class Command(OperatorCommand):
-    """Ask other servers whether their accounts still exist, and delete those that are gone. Accounts whose last check was
+    """Ask other servers whether their accounts still exist, and delete accounts that are gone. Accounts whose last check was
     longest ago come first, so that the next run continues where this one ended.
 
     accounts: ada@there.example
     domain: all accounts of this server
     all: all accounts of all other servers
     days: only accounts that were not seen for this number of days (%(default)s)
-    limit: at most this many, those not seen for longest first (%(default)s)
+    limit: at most this many, the longest unseen first (%(default)s)
     dry_run: ask, and delete nobody
     """
 

@@ -13,8 +13,8 @@ _Inbox = Annotated[str | None, ("metavar", "INBOX")]
 
 
 class Command(OperatorCommand):
-    """List the relays to which this server is subscribed, subscribe to one by its inbox, or end a subscription. A relay passes
-    public posts on between the servers that are subscribed to it.
+    """List the relays to which this server is subscribed, subscribe to a relay by its inbox, or end a subscription. A relay
+    passes public posts on between the servers that are subscribed to it.
 
     add: subscribe; the operator of the relay may have to agree
     remove: end the subscription

@@ -13,7 +13,7 @@ class Command(OperatorCommand):
     domain: all accounts of this server
     all: all accounts of all other servers
     days: only accounts that were not seen for this number of days (%(default)s)
-    limit: at most this many, those not seen for longest first (%(default)s)
+    limit: at most this many, the longest unseen first (%(default)s)
     dry_run: only list the accounts that would be fetched
     """
 

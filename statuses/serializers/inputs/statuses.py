@@ -80,18 +80,18 @@ class _ChangeInput(Form):
 
     @property
     def change(self) -> MediaChange:
-        """Changes of the file that were sent."""
+        """Changes to the file that the client has sent."""
         return MediaChange(self.description, self.focus, None if self.thumbnail is None else sent_file(self.thumbnail))
 
 
 class FileInput(_ChangeInput):
-    """Changes of one file of a post."""
+    """Changes to one file of a post."""
 
     id: str = ""
 
 
 class FileChangesField(NestedListField):
-    """Changes of files by file id; changes with an invalid id are left out."""
+    """Changes to files, by file id; changes with an invalid id are left out."""
 
     def to_internal_value(self, data: Any) -> tuple[tuple[int, MediaChange], ...]:
         forms: tuple[FileInput, ...] = super().to_internal_value(data)
@@ -103,7 +103,7 @@ class _PostInput(Input[Draft]):
 
     fields: ClassVar[tuple[str, ...]] = (*SHOWN_COLUMNS, "sensitive", "language")
     status = ClientString(source="text")
-    spoiler_text = ClientString()  # `check_text` limits it together with the text
+    spoiler_text = ClientString()  # `check_text` limits the warning together with the text
     media_ids = StringListField()
     quote_approval_policy = ClientWord()
     interaction_policy = PolicyField()
