@@ -75,7 +75,7 @@ def _if_present(test: Callable[[Account], bool] = lambda account: True) -> Calla
 
 
 def _on_a_page(act: Act) -> Act:
-    """Return the action, offered as a button on the page of a row but not in the action menu of the list."""
+    """Return the action without its entry in the action menu of the list; the action stays a button on the page of a row."""
     return replace(act, many=None)
 
 

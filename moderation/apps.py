@@ -14,7 +14,7 @@ class ModerationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the app's own events, and register its callbacks with erasure, the front page and users' counts."""
+        """Subscribe to events, and register callbacks for erasure, deleted posts, the front page and unread counts."""
         import_module("moderation.reactions")
         from accounts.models.user import WAITING_COUNTS
         from accounts.ports import welcome

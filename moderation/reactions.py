@@ -20,7 +20,7 @@ on(account_events.SpamRuleMet, act_on_matches, queue="default", batch=20)
 on(account_events.UserWaiting, mails.send_sign_up_mails, queue="mailers", database=True)
 on(events.ReportFiled, mails.send_report_mails, queue="mailers", database=True, when=lambda event: event.notify)
 on(events.AppealFiled, mails.send_appeal_mails, queue="mailers", database=True)
-# A mail server may be slow: few mails per call, and a generous time-out.
+# Each call sends few mails and has a long time-out, because a mail server may be slow.
 on(events.StaffMailDue, mails.send_staff_mails, queue="mailers", batch=1, seconds=90)
 on(events.StrikeIssued, mails.send_strike_mails, queue="mailers", batch=5, seconds=90, when=lambda event: event.notify)
 on(events.AppealDecided, mails.send_decision_mails, queue="mailers", batch=5, seconds=90)
@@ -33,7 +33,7 @@ on(events.AnnouncementDue, handle_due, batch=1)
 on(events.AnnouncementPublished, stream_announcements, queue="notifications")
 on(events.AnnouncementWithdrawn, stream_withdrawals, queue="notifications")
 on(events.AnnouncementReactionChanged, stream_reactions, queue="notifications")
-# A separate queue: an event that cannot be presented does not delay other reactions to the same account or post.
+# The queue is separate, so that an event that cannot be presented does not delay other reactions to the account or post.
 on(account_events.AccountCreated, webhooks.call_about_new_accounts, queue="webhooks", database=True)
 on(account_events.UserActivated, webhooks.call_about_activations, queue="webhooks", database=True)
 on(account_events.ProfileUpdated, webhooks.call_about_changed_accounts, queue="webhooks", database=True)

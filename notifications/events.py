@@ -4,7 +4,7 @@ from social.kernel.events import Event
 
 
 class NotificationMade(Event, key="notification:{notification_id}"):
-    """A notification was created; streams and Web Push deliver it."""
+    """A notification was created; streams, pushes and mails deliver it."""
 
     notification_id: int
     account_id: int
@@ -69,7 +69,7 @@ class RequestAccepted(Event, key="account:{account_id}"):
 
 
 class RequestDismissed(Event, key="account:{account_id}"):
-    """`account_id` has dismissed `from_account_id`, whose held notifications up to `last_id` are to be deleted."""
+    """`account_id` has dismissed the request of `from_account_id`; the held notifications up to `last_id` are to be deleted."""
 
     account_id: int
     from_account_id: int

@@ -93,7 +93,7 @@ KINDS: Final[dict[str, str | Promise]] = {
     "UsernameBlock": _("the username block"),
 }
 PEOPLE: Final = frozenset({"Account", "User"})
-# A longer reason is shown on the entry's own page only.
+# Maximum length of a reason in a sentence; the entry's own page shows the whole reason.
 _REASON_LENGTH: Final = 200
 
 
@@ -116,7 +116,7 @@ def _name(entry: AuditEntry) -> str:
 
 
 def sentence(entry: AuditEntry) -> str:
-    """Return the sentence about an entry, with its reason; an action without a sentence is shown under its name in the code."""
+    """Return the sentence about an entry, with the reason; for an action without a sentence, the action's name in the code."""
     by = gettext("The operator") if entry.account_name == OPERATOR.name else entry.account_name
     names = {
         "by": by,
@@ -132,7 +132,7 @@ def sentence(entry: AuditEntry) -> str:
         names["action"] = entry.action.replace("_", " ")
         words = gettext("%(by)s: %(action)s %(kind)s %(target)s")
     if get_language_bidi():
-        # Isolates names written left to right within right-to-left text: U+2066 and U+2069 (UAX 9).
+        # U+2066 and U+2069 isolate left-to-right names within right-to-left text (UAX 9).
         names |= {key: f"\u2066{name}\u2069" for key, name in names.items() if str(name).startswith("@")}
     text = (str(words) % names).strip()
     reason = entry.details.get("reason")

@@ -63,7 +63,7 @@ class _WordsAboutPeople(PermittedAdmin):
     search_help_text = _("@anna, anna@there.example, or words from the text")
 
     def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
-        """Find the rows about an account by its address or name, or the rows that contain these words."""
+        """Find the rows about the account with this address or name, or the rows that contain these words."""
         if "@" in term:
             return matching(rows, term, f"{self.person_column.removesuffix('_id')}__")
         named = Account.objects.alias(name=Lower("username")).filter(name=term.lower()).values_list("id", flat=True)

@@ -59,7 +59,7 @@ _LANDING_NAMES = {
     "local_feed": _("The newest posts of this server"),
     "about": _("Only the description"),
 }
-#: The sections of the page by their first fields: key, title, and the lists (such as rules) to which the section links.
+#: The sections of the page by the name of the first field: key, title, and the lists (such as rules) that are linked.
 _SECTIONS: Final[dict[str, tuple[str, Any, tuple[str, ...]]]] = {
     "site_title": ("identity", _("Name and look"), ()),
     "site_landing_page": (

@@ -75,10 +75,10 @@ class Blocklist(models.Model):
     changes that would end more follows wait for a decision. `username` and `password`, which is stored encrypted, are for a
     list behind basic authentication.
 
-    `asked_at` is the time of the last fetch, `checked_at` the time of the last successful fetch, `failing_since` the time of
-    the first failure after it. `entries_count` is the number of servers that the list named when it was last stored.
-    `held_reason` is the reason why its last changes wait for a decision although the list is automatic; it is empty if they do
-    not wait. `ending` means that staff have removed the list; it is deleted once its rules have been removed.
+    `asked_at` is the time of the last fetch, `checked_at` the time of the last successful fetch, and `failing_since` the time
+    of the first failure since then. `entries_count` is the number of servers that the list named when it was last stored.
+    `held_reason` is the reason why the last changes of an automatic list wait for a decision; empty if no changes wait.
+    `ending` means that staff have removed the list; the row is deleted once the rules of the list have been removed.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -67,7 +67,7 @@ def list_failing() -> QuerySet[Blocklist]:
 
 
 def count_entries(rows: QuerySet[Blocklist]) -> QuerySet[Blocklist]:
-    """Return these lists, each with the numbers of its entries that are `in_force` and that are `waiting` for a decision."""
+    """Annotate these lists with the numbers of their entries that are `in_force` and that are `waiting` for a decision."""
     return rows.annotate(
         in_force=Count("entries", filter=Q(entries__taken_severity__isnull=False)),
         waiting=Count("entries", filter=Q(entries__state=EntryState.WAITING)),

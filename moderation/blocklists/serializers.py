@@ -216,7 +216,7 @@ class DraftsInput(TypeInput):
 
     @property
     def list_id(self) -> int | None:
-        """The id of the list; None for a text that cannot be one."""
+        """The id of the list; None for a text that cannot be an id."""
         return parse_id(self.subscription_id)
 
 
@@ -251,7 +251,7 @@ class NewExclusionInput(Form):
 
 
 class AcceptInput(Form):
-    """Acceptance of an entry; with `overwrite`, it changes an existing rule."""
+    """Acceptance of an entry; with `overwrite`, an existing rule is changed."""
 
     overwrite: bool = False
 

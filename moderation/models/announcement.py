@@ -19,8 +19,8 @@ class Announcement(models.Model):
     """A text, shown from `published_at` on; before that it is a draft, or scheduled for `scheduled_at`.
 
     `text` is the source. `content` is its HTML, rendered when the text is stored. The ids of the accounts and posts and the
-    names of the hashtags in it are stored as well. `starts_at` and `ends_at` are the times of the announced event (`all_day`:
-    only their dates count); an announcement is no longer shown after `ends_at`.
+    names of the hashtags in the text are stored as well. `starts_at` and `ends_at` are the times of the announced event
+    (`all_day`: only their dates count); an announcement is no longer shown after `ends_at`.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -24,8 +24,9 @@ class DomainRule(models.Model):
     """A rule for a server and its subdomains, under the server's lower-case Punycode name; the rule for the longest matching
     name applies.
 
-    Accounts that a rule limits or suspends get its `created_at` as the time of the sanction; they are found by this time when
-    the rule is changed or removed. `from_lists`: the rule was written by blocklists, and no person has changed it since.
+    Accounts that a rule limits or suspends get the rule's `created_at` as the time of the sanction. The time identifies these
+    accounts when the rule is changed or removed. `from_lists`: the rule was written by blocklists, and no person has changed it
+    since.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -109,8 +109,8 @@ class StrikeAction(models.TextChoices):
 class Strike(models.Model):
     """An action of `account` (a member of staff; None: the operator) against `target_account`.
 
-    `status_ids` are the posts that the action concerned, None if it concerned the account. `overruled_at` is the time when the
-    action was undone or an appeal was accepted; None while the strike is in force. `spam_rule` is the rule that acted
+    `status_ids` are the posts that the action concerned; None for an action on the whole account. `overruled_at` is the time
+    when the action was undone or an appeal was accepted; None while the strike is in force. `spam_rule` is the rule that acted
     automatically, None if a person acted. `statement` is the statement of reasons that the person got
     (`moderation.policies.statements`); empty for strikes of earlier releases.
     """

@@ -21,7 +21,7 @@ from social.pages import frame
 from social.pages.text import shown_html, with_headings_below
 from statuses.pages.posts import posts_for_templates, reader_of
 
-#: Emojis that are offered in addition to those that readers have used.
+#: Emojis that are offered in addition to the emojis that readers have used.
 _OFFERED: Final = ("👍", "❤️", "🎉", "😄", "😢")
 
 

@@ -37,7 +37,7 @@ def announcement_errors(draft: AnnouncementDraft) -> list[FieldError]:
 
 
 def is_shown(now: datetime | Now) -> Q:
-    """Return the condition of the announcements that are shown: published announcements that have not ended."""
+    """Return the condition for an announcement to be shown: it is published, and has not ended."""
     return Q(published_at__lte=now) & (Q(ends_at=None) | Q(ends_at__gt=now))
 
 

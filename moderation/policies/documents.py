@@ -29,7 +29,7 @@ AUDIENCES: Final = ("disabled", "users", "all")
 
 @dataclass(frozen=True)
 class RuleDraft:
-    """A rule to be stored; `translations` maps a language to its text and hint."""
+    """A rule to be stored; `translations` maps languages to translated texts and hints."""
 
     text: str
     hint: str = ""
@@ -81,7 +81,7 @@ def terms_errors(draft: TermsDraft, *, publish: bool, today: date, is_date_taken
 
 @dataclass(frozen=True)
 class SiteTexts:
-    """Texts that describe this server, under the names of `accounts.queries.site_settings`."""
+    """Texts that describe this server, with the names in `accounts.queries.site_settings`."""
 
     site_title: str = ""
     site_short_description: str = ""

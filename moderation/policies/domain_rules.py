@@ -37,7 +37,7 @@ class DomainRuleDraft:
 
 
 def domain_elsewhere(text: str) -> str | None:
-    """Return another server's name as it is stored; None if it is invalid, has a port, or is the name of this server."""
+    """Return another server's name in stored form; None for a text that is invalid, has a port, or is this server's name."""
     name = normalise_domain(text)
     return None if name is None or ":" in name or links.is_own_domain(name) else name
 
@@ -48,8 +48,8 @@ def names_of(domain: str) -> list[str]:
 
 
 def is_registry(domain: str) -> bool:
-    """Tell whether anybody can register a domain below this one, so that a rule for it may concern a whole country: it is a
-    top-level domain, or a second-level domain such as co.uk. Mastodon accepts rules for these as well (mastodon#12805).
+    """Tell whether anybody can register a domain below this domain: a top-level domain, or a second-level domain such as co.uk.
+    A rule for such a domain may concern a whole country. Mastodon accepts such rules as well (mastodon#12805).
     """
     name, _dot, above = domain.rpartition(".")
     return not name or (len(above) == 2 and _SECOND_LEVEL.fullmatch(name) is not None)

@@ -26,7 +26,7 @@ class ReportDraft:
 
 
 def chosen_category(draft: ReportDraft) -> str:
-    """Return the category: "violation" if the report names rules, otherwise the chosen one, or "other" if none was chosen."""
+    """Return the category: "violation" if the report names rules, otherwise the chosen category, by default "other"."""
     return ReportCategory.VIOLATION if draft.rule_ids else draft.category or ReportCategory.OTHER
 
 

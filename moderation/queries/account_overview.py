@@ -38,7 +38,7 @@ class AccountOverview:
 
 
 def load_account_overview(account: Account) -> AccountOverview:
-    """Return the overview of an account, at most SHOWN rows of each kind."""
+    """Return the overview of an account, with at most LISTED_LIMIT rows of each kind."""
     admin = describe_accounts([account])[account.pk]
     user = admin.user
     public = Status.objects.filter(

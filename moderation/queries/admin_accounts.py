@@ -149,7 +149,7 @@ def of_status(status: str) -> Q:
 
 
 def by_address(rows: QuerySet[Account], address: str) -> QuerySet[Account]:
-    """Return the accounts that signed up from, or were seen at, an IP address or network; none if `address` is neither."""
+    """Return the accounts that signed up from or were seen at an IP address or network; no accounts for any other text."""
     try:
         network = network_of(address)
     except ValueError:

@@ -21,7 +21,7 @@ from statuses.queries.page import PostPage, hydrate
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """Count of the reactions with an emoji; `me` is whether the viewer has reacted with it (None: no viewer)."""
+    """Count of the reactions with an emoji; `me` tells whether the viewer has reacted with the emoji (None: no viewer)."""
 
     name: str
     count: int

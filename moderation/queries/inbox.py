@@ -77,12 +77,12 @@ def count_reported(rows: QuerySet[Report]) -> tuple[int, int]:
 
 
 def load_reported(rows: QuerySet[Report], start: int) -> tuple[list[dict[str, Any]], PostPage]:
-    """Return the reported accounts from the offset `start` on, at most PEOPLE_SHOWN, the last reported first, and a page of
-    their reported posts; in a fixed number of statements.
+    """Return the reported accounts from the offset `start` on, at most PEOPLE_SHOWN, the most recently reported first, and a
+    page of their reported posts; in a fixed number of statements.
 
-    Each account has the number of its `reports` and `reporters`, whether one of the reports is `assigned`, their
-    `categories`, the time of the `newest`, the newest `comments`, and the ids of the newest `posts` that everybody may read;
-    `posts_hidden` is the number of its other reported posts.
+    Each account has the numbers of `reports` and `reporters`, whether a report is `assigned`, the `categories`, the time of the
+    `newest` report, the newest `comments`, and the ids of the newest reported `posts` that everybody may read; `posts_hidden`
+    is the number of the other reported posts.
     """
     groups: Any = rows.values("target_account_id").annotate(
         reports=Count("id"),
@@ -115,7 +115,7 @@ def load_reported(rows: QuerySet[Report], start: int) -> tuple[list[dict[str, An
 
 
 def load_authors(status_ids: Sequence[int]) -> dict[int, int]:
-    """Return the author of each of these posts, as account ids by post id; unknown posts are left out."""
+    """Return the authors of these posts, as account ids by post id; unknown posts are left out."""
     return dict(Status.objects.filter(id__one_of=status_ids).values_list("id", "account_id"))
 
 

@@ -35,7 +35,7 @@ _PEERS_LIMIT: Final = 100_000
 
 @dataclass(frozen=True)
 class Document:
-    """A text by staff in Markdown, empty if they have not written it, and the time of its last change."""
+    """A text by staff in Markdown (empty: not written yet), and the time of the last change."""
 
     markdown: str
     updated_at: datetime | None
@@ -119,7 +119,7 @@ def search_peers(prefix: str) -> list[str]:
 
 
 def list_domain_blocks() -> list[DomainRule]:
-    """Return the rules of the limited servers, then of the suspended ones, each group sorted by name."""
+    """Return the rules that limit servers, then the rules that suspend servers, each group sorted by name."""
     rules = DomainRule.objects.filter(severity__in=[DomainSeverity.SILENCE, DomainSeverity.SUSPEND])
     return list(rules.order_by("severity", "domain"))
 
@@ -182,7 +182,7 @@ def load_figures() -> Figures:
 
 
 def count_active(since: datetime) -> int:
-    """Count the approved local users, except disabled ones, who have read, signed in or posted since a time."""
+    """Count the approved local users, except disabled users, who have read, signed in or posted since a time."""
     with connection.cursor() as cursor:
         cursor.execute(_ACTIVE, [since])
         return int(cursor.fetchone()[0])

@@ -18,7 +18,7 @@ from statuses.policies.visibility import FOLLOWER_VISIBILITIES, OPEN_VISIBILITIE
 from statuses.queries.statuses import list_statuses
 
 NAMING_LIMIT: Final = 1_000
-# Raw SQL instead of the lookup "overlap": Django sends the numbers of an array as 4 bytes each, too small for ids.
+# Raw SQL, because with the lookup "overlap" Django would send ids as 4-byte integers, which are too small.
 _REPORTED: Final = """
 (SELECT unnest(status_ids) FROM moderation_report WHERE status_ids && %(ids)s::bigint[]
  INTERSECT SELECT unnest(%(ids)s::bigint[]))

@@ -1,4 +1,4 @@
-"""Actions of staff on an account and its posts, with the strike that its owner sees and the reports that are settled; notes."""
+"""Actions of staff on an account and its posts, which issue strikes and settle reports; notes about accounts."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
@@ -100,12 +100,12 @@ def act_on_posts(
     notify: bool = True,
 ) -> Strike | None:
     """Delete these posts of an account, or mark them as sensitive (`action`: `delete_statuses` or
-    `mark_statuses_as_sensitive`), issue a strike, and, with `settle`, settle the report, in one transaction. The strike
-    names the posts that were deleted, or that were not marked before: an accepted appeal removes their mark. Posts of other
-    accounts, deleted posts, and posts that cannot be marked are skipped. If nothing is left to do, a report is settled
-    without another strike and None is returned. Raises Forbidden without MANAGE_REPORTS or a rank above the person's;
-    Conflict when none of the posts exists and there is no report; Invalid for a text that is too long. Source: contract,
-    entities "AccountWarning".
+    `mark_statuses_as_sensitive`), issue a strike, and, with `settle`, settle the report, in one transaction. The strike names
+    only posts that were deleted or newly marked, because an accepted appeal removes the marks of its posts. Posts of other
+    accounts, deleted posts, and posts that cannot be marked are skipped. If nothing is left to do, a report is settled without
+    another strike and None is returned. Raises Forbidden without MANAGE_REPORTS or a rank above the person's; Conflict when
+    none of the posts exists and there is no report; Invalid for a text that is too long. Source: contract, entities
+    "AccountWarning".
     """
     require(by, Permission.MANAGE_REPORTS, over=find_role(account.pk))
     with transaction.atomic():

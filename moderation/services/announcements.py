@@ -46,7 +46,7 @@ def create_announcement(*, by: Staff, draft: AnnouncementDraft) -> Announcement:
 
 
 def update_announcement(*, by: Staff, announcement: Announcement, draft: AnnouncementDraft) -> None:
-    """Change an announcement; a published one is streamed again. Raises Forbidden, Invalid, NotFound."""
+    """Change an announcement; a published announcement is streamed again. Raises Forbidden, Invalid, NotFound."""
     with _changing(by, announcement) as locked:
         before = locked.text
         _fill(locked, draft)
@@ -108,7 +108,7 @@ def handle_due(due: Sequence[events.AnnouncementDue]) -> None:
 
 
 def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None:
-    """Mark an announcement as read; repeating it is not an error (SEED-077). Raises NotFound if it is no longer shown."""
+    """Mark an announcement as read; repeated calls are no error (SEED-077). Raises NotFound for an announcement not shown."""
     with transaction.atomic():
         keep_row(announcement)
         AnnouncementDismissal.objects.bulk_create(

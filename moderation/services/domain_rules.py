@@ -103,7 +103,7 @@ def write_rules(
 
 
 def remove_rule(*, by: Staff, rule: DomainRule) -> None:
-    """Remove a rule; publishes DomainRuleChanged, whose handler ends its sanctions. Raises Forbidden, NotFound."""
+    """Remove a rule; publishes DomainRuleChanged, whose handler ends the sanctions of the rule. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
         current = lock_row(rule)

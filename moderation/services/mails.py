@@ -38,8 +38,7 @@ DIGEST_HOUR: Final = 7
 """Hour of the day from which the mail about pending decisions is sent."""
 
 STAFF_MAILS: Final = Rule("staff_mails", 30, 3600, "account")
-"""Rate limit, for each member of staff, on the mails that strangers can cause; further reports and sign-ups are only shown in
-the admin.
+"""Rate limit per member of staff on mails that strangers can cause. Further reports and sign-ups are only shown in the admin.
 """
 
 
@@ -111,23 +110,23 @@ _STAFF_MAILS: Final[Mapping[str, _StaffMail]] = {
 
 
 def send_sign_up_mails(events: Sequence[UserWaiting]) -> None:
-    """Handle UserWaiting: mail everyone who manages users (contract, behaviours section 6), unless already decided."""
+    """Handle UserWaiting: mail staff who manage users about undecided sign-ups (contract, behaviours section 6)."""
     _queue_mails("sign_up", [event.user_id for event in events])
 
 
 def send_report_mails(events: Sequence[ReportFiled]) -> None:
-    """Handle ReportFiled: send a mail to everyone who manages reports (SEED-143)."""
+    """Handle ReportFiled: mail staff who manage reports (SEED-143)."""
     _queue_mails("report", [event.report_id for event in events])
 
 
 def send_appeal_mails(events: Sequence[AppealFiled]) -> None:
-    """Handle AppealFiled: send a mail to everyone who manages appeals."""
+    """Handle AppealFiled: mail staff who manage appeals."""
     _queue_mails("appeal", [event.appeal_id for event in events])
 
 
 def queue_digests() -> int:
     """Queue the daily mail about pending decisions for the staff who want it and whose time zone has reached DIGEST_HOUR;
-    return how many were queued. Run by the scheduler, hourly. Publishes StaffMailDue.
+    return the number of mails. Run by the scheduler, hourly. Publishes StaffMailDue.
     """
     queued = 0
     with transaction.atomic():

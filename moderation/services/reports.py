@@ -76,7 +76,7 @@ def receive_report(
         lock(f"object:{uri}")
         if Report.objects.filter(uri=uri, target_account=target).exists():
             return
-        assert account.domain is not None  # a remote account: local reports go through `file_report`
+        assert account.domain is not None  # the account is remote: `file_report` stores local reports
         store_report(
             Report(
                 account=account,
@@ -108,11 +108,12 @@ def store_report(report: Report) -> None:
 
 
 def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDraft) -> list[str]:
-    """Return the servers to which the report is forwarded: the server of the reported account or, if the reporter has chosen
-    servers by name, the chosen ones among this server and the servers of accounts to which the reported posts reply. Names are
-    compared without normalising them, which would take seconds for a long list (security row 78).
+    """Return the servers to which the report is forwarded: the server of the reported account by default. If the reporter has
+    chosen servers by name, return the chosen servers among the reported account's server and the servers of the accounts to
+    which the reported posts reply. Names are compared without normalising them, which would take seconds for a long list
+    (security row 78).
     """
-    assert target.domain is not None  # a remote account: checked by the caller
+    assert target.domain is not None  # the caller has checked that the account is remote
     if draft.forward_to_domains is None:
         return [target.domain]
     replies = Status.objects.filter(id__one_of=status_ids, in_reply_to_account__domain__isnull=False)
@@ -190,7 +191,7 @@ def update_report(
 
 
 def remove_post(*, by: Staff, target: Account, status_id: int) -> None:
-    """Remove a post from every open report about its author; the audit log records which. Raises Forbidden, NotFound."""
+    """Remove a post from every open report about its author; the audit log names the reports. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
         named = [report for report in reports.reports_naming(target, [status_id]) if not report.is_resolved]
@@ -244,7 +245,7 @@ def _write(report: Report, **values: Any) -> None:
 
 
 def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
-    """Return the posts attached to a report, including deleted ones; the view of private ones is logged. Raises Forbidden."""
+    """Return the posts attached to a report, including deleted posts; the view of private posts is logged. Raises Forbidden."""
     require(by, Permission.MANAGE_REPORTS)
     posts = list_excerpts(report.status_ids, report.target_account_id)
     name = f"@{report.target_account.acct}"
@@ -253,7 +254,7 @@ def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
 
 
 def note_posts_seen(*, by: Staff, posts: Iterable[tuple[int, str, str]]) -> None:
-    """Record that `by` has seen the posts among these (id, author's address, visibility) that are not public. One statement."""
+    """Record that `by` has seen these posts (id, author's address, visibility), except public posts. One statement."""
     private = [(number, name) for number, name, visibility in posts if visibility not in OPEN_VISIBILITIES]
     if private:
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Deletes expired data: addresses, the audit log, settled reports, held posts. `count_due` only counts them."""
+"""Deletes expired data: addresses, the audit log, settled reports, held posts. `count_due` only counts the rows."""
 
 from collections.abc import Callable
 from typing import Final
@@ -24,8 +24,8 @@ def old_reports() -> QuerySet[Report]:
 
 
 def forget_reports() -> int:
-    """Delete the old reports, but not their strikes; return their number. Posts that were kept for them are deleted by the
-    clean-up of posts.
+    """Delete the old reports, but not their strikes; return their number. The clean-up of posts then deletes the posts that
+    were kept for these reports.
     """
     forgotten = 0
     while ids := list(old_reports().order_by("action_taken_at").values_list("pk", flat=True)[:BATCH_SIZE]):

@@ -24,7 +24,7 @@ from social.kernel.runner import enqueue
 
 
 def create_webhook(*, by: Staff, draft: WebhookDraft) -> Webhook:
-    """Store a webhook with a new secret, enabled. Raises Forbidden, Invalid, and Conflict if WEBHOOKS_LIMIT exist."""
+    """Store an enabled webhook with a new secret. Raises Forbidden, Invalid, and Conflict if WEBHOOKS_LIMIT webhooks exist."""
     _check(by, draft)
     with transaction.atomic():
         lock("webhooks")
@@ -61,7 +61,7 @@ def switch_webhook(*, by: Staff, webhook: Webhook, enabled: bool) -> None:
 
 
 def renew_secret(*, by: Staff, webhook: Webhook) -> None:
-    """Replace the secret of a webhook, which signs all calls from now on. Raises Forbidden, NotFound."""
+    """Replace the secret of a webhook; the new secret signs all calls from now on. Raises Forbidden, NotFound."""
     with _changing(by, webhook, "renew_secret") as locked:
         Webhook.objects.filter(pk=locked.pk).update(secret=_new_secret())
 
@@ -90,7 +90,7 @@ def count_secrets() -> int:
 
 
 def reencrypt_secrets(*, by: Staff, keys: Sequence[str]) -> int:
-    """Encrypt every secret again with the first key; return their number. Raises Forbidden, UnreadableSecret."""
+    """Encrypt all secrets again with the first key; return how many there are. Raises Forbidden, UnreadableSecret."""
     require(by, Permission.ADMINISTRATOR)
     with transaction.atomic():
         webhooks = list(Webhook.objects.select_for_update().order_by("id"))

@@ -95,7 +95,7 @@ class DocumentsViewSet(ApiViewSet):
         return _document("activity", lambda: entities.ActivitySerializer(instance.list_weeks(), many=True).data)
 
     def domain_blocks(self, request: Request) -> HttpResponse:
-        """The servers that this server limits or suspends; 404 without a body for viewers to whom they are not shown."""
+        """The servers that this server limits or suspends; 404 without a body if the viewer may not see them."""
         texts, signed_in = load_site_texts(), self.viewer_id is not None
         if not is_for(texts["site_show_domain_blocks"], signed_in=signed_in):
             return reply_empty(request, status=404)
@@ -111,7 +111,7 @@ class DocumentsViewSet(ApiViewSet):
         return _document("description", lambda: entities.DescriptionSerializer(instance.find_description()).data)
 
     def privacy_policy(self, request: Request) -> HttpResponse:
-        """The privacy policy: the text of this server's staff, or else the one that comes with this software."""
+        """The privacy policy: the text of this server's staff, by default the text that comes with this software."""
         return _document("privacy", lambda: entities.PrivacyPolicySerializer(instance.find_privacy_policy()).data)
 
     def terms_of_service(self, request: Request) -> HttpResponse:
@@ -123,7 +123,7 @@ class DocumentsViewSet(ApiViewSet):
         return reply(entities.TermsOfServiceSerializer(instance.find_terms(_day(date))).data, headers=_CACHED)
 
     def translation_languages(self, request: Request) -> HttpResponse:
-        """Languages into which posts are translated, by the language of the post (`und`: unknown); none without a service."""
+        """Languages into which posts are translated, by the language of the post (`und`: unknown); empty without a service."""
         return _document("translations", lambda: translation.load_languages() if translation.is_on() else {})
 
     def languages(self, request: Request) -> HttpResponse:

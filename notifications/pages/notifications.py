@@ -45,7 +45,7 @@ _ICONS: Final[Mapping[str, str]] = {
     NotificationType.ADMIN_REPORT: "shield",
     NotificationType.ADMIN_SIGN_UP: "shield",
 }
-#: Pages that notifications link to for further action, by the name of their URL.
+#: Pages that notifications link to for further action: URL names by notification type.
 _PAGES: Final[Mapping[str, str]] = {
     NotificationType.FOLLOW_REQUEST: "follow_requests",
     NotificationType.SEVERED_RELATIONSHIPS: "severances",

@@ -1,4 +1,4 @@
-"""Titles of notifications, which mails and pushes need because no client renders these."""
+"""Titles of notifications, for pages, mails and pushes."""
 
 from typing import Final
 
@@ -45,7 +45,7 @@ _GROUP_TITLES: Final = {
 
 
 def title_of_group(kind: str, name: str, others: int, *, own: bool = False) -> str:
-    """Return the title of a group of notifications about an account called `name` and this many others."""
+    """Return the title of a group of notifications about an account called `name` and `others` further accounts."""
     if not others or kind not in _GROUP_TITLES:
         return title_of(kind, name, own=own)
     shown = f"\u2068{name}\u2069" if get_language_bidi() else name

@@ -33,13 +33,13 @@ class ReportPage:
 
 
 def parse_year(text: str) -> int | None:
-    """Parse the year in a path; None if it is invalid."""
+    """Parse the year in a path; return None for an invalid year."""
     year = parse_id(text)
     return year if year is not None and 0 < year <= _LAST_YEAR else None
 
 
 def load_unread(account_id: int) -> ReportPage:
-    """Return the finished reports of an account that it has not marked as read, the latest year first."""
+    """Return the finished reports of an account that are not marked as read, the latest year first."""
     return _page(_finished(account_id).filter(read_at=None).order_by("-year"), account_id)
 
 
@@ -61,7 +61,7 @@ def find_state(account_id: int, year: int | None) -> tuple[ReportState, AnnualRe
 
 
 def find_requested(account_id: int, report_id: int | None) -> AnnualReport:
-    """Return the report of an account with this id, finished or not. Raises NotFound."""
+    """Return the account's report with this id, finished or not. Raises NotFound."""
     return require_found(AnnualReport.objects.filter(account_id=account_id, id=report_id or 0).first())
 
 

@@ -1,5 +1,5 @@
-"""Reads notifications in groups: those of one type within the same twelve hours, and about the same post if the type concerns
-posts (contract, behaviours section 13 "Grouping").
+"""Reads notifications in groups. The notifications of a group have one type, are from the same twelve hours, and are about the
+same post if the type concerns posts (contract, behaviours section 13 "Grouping").
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -61,8 +61,8 @@ _HEAD: Final = """
     AND (n.group_key IS NULL OR n.type <> ALL(%(grouped)s::text[]) OR n.group_key <> ALL(page.seen))
   ORDER BY n.id {direction} LIMIT 1)
 """
-# BETWEEN instead of `=`: with `=` the planner drops the account from the sort order, and uses the primary key instead of the
-# index of the list.
+# The condition has BETWEEN, because with `=` the planner drops the account from the sort order, and uses the primary key
+# instead of the index of the list.
 _STOP: Final = """
 SELECT n.id FROM notifications_notification n
  WHERE n.account_id BETWEEN %(account)s AND %(account)s AND {part} AND n.id {beyond} %(start)s{bound}
@@ -71,7 +71,7 @@ SELECT n.id FROM notifications_notification n
 # There is no stretch if the client chooses types: to find the end of the stretch for a rare type, PostgreSQL might scan all
 # notifications.
 _NO_STOP: Final = "SELECT NULL::bigint"
-# The rows are read first, without their conditions, so that the cost of a group does not depend on its number of rows.
+# The rows are read first, without the condition on shown rows, so that the cost of a group does not depend on its size.
 _COUNT: Final = """
 WITH unread AS MATERIALIZED ({rows}), groups AS (
   SELECT CASE WHEN type = ANY(%(grouped)s::text[]) THEN group_key END AS key, max(id) AS newest, min(id) AS oldest
@@ -227,7 +227,7 @@ def load_groups(
 
 
 def find_group(account_id: int, key: str) -> NotificationGroup:
-    """Return the group of an account's notifications with this key. Raises NotFound."""
+    """Return the account's group of notifications with this key. Raises NotFound."""
     if key.startswith(listing.UNGROUPED):
         head = listing.find_notification(account_id, parse_id(key.removeprefix(listing.UNGROUPED)) or 0)
         if head.group_key is not None:
@@ -312,7 +312,7 @@ def load_group_page(
     supported: Collection[str] | None = None,
     partial: bool = False,
 ) -> GroupPage:
-    """Return the data of these groups, in as many queries as a page of notifications takes. With `partial`, only the first
+    """Return the data of these groups, in the same number of queries as a page of notifications. With `partial`, only the first
     account of each group is shown in full; another query loads the others in short form.
     """
     rows = [group.newest for group in groups]

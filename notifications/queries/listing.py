@@ -129,7 +129,7 @@ def count_unread(account_id: int, row_filter: NotificationFilter, limit: int) ->
 
 
 def find_notification(account_id: int, notification_id: int) -> ListedNotification:
-    """Return the notification of an account with this id. Raises NotFound."""
+    """Return the account's notification with this id. Raises NotFound."""
     for row in _rows(f"{_SHOWN_ROWS} AND n.id = %(id)s", {"account": account_id, "id": notification_id}):
         return row
     raise NotFound
@@ -146,7 +146,7 @@ def load_notifications(notification_ids: Collection[int]) -> list[ListedNotifica
 def _rows(sql: str, parameters: dict[str, Any]) -> list[ListedNotification]:
     return [
         ListedNotification(*values) for values in rows_of(sql, parameters)
-    ]  # the columns are the fields, in their order
+    ]  # the columns are in the order of the fields
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class MailedNotification:
 
     @property
     def subject(self) -> tuple[int, int, int | None]:
-        """Return the arguments of `load_contents`."""
+        """Return the subject for `load_contents`."""
         return self.account_id, self.from_account_id, self.status_id
 
 

@@ -62,7 +62,7 @@ def list_requests(account_id: int) -> QuerySet[NotificationRequest]:
 
 
 def find_request(account_id: int, request_id: int) -> NotificationRequest:
-    """Return the request of an account with this id. Raises NotFound."""
+    """Return the account's request with this id. Raises NotFound."""
     return require_found(list_requests(account_id).filter(id=request_id).first())
 
 

@@ -165,8 +165,8 @@ async def _handed_over(letter: EmailMultiAlternatives) -> bool:
 
 
 def _make_next_turns(rows: Sequence[Mailing]) -> None:
-    """Queue another turn for recipients with remaining items. Items of a turn that was given up are deleted: a newer item would
-    have restarted the turn.
+    """Queue another turn for recipients with remaining items. Items of a turn that was given up are deleted; they are all old,
+    because a new item restarts the turn.
     """
     given_up = [row.account_id for row in rows if row.dead_at is not None]
     MailItem.objects.filter(account_id__one_of=given_up).delete()

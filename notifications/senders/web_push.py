@@ -169,7 +169,7 @@ def _text_of(message: PushMessage) -> str:
     post, sender = message.content.post, message.content.sender
     if post is not None:
         return post.spoiler_text or plain(post.content)
-    # Without a post, the text is the sender's biography; recipients are not sent their own.
+    # Without a post, the text is the sender's biography, unless the sender is the recipient.
     return "" if message.own else plain(sender.note_html)
 
 

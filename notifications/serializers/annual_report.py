@@ -10,7 +10,7 @@ from statuses.serializers.presenting import present_by_id
 
 
 class AnnualReportsSerializer(EntitySerializer):
-    """AnnualReports: reports with the accounts and posts that they name. There is no public page of a report to share."""
+    """AnnualReports: reports with the accounts and posts that they name. Reports have no public page to share."""
 
     def to_representation(self, instance: ReportPage) -> dict[str, Any]:
         return {

@@ -91,7 +91,7 @@ def notify_mentioned(events: Sequence[status_events.StatusPublished]) -> None:
 
 
 def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
-    """Notify of mentions as `notify_mentioned` does; `first_ids` maps each post to the lowest id of its mentions to handle."""
+    """Notify of mentions as `notify_mentioned` does; `first_ids` maps each post to the lowest mention id to handle."""
     mentions = (
         Mention.objects.select_related("status")
         .filter(status_id__one_of=list(first_ids), status__deleted_at=None)
@@ -232,8 +232,8 @@ def forget_status(events: Sequence[status_events.StatusDeleted]) -> None:
 
 
 def forget_blocked(events: Sequence[account_events.AccountBlocked]) -> None:
-    """Delete, after a block, the notifications of both accounts about each other (SEED-130), and the permission of the blocked
-    account, unless the block was undone meanwhile.
+    """Delete the notifications of both accounts about each other (SEED-130) and the permission of the blocked account after a
+    block, unless the block was undone meanwhile.
     """
     pairs = {(event.account_id, event.target_id) for event in events}
     for account_id, target_id in pairs & load_block_pairs([event.block_id for event in events]):
@@ -243,7 +243,7 @@ def forget_blocked(events: Sequence[account_events.AccountBlocked]) -> None:
 
 
 def forget_blocked_domains(events: Sequence[account_events.DomainBlocked]) -> None:
-    """Delete, after a block of a server, the notifications about its accounts."""
+    """Delete an account's notifications about the accounts of a server that the account has blocked."""
     for event in events:
         if blocks_domain(event.account_id, event.domain):
             remove_from_domain(account_id=event.account_id, domain=event.domain)
@@ -280,7 +280,7 @@ def notify_signed_up(events: Sequence[account_events.UserActivated]) -> None:
 
 
 def notify_warned(events: Sequence[StrikeIssued]) -> None:
-    """Notify users of strikes, except undone ones. The user is also the sender: the moderator stays unnamed."""
+    """Notify users of strikes that were not undone. The user is also the sender, so that the moderator stays unnamed."""
     recipients = {event.strike_id: event.account_id for event in events}
     standing = Strike.objects.filter(id__one_of=list(recipients), overruled_at=None).values_list("id", flat=True)
     notify(

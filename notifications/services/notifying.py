@@ -208,7 +208,7 @@ def _insert(notes: Sequence[tuple[Note, bool]]) -> list[_Inserted]:
 
 
 def take_back(causes: Iterable[str], **between: int) -> None:
-    """Delete the notifications of actions that were undone; `between` restricts them to two accounts."""
+    """Delete the notifications of actions that were undone; `between` names the two accounts, if given."""
     Notification.objects.filter(cause__one_of=causes, **between).delete()
 
 
@@ -234,7 +234,7 @@ def remove_of_posts(status_ids: Collection[int]) -> None:
 
 
 def dismiss(*, account_id: int, notification_id: int) -> bool:
-    """Delete one of the account's notifications; return whether it existed."""
+    """Delete one of the account's notifications; return whether the notification existed."""
     return _remove("n.account_id = %(account)s AND n.id = %(id)s", {"account": account_id, "id": notification_id})
 
 

@@ -14,7 +14,7 @@ from social.kernel.http.client import place_of
 
 
 def subscribe(*, token_id: int, target: push.PushTarget, settings: push.PushSettings) -> PushSubscription:
-    """Create the push subscription of an access token, in place of an earlier one. If the user then has more than
+    """Create the push subscription of an access token, in place of an earlier subscription. If the user then has more than
     SUBSCRIPTIONS_LIMIT subscriptions, the oldest ends. Raises Invalid (contract, parameters section 5), and Unauthorized when
     the token is being revoked.
     """
@@ -55,7 +55,7 @@ def unsubscribe(*, token_id: int) -> None:
 
 
 def unsubscribe_by_link(*, signed: str) -> None:
-    """End the subscription that `signed` names, the last part of an `unsubscribe_url`. Any other text is ignored."""
+    """End the subscription named in `signed`, the last part of an `unsubscribe_url`. Any other text is ignored."""
     subscription_id = push.signed_subscription(signed)
     if subscription_id is not None:
         PushSubscription.objects.filter(id=subscription_id).delete()

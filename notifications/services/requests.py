@@ -133,7 +133,7 @@ def review_requests(pairs: Pairs) -> None:
 def accept_requests(*, account_id: int, request_ids: Collection[int]) -> int:
     """Accept the senders of these requests: their held and future notifications are delivered. Return the number of requests.
 
-    Publishes RequestAccepted for each sender, and later NotificationsMerged, when everything is delivered.
+    Publishes RequestAccepted for each sender; the handler delivers the notifications and then publishes NotificationsMerged.
     """
     with transaction.atomic():
         requests = _delete_requests(account_id, request_ids)

@@ -34,7 +34,7 @@ class NotificationPolicyViewSet(ApiViewSet):
         return self.entity(requests.find_policy(self.account_id), context=context).data
 
     def update(self, request: Request) -> Any:
-        """Change the settings that are sent."""
+        """Change the policy; settings that are not sent stay as they are."""
         change_policy(account_id=self.account_id, settings=self.settings_input.read(request).settings)
         return self.retrieve(request)
 

@@ -60,8 +60,8 @@ def change_list(*, by: Staff, blocklist: Blocklist, draft: BlocklistDraft) -> No
 def change_values(*, by: Staff, blocklist: Blocklist, changes: Mapping[str, Any]) -> None:
     """Change some values of a subscription, given by the field names of a draft. If its options for severities or rejections
     have changed, publishes BlocklistChanged, so that settled entries are compared with the rules again; entries that are
-    waiting for approval keep waiting. The stored password is kept unless a new one is given, the username is removed, or the
-    list moves to another origin. Raises Forbidden, Invalid, NotFound.
+    waiting for approval keep waiting. The stored password is kept unless a new password is given, the username is removed, or
+    the list moves to another origin. Raises Forbidden, Invalid, NotFound.
     """
     with _changing(by, blocklist, "blocklists") as locked:
         draft = replace(draft_of(locked), **changes)
@@ -163,7 +163,7 @@ def count_passwords() -> int:
 
 
 def reencrypt_passwords(*, by: Staff, keys: Sequence[str]) -> int:
-    """Encrypt every password again with the first key; return their number. Raises Forbidden, UnreadableSecret."""
+    """Encrypt all passwords again with the first key; return how many there are. Raises Forbidden, UnreadableSecret."""
     require(by, Permission.ADMINISTRATOR)
     with transaction.atomic():
         lists = list(Blocklist.objects.select_for_update().exclude(password="").order_by("id"))

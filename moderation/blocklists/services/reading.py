@@ -157,7 +157,7 @@ def _json_lines(document: Any) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _values(item: Any) -> dict[str, str] | None:
-    """Return the values of a JSON item by the columns of the CSV; None for an item that does not ask for a block."""
+    """Return the values of a JSON item by the names of the CSV columns; None for an item that does not ask for a block."""
     if isinstance(item, str):
         return {"domain": item}
     if not isinstance(item, dict):

@@ -123,7 +123,7 @@ class Command(OperatorCommand):
     def approve(self, name: _Name, domains: Sequence[str] = (), *, dry_run: bool) -> None:
         """Make the changes that are waiting for approval.
 
-        domains: only these servers, including dismissed ones; by default all that are waiting
+        domains: only these servers, even if their changes were dismissed; by default all waiting changes
         """
         rows = self._entries(name, domains)
         count = rows.count() if dry_run else approve_entries(by=OPERATOR, entries=rows)
@@ -132,7 +132,7 @@ class Command(OperatorCommand):
     def dismiss(self, name: _Name, domains: Sequence[str] = (), *, dry_run: bool) -> None:
         """Refuse the changes that are waiting for approval.
 
-        domains: only these servers; by default all that are waiting
+        domains: only these servers; by default all waiting changes
         """
         rows = self._entries(name, domains).filter(state=EntryState.WAITING)
         count = rows.count() if dry_run else dismiss_entries(by=OPERATOR, entries=rows)

@@ -23,7 +23,7 @@ class DomainNameInput(Form):
 
 
 class EmailDomainInput(Form):
-    """An e-mail domain, and whether users with it may sign up with the approval of staff."""
+    """An e-mail domain, and whether users of the domain may sign up with the approval of staff."""
 
     domain: Stripped = ""
     allow_with_approval: bool = False

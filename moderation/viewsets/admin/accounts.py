@@ -30,7 +30,7 @@ _DELETE = access.staff("admin:write:accounts", Permission.DELETE_USER_DATA)
 _ACT = access.staff("admin:write:accounts", Permission.MANAGE_USERS | Permission.MANAGE_REPORTS)
 _PAGES = ByCursor(Limit(100, 200))
 ACTS: Final = {act.api: act for act in ACCOUNT_ACTS if act.api}
-"""Actions that have an endpoint of their own, by the last part of its path."""
+"""Actions that have their own endpoint, by the last part of the endpoint's path."""
 
 
 class AdminAccountsViewSet(AdminViewSet):
@@ -51,11 +51,11 @@ class AdminAccountsViewSet(AdminViewSet):
     acts = {name: (act.api_summary, act.run) for name, act in ACTS.items()}
 
     def list(self, request: Request) -> HttpResponse:
-        """List accounts by filter; without a filter all of them."""
+        """List accounts by filter; without a filter, all accounts."""
         return self._page(AccountsInput.read(request).conditions())
 
     def list_v1(self, request: Request) -> HttpResponse:
-        """List accounts with the parameters of version 1; without a filter local accounts that are not suspended."""
+        """List accounts with the parameters of version 1; without a filter, local accounts that are not suspended."""
         return self._page(AccountsV1Input.read(request).conditions())
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:

@@ -107,7 +107,7 @@ def row_endpoints(
 
 
 def row_titles(one: str, many: str) -> dict[str, str]:
-    """Return the titles of an AdminRowsViewSet; `one` includes its article: `row_titles("a rule", "rules")`."""
+    """Return the titles of an AdminRowsViewSet; `one` begins with the article: `row_titles("a rule", "rules")`."""
     titles = {"list": f"List of {many}, newest first.", "retrieve": f"{capfirst(one)}.", "destroy": f"Remove {one}."}
     return titles
 
@@ -136,7 +136,7 @@ class AdminRowsViewSet(AdminViewSet):
         return {}
 
     def remove(self, row: Any) -> None:
-        """Remove the row by its service."""
+        """Remove the row through its service."""
         raise NotImplementedError  # each subclass with `destroy` has its own
 
     def find(self, row_id: int) -> Any:

@@ -107,7 +107,7 @@ class AdminIpBlocksViewSet(_SignUpBlocksViewSet):
         return self.present(sign_up_blocks.block_network(by=self.by, **inputs.NetworkInput.read(request).complete()))
 
     def update(self, request: Request, id: int) -> HttpResponse:
-        """Change the values that are sent."""
+        """Change a network block; values that are not sent stay as they are."""
         block = self.find(id)
         sign_up_blocks.change_network_block(
             by=self.by, block=block, changes=inputs.NetworkInput.read(request).changes()
@@ -130,7 +130,7 @@ class AdminCanonicalEmailBlocksViewSet(_SignUpBlocksViewSet):
     titles = row_titles("a block of an e-mail address", "blocks of e-mail addresses")
 
     def test(self, request: Request) -> HttpResponse:
-        """The block of an e-mail address, in a list, which is empty if the address is not blocked."""
+        """List the block of an e-mail address; the list is empty if the address is not blocked."""
         return reply(self.entities(list(list_blocks_of(inputs.EmailTestInput.read(request).email))))
 
     def create(self, request: Request) -> HttpResponse:

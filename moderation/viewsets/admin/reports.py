@@ -51,7 +51,7 @@ class AdminReportsViewSet(AdminViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """List reports; by default only open ones."""
+        """List reports; by default, only open reports."""
         page = self.paginate(list_reports(ReportsInput.read(request)))
         return page.respond(self._entities(page.items))
 
@@ -73,7 +73,7 @@ class AdminReportsViewSet(AdminViewSet):
         return reply(self._entities([find_report(row.pk)])[0])
 
     def _entities(self, reports: Sequence[Report]) -> Any:
-        """Return the entities with the attached posts, including deleted and private ones; views of private ones are logged."""
+        """Return the entities with all attached posts, even deleted and private posts; the view of private posts is logged."""
         rows = load_posts(number for report in reports for number in report.status_ids)
         services.note_posts_seen(by=self.by, posts=[(row.id, _address(row), row.visibility) for row in rows])
         context = {
