@@ -33,7 +33,7 @@ DUE_AT = shown("due_at", _("Next attempt"), order="due_at", minor=True)
 
 @admin.register(OutboxRow)
 class OutboxRowAdmin(ReadOnlyAdmin):
-    """Admin pages of outbox rows: read-only. The two actions call the kernel, which writes the audit log."""
+    """Read-only admin pages of outbox rows. The two actions call the kernel, which writes the audit log."""
 
     list_display = (EVENT, SUBSCRIBER, KEY, STATE, ATTEMPTS, DUE_AT)
     list_filter = (_STATES.filter(), "queue")

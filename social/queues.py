@@ -7,7 +7,7 @@ from typing import Final
 from social.kernel.ports import Port
 from social.kernel.terms import TERMS
 
-#: The purposes of the lanes. A worker process serves all lanes, or those that WORKER_LANES names.
+#: The purposes of the lanes. A worker process serves all lanes, or only the lanes that WORKER_LANES names.
 LANES: Final[dict[str, str]] = {
     "local": "what people here wait for: it uses the database and Redis only",
     "ingress": "activities received from other servers: they use the database only",
@@ -55,7 +55,7 @@ QUEUES: Final[dict[str, QueueTerms]] = {
 
 #: The Celery queue of each lane's wake-up messages.
 WAKE_QUEUES: Final[dict[str, str]] = {lane: f"wake-{lane}" for lane in LANES}
-#: Function that runs a function on a thread of the named queue in the pool of this worker process; None in other processes.
+#: Runs a function on a thread of the named queue in the pool of this worker process; None in other processes.
 threads_of: Final[Port[Callable[[str, Callable[[], None]], None]]] = Port("social.queues.threads_of")
 
 

@@ -12,7 +12,7 @@ from social.settings import env
 
 
 def _entry(task: str, queue: str = "scheduler", **period: float) -> dict[str, Any]:
-    """Make an entry of the schedule. A message that no worker has taken within the period expires: the next one replaces it."""
+    """Make a schedule entry. A message that no worker has taken within the period expires; the next message replaces it."""
     every = timedelta(**period)
     return {"task": task, "schedule": every, "options": {"queue": queue, "expires": every.total_seconds()}}
 

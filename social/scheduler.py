@@ -25,7 +25,7 @@ class LeaderScheduler(Scheduler):
     renewed.
     """
 
-    # Beat's own producer would retry a broker that is down with ever longer pauses, and notice its return late.
+    # Beat's own producer would retry a broker that is down with ever longer pauses, and notice late that it is back.
     producer = None  # type: ignore[assignment]  # a cached property there
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -45,7 +45,7 @@ class LeaderScheduler(Scheduler):
 
     @property
     def leads(self) -> bool:
-        """Tell whether this process may send: whether, by its own clock, its lease lasts for more than another second."""
+        """Tell whether this process may send: whether its lease lasts for another second, by this process's clock."""
         return time.monotonic() < self._leads_until
 
     def tick(self, *args: Any, **kwargs: Any) -> float:

@@ -1,4 +1,4 @@
-"""Kinds of access to endpoints that viewsets declare, and the order in which they are checked.
+"""Kinds of access that viewsets declare for their endpoints, and the order in which access is checked.
 
 Source: contract, behaviours section 3 ("Order of checks"), endpoints.tsv columns auth and scope.
 """
@@ -36,7 +36,7 @@ class Access:
     permission: IntFlag | None = None
 
     def check(self, identity: Identity | None, *, refusal: errors.Unauthorized | None = None) -> None:
-        """Raise an error unless the caller has access, checked in the contract's order: token, scope, user, user's state.
+        """Raise an error unless the caller has access. The contract's order of checks is: token, scope, user, user's state.
 
         `refusal` is the error for a token that is no longer valid. An action that needs no token ignores a token that was
         never valid (contract, behaviours section 5). Raises Unauthorized (401), Forbidden (403) or Invalid (422).
@@ -115,7 +115,7 @@ def app_token(*scopes: str) -> Access:
 
 
 def user(*scopes: str) -> Access:
-    """Access with a user's token that has one of the scopes or its parent."""
+    """Access with a user's token that has one of the scopes, or the parent of one."""
     return _access(AccessKind.USER, scopes)
 
 

@@ -1,4 +1,4 @@
-"""The client's IP address of a request, and the network under which rate limits count it.
+"""The IP address of a request's client, and the network under which rate limits count it.
 
 Only the proxies in `settings.TRUSTED_PROXIES` are trusted (security row 25: any client can write X-Forwarded-For).
 """
@@ -26,7 +26,7 @@ def find(meta: dict[str, Any]) -> str:
     peer, proxies = _parse(meta.get("REMOTE_ADDR") or ""), settings.TRUSTED_PROXIES
     forwarded = meta.get("HTTP_X_FORWARDED_FOR") or ""
     if forwarded and _is_trusted(peer, proxies):
-        # The entries are read from the right, because our peer, a proxy, has written the last one. Entries to the left of the
+        # The entries are read from the right, because our peer, a proxy, has written the last entry. Entries to the left of the
         # first untrusted address were written by that untrusted client.
         for part in reversed(forwarded[-2048:].split(",")):
             hop = _parse(part)

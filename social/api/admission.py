@@ -122,8 +122,8 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
                 identity = found
                 _remember(checksum, identity, since)
             elif answer is not None or identity is None:
-                # The second for which this process uses the entry begins before the query, because a change that is committed
-                # after the query must take effect within a second.
+                # This time is taken before the query, because a change that is committed after the query must take effect
+                # within a second.
                 since = time.monotonic()
                 try:
                     identity = identities.find_in_database(token)

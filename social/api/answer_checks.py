@@ -24,8 +24,7 @@ _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
 def find_deviations(method: str, route: str, status: int, body: bytes) -> list[str]:
-    """Return the deviations of an answer from its endpoint's declaration: at most ten places, each with the rule that it
-    breaks.
+    """Return the deviations of an answer from its endpoint's declaration: at most ten places, each with the broken rule.
 
     `route` is the pattern of the path, such as `api/v1/statuses/<id>`. A place is a path into the JSON, without values,
     which may be private. Nothing is returned for undescribed endpoints, for redirects, and for errors with an empty body.

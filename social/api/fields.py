@@ -241,7 +241,7 @@ class IdField(_ClientField, serializers.Field[int, Any, str, Any]):
 
 
 class CursorField(IdField):
-    """An id used as a cursor: only its leading digits are read, and no digits mean 0, as in the parameters of lists."""
+    """An id used as a cursor: the leading digits of the value, or 0 if there are none, as in the parameters of lists."""
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, list | dict):

@@ -14,8 +14,8 @@ _CONFIRMED, _APPROVED, _DISABLED, _SUSPENDED, _MOVED = (1 << bit for bit in rang
 class Identity:
     """Facts about a valid token. Without `user_id` the token is an application's own (client credentials).
 
-    Every endpoint that reads the token refuses `suspended` users; those that need a user also refuse `disabled`, `moved`,
-    unconfirmed and unapproved ones (contract, behaviours section 3). `locale` is the user's language for messages, or "".
+    Every endpoint that reads the token refuses `suspended` users; endpoints that need a user also refuse `disabled`, `moved`,
+    unconfirmed and unapproved users (contract, behaviours section 3). `locale` is the user's language for messages, or "".
     """
 
     token_id: int
@@ -45,14 +45,14 @@ source: Final[Port[TokenSource]] = Port("social.api.identities.source")
 
 
 def find_in_database(token: str) -> Identity | None:
-    """Return the identity of a token, from the plugged-in source; None without one."""
+    """Return the identity of a token, from the plugged-in source; None if no source is plugged in."""
     found = source.find()
     return None if found is None else found.find_identity(token)
 
 
 def encode(identity: Identity) -> bytes:
-    """Encode an identity: first `token:user:account:`, of which the script in `social.api.admission` reads the ids (`user` and
-    `account` may be empty), then JSON.
+    """Encode an identity: `token:user:account:` for the script in `social.api.admission` (`user` and `account` may be empty),
+    followed by JSON.
     """
     flags = (
         identity.confirmed * _CONFIRMED

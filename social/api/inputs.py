@@ -1,6 +1,6 @@
 """Inputs read parameters, in all spellings that clients use, into frozen dataclasses (contract, parameters section 0).
 
-    class MuteInput(Form):                         # a dataclass of its own; its types say how values are read
+    class MuteInput(Form):                         # itself a dataclass; its types say how values are read
         required_keys = ("reason",)                # absent or blank: 400
         reason: Annotated[str, ClientString(max_length=60)] = ""
         notifications: bool = True
@@ -137,7 +137,7 @@ class Reading:
 @dataclass_transform(frozen_default=True)
 class Form(Reading):
     """Base of inputs that are frozen dataclasses themselves: parameters are read according to the types of their fields.
-    `Annotated[..., field]` reads a value with this field; `Annotated[..., None]` marks an attribute that is no parameter.
+    `Annotated[..., field]` reads a value with this field; `Annotated[..., None]` marks an attribute that is not a parameter.
     """
 
     def __init_subclass__(cls) -> None:

@@ -73,9 +73,9 @@ class ByCursor:
 class ByOffset:
     """Pagination by `offset`, in the order of the source.
 
-    `links`: whether there is a `Link` header (trends and collections), with `next` if the page is full. `prev`: the
-    header has a `prev` link if the offset is greater than one limit ("beyond_limit"; trends: on empty pages too) or
-    greater than zero ("beyond_zero"). `path`: the path of the links, if they do not lead to the same list.
+    `links`: whether there is a `Link` header (trends and collections), with `next` if the page is full. `prev`: the header has
+    a `prev` link if the offset is greater than one limit ("beyond_limit"; trends: on empty pages too) or greater than zero
+    ("beyond_zero"). `path`: the path of the links, if it is not the path of the request.
     """
 
     limit: Limit
@@ -181,8 +181,8 @@ def paginate_offset(
 
 
 def page_address(request: Request, repeated: IsRepeated, path: str | None = None) -> str:
-    """Return the URL of other pages, to which their position (`max_id=5`) is appended: the request's path, or `path`, with
-    the parameters of the request for which `repeated` is true.
+    """Return the URL to which the position of another page (`max_id=5`) is appended. It has the request's path, or `path`, and
+    the request's parameters for which `repeated` is true.
     """
     query: str = request.META.get("QUERY_STRING", "")
     kept = ""

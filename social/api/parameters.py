@@ -1,6 +1,6 @@
 """Parsing of structured parameters in all spellings: `a[]=1`, `a[b]=1`, `a[0][b]=1`, `a[][b]=1`, or JSON of any shape.
 
-Source: contract, parameters section 0; security row 34 (limits of depth and number).
+Source: contract, parameters section 0; security row 34 (limits on depth and number).
 """
 
 import re

@@ -40,7 +40,7 @@ class Caller:
 class ApiRequest(Request):
     """DRF's request, with query and body merged in `parameters`.
 
-    Whatever the method, a body of an unknown type is ignored and one without a type is read as a form; a body sent in
+    Whatever the method, a body of an unknown type is ignored, and a body without a type is read as a form; a body sent in
     chunks is read up to the action's limit. `data` is the body alone, `query_params` the query alone.
     """
 

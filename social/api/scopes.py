@@ -61,6 +61,6 @@ def unknown(scopes: Iterable[str]) -> list[str]:
 
 
 def covers(granted: Iterable[str], wanted: Iterable[str]) -> bool:
-    """Tell whether every wanted scope, or its parent, is among the `granted` ones."""
+    """Tell whether every wanted scope, or its parent, is among the `granted` scopes."""
     held = frozenset(granted)
     return all(sufficient_scopes(scope) & held for scope in wanted)

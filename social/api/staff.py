@@ -129,7 +129,7 @@ class ReadOnlyAdmin(Base):
     list_max_show_all = 0
 
     def waiting(self) -> QuerySet[Any] | None:
-        """Return the rows that are waiting for a staff decision, which the sidebar counts; None if no rows of this model do."""
+        """Return the rows waiting for a staff decision, which the sidebar counts; None if rows of this model never wait."""
         return None if self.waits is None else self.model._default_manager.filter(self.waits)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[_Changes]:
@@ -156,7 +156,7 @@ class ReadOnlyAdmin(Base):
         return TemplateResponse(request, template, common | context, status=status)
 
     def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any] | None:
-        """Return the rows that a search finds for a stripped term; None for Django's search in `search_fields`."""
+        """Return the rows that a search finds for a stripped term; None to use Django's search in `search_fields`."""
         return None
 
     def get_search_results(

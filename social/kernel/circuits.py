@@ -1,4 +1,4 @@
-"""Circuit breaker: after a failure, calls to a server are skipped for a while, so that only one waits for the time-out."""
+"""Circuit breaker: after a failure, calls to a server are skipped for a while, so that only one call waits for the time-out."""
 
 import time
 

@@ -2,8 +2,8 @@
 
 A claim is a lease: a committed UPDATE that writes a token and an expiry time into rows before any work on them begins. If a
 process ends, others can claim its rows once the lease has expired. If a stalled process resumes after that, it changes none of
-the rows that others have claimed, because their token is new. The outbox and the runner of work for other servers choose the
-rows with their own statements.
+the rows that others have claimed, because these rows have a new token. The outbox and the runner of work for other servers
+choose the rows with their own statements.
 """
 
 import secrets
@@ -19,7 +19,7 @@ from social.kernel.statements import rows_of
 
 _ERROR_LENGTH: Final = 2000
 
-# Renewals, releases and deletions of rows that run at least once may be lost in a crash of PostgreSQL, because the row is then
+# Renewals, releases and deletions of rows that run at least once may be lost if PostgreSQL crashes, because the row is then
 # merely run again. These commits therefore need not wait for the disk; the setting inside the statement saves a round trip.
 _QUICK_COMMIT: Final = "quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 
@@ -28,9 +28,9 @@ class LeasedRow(models.Model):
     """A row that waits for `due_at` and then for a process to claim it.
 
     `claim` is the token of the holder until `claimed_until`. `attempts` is the number of failed attempts, and `last_error` the
-    error of the latest. A row that was given up has been dead since `dead_at`, and is never claimed. All times are those of the
-    database's clock. No index may contain a column that claiming changes: a claim is then a heap-only update, and the indexes
-    do not grow.
+    error of the latest attempt. A row that was given up has been dead since `dead_at`, and is never claimed. All times come
+    from the database's clock. No index may contain a column that claiming changes: a claim is then a heap-only update, and the
+    indexes do not grow.
     """
 
     due_at = models.DateTimeField(db_default=Now())
@@ -111,7 +111,7 @@ class Claims:
         )
 
     def finish(self, token: int, ids: Sequence[int]) -> int:
-        """Delete rows whose lease has not expired; inside a transaction, no other process can claim them until it ends."""
+        """Delete rows whose lease has not expired; no other process can claim them until the transaction, if any, ends."""
         return self._execute(
             f"DELETE FROM {self._table} WHERE id = ANY(%(ids)s) AND claim = %(token)s AND claimed_until > now()",
             ids=ids,
@@ -133,7 +133,7 @@ class Claims:
         return len(gone)
 
     def hold(self, token: int, ids: Sequence[int]) -> set[int]:
-        """Lock rows until the transaction ends; return the ids of those that are still held."""
+        """Lock rows until the transaction ends; return the ids of the rows that are still held."""
         if not ids:
             return set()
         with transaction.get_connection().cursor() as cursor:

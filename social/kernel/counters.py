@@ -8,7 +8,7 @@ from django.db import connection
 Name = TypeVar("Name", bound=str)
 
 _SINGLE_CHANGES: Final = 4
-"""Maximum number of changes that are each written by a statement of their own; most transactions have two changes."""
+"""Maximum number of changes that are written by one statement each; most transactions have two changes."""
 
 
 class Counters(Generic[Name]):

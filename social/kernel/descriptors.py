@@ -1,4 +1,4 @@
-"""Open files and sockets: their limits, the send buffer for a client that does not read, and folders on the disk."""
+"""Limits on open files and send buffers, and syncing of folders to the disk."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from asyncio.transports import BaseTransport
 
 SEND_BUFFER: Final = 64 * 1024
-#: The limit that is set where the system has none.
+#: The limit to set if the system has none.
 _UNLIMITED: Final = 1 << 20
 
 
 def allow_many() -> None:
-    """Raise the limit of open files to the system's maximum: each connection needs one, and the usual limit is 1024."""
+    """Raise the limit of open files to the system's maximum: each connection counts as a file, and the usual limit is 1024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _UNLIMITED if hard == resource.RLIM_INFINITY else hard
     if soft != resource.RLIM_INFINITY and soft < wanted:

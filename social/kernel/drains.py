@@ -123,7 +123,7 @@ class Batch:
             raise
 
     def is_followed(self) -> bool:
-        """Tell whether further rows were published for a key of this batch while it held the key. Other drains that were
+        """Tell whether further rows were published for a key of this batch while the batch held the key. Other drains that were
         woken for these rows could not claim them. Call it after `run`, outside its transactions.
         """
         keys = [key for key in self.keys if key not in self.blocked]
@@ -133,7 +133,7 @@ class Batch:
         return bool(followed)
 
     def _groups(self) -> Iterator[list[Row]]:
-        """Yield the rows in groups of one subscription each, the rows of every key in order.
+        """Yield the rows in groups with one subscription each. The rows of every key stay in order.
 
         Abandoned rows come last, each in a separate group, with the fewest attempts first, so that a row that keeps killing its
         process comes after all others.
@@ -269,12 +269,11 @@ class Batch:
 def drain(queue: str, limit: int = 200, *, lease: float = LEASE) -> int:
     """Claim up to `limit` due rows of `queue`, run their reactions and delete them; return how many were claimed.
 
-    Zero means that no row was due, except those that other processes hold. Rows of one key run in the order in which they
-    were published. After a small claim, rows that were published for the same keys in the meantime are run too, because no
-    other process could claim them. When a call with several events fails, each event is tried alone. An event that fails
-    alone backs off (`back_off`) and blocks its key; after MAX_ATTEMPTS it is dead and logged as an error. Raises RuntimeError
-    inside a transaction, except that of a test case, and database errors when the database is gone: the claim then expires by
-    itself.
+    Zero means that no row was due, except rows that other processes hold. Rows of one key run in the order in which they were
+    published. After a small claim, rows that were published for the same keys in the meantime are run too, because no other
+    process could claim them. When a call with several events fails, each event is tried alone. An event that fails alone backs
+    off (`back_off`) and blocks its key; after MAX_ATTEMPTS it is dead and logged as an error. Raises RuntimeError inside a
+    transaction, except that of a test case, and database errors when the database is gone: the claim then expires by itself.
     """
     total = 0
     while total < limit:

@@ -82,7 +82,7 @@ class Unavailable(KernelError):
     default = gettext_noop("Remote data could not be fetched")
 
 
-# Labels of fields in messages, where the code that finds the error gives no label of its own.
+# Labels of fields in messages, unless the code that finds the error gives a label.
 _LABELS = {
     "username": gettext_noop("Username"),
     "email": gettext_noop("E-mail address"),

@@ -50,7 +50,7 @@ def snowflake_at(moment: datetime) -> int:
 
 
 def first_at(moment: datetime) -> int:
-    """Return the smallest id of `moment`, for comparisons with all ids since then."""
+    """Return the smallest id of `moment`, for selecting all ids since then."""
     return max(0, (moment - _EPOCH) // timedelta(milliseconds=1)) << 16
 
 

@@ -7,8 +7,8 @@ from social.kernel.lengths import HOST_LIMIT, OBJECT_LIMIT, lengths
 
 
 class Installation(models.Model):
-    """Single row with the domains of this installation, which the first start writes. They must not change, because other
-    servers store ids that contain them.
+    """Single row with the domains of this installation, which the first start writes. The domains must not change, because
+    other servers store ids that contain them.
     """
 
     id = models.SmallIntegerField(primary_key=True, default=1)

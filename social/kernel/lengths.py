@@ -1,5 +1,5 @@
-"""Limits of the lengths of texts in the database: each table declares them once, and PostgreSQL refuses longer texts.
-Services cut or refuse longer texts earlier, with a reason; the constraint is the last safeguard (security row 33).
+"""Limits on the lengths of texts in the database: each table declares them once, and PostgreSQL refuses longer texts. Services
+cut or refuse longer texts earlier, with a reason; the constraint is the last safeguard (security row 33).
 `tests/security/test_columns.py` checks every column in PostgreSQL.
 """
 

@@ -1,9 +1,9 @@
 """Locks on names (PostgreSQL's advisory locks) and on rows, which last until the transaction ends, and leases, which their
 holder renews before they expire.
 
-Foreign keys are checked when a transaction commits. So a service that deletes a row to which others refer locks the row
-first (`lock_row`, `delete_rows`), and a service that writes a row referring to it calls `keep_row` first. One of the
-two then waits, and sees the changes of the other.
+Foreign keys are checked when a transaction commits. So a service that deletes a row to which others refer locks the row first
+(`lock_row`, `delete_rows`), and a service that writes a row referring to it calls `keep_row` first. One of the services then
+waits for the other, and sees its changes.
 """
 
 from collections.abc import Iterable
@@ -34,7 +34,8 @@ def _require_transaction(names: tuple[str, ...]) -> None:
 
 
 def lock(*names: str) -> None:
-    """Wait until this transaction alone holds the locks of all `names`; they are released when it ends, even by a crash.
+    """Wait until this transaction alone holds the locks of all `names`, which are released when the transaction ends, even by a
+    crash.
 
     Names such as `status:12` are hashed to 64 bits: two names may, very rarely, wait for each other needlessly. Raises
     RuntimeError outside a transaction, where the lock would be released immediately.
@@ -84,7 +85,7 @@ def keep_row(row: models.Model) -> None:
 
 
 def keep_rows(model: type[models.Model], ids: Iterable[int]) -> set[int]:
-    """Prevent these rows from being deleted until the transaction ends; return the ids of those that exist."""
+    """Prevent these rows from being deleted until the transaction ends; return the ids of the rows that exist."""
     names = {"table": sql.Identifier(model._meta.db_table), "key": sql.Identifier(str(model._meta.pk.column))}
     with connection.cursor() as cursor:
         cursor.execute(_KEEP.format(**names), [list(ids)])
@@ -92,7 +93,7 @@ def keep_rows(model: type[models.Model], ids: Iterable[int]) -> set[int]:
 
 
 def delete_rows(rows: models.QuerySet[Row]) -> int:
-    """Delete these rows and all rows that refer to them, in one transaction; return how many of these rows there were."""
+    """Delete these rows and all rows that refer to them, in one transaction; return the number of these rows."""
     with transaction.atomic():
         ids = list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
         rows.model._default_manager.filter(pk__one_of=ids).delete()

@@ -24,8 +24,8 @@ _SECRET_KEYS = frozenset([
     "csrfmiddlewaretoken", "sessionid",
 ])  # fmt: skip
 
-# Text between a name and its value: `=`, `:` (with or without quotes, also escaped ones) or, in the repr of a pair, a
-# comma between quotes.
+# Text between a name and its value: `=`, `:` (with or without quotes, which may be escaped) or, in the repr of a pair, a comma
+# between quotes.
 _JOINT = r"""(?:\\?["']?\s*[=:]\s*b?\\?["']?|\\?["']\s*,\s*b?\\?["'])"""
 _PATTERNS = re.compile(
     rf"""
@@ -58,7 +58,7 @@ def _plain(value: str | bytes) -> str:
 
 
 def redact_value(value: object) -> object:
-    """Redact a value as `redact` does, and all values within mappings and sequences; a value under the name of a secret is
+    """Redact a value, and all values within mappings and sequences, as `redact` does. A value under the name of a secret is
     always redacted.
     """
     if value is None or isinstance(value, bool | int | float):

@@ -29,14 +29,14 @@ _TEMPLATE: Final = re.compile(r"[a-z0-9_]+")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]+")
 _BLANK_LINES: Final = re.compile(r"\n\s*\n")
 _QUOTE: Final = "> "
-# The colours of the pages, for a server without a colour of its own.
+# The colours of the pages, for a server whose owner has chosen no colour.
 _PALETTE: Final = Palette(
     light=Theme("#0b6e66", "#095a54", "#ffffff", "#e4f1ef"), dark=Theme("#6ccdbf", "#8ad9cd", "#06231f", "#17302d")
 )
 
 
 class Paragraph(NamedTuple):
-    """Paragraph of a mail's text, for its HTML. `quoted`: another person's words; `link`: only the mail's link."""
+    """Paragraph of a mail's text, for its HTML. `quoted`: it is another person's words; `link`: it is only the mail's link."""
 
     text: str
     quoted: bool

@@ -88,7 +88,7 @@ class Plan(Generic[Row]):
         self._made: compiled.Compiled | None = None
 
     def run(self, **values: Any) -> list[Row]:
-        """Return the rows, with every slot filled by the value of its name. Raises KeyError when a value is missing."""
+        """Return the rows, with every slot filled by the value of the same name. Raises KeyError when a value is missing."""
         if _PLAIN:
             token = _values.set(values)
             try:

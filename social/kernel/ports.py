@@ -57,7 +57,7 @@ class AuditLog(Protocol):
     ) -> None:
         """Add a row for each target (id and name), in the transaction of the action.
 
-        `by` is the user who did it, None for the operator at the command line; `action` is a verb, and `target_type` names the
+        `by` is the user who acted, None for the operator at the command line; `action` is a verb, and `target_type` names the
         entity.
         """
         ...

@@ -43,7 +43,7 @@ _clients_lock = threading.Lock()
 class _Guarded(Retry):
     """Retry policy without retries, which makes commands fail immediately while the circuit is open.
 
-    The pool notices a connection that was closed while it was idle, before a command is sent on it.
+    Before a command is sent on an idle connection, the pool notices whether it was closed.
     """
 
     def __init__(self, guard: Circuit) -> None:
@@ -88,7 +88,7 @@ def _options(role: Role) -> dict[str, Any]:
 def client(role: Role) -> redis.Redis:
     """Return the role's client, which returns bytes.
 
-    All threads share it, also after a fork (its pool notices the new process).
+    All threads share it, even after a fork (its pool notices the new process).
 
     Commands raise RedisError (connection refused, timeout, wrong type): use `best_effort` where the caller works without
     Redis.

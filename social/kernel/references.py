@@ -49,13 +49,13 @@ def _move(model: type[Model], column: str, ids: list[int], source_id: int, targe
 
 
 def erase_some(model: type[Model], ids: Sequence[Any], batch: int = BATCH) -> bool:
-    """Delete some of the rows that refer to the rows `ids` of `model`, or, when none is left, the rows `ids` themselves;
-    return whether these are gone.
+    """Delete some of the rows that refer to the rows `ids` of `model`, or, when none is left, the rows `ids` themselves; return
+    whether the rows `ids` are gone.
 
-    Call it again, each time in a transaction of its own, until it returns True; it may be interrupted and continued by any
-    process. Rows are deleted in the order that their foreign keys need, at most `batch` of each table in a call, and
-    references with SET_NULL are set to NULL. `ids` are at most `batch` primary keys. No events are published and no
-    counters changed: the calling service does that beforehand.
+    Call the function again, each time in a separate transaction, until it returns True; any process may continue after an
+    interruption. Rows are deleted in the order that their foreign keys need, at most `batch` of each table in a call, and
+    references with SET_NULL are set to NULL. `ids` are at most `batch` primary keys. No events are published and no counters
+    changed: the calling service does that beforehand.
     """
     with transaction.atomic():
         if not erase_related(model, ids, batch):

@@ -27,7 +27,7 @@ NOTED_SECONDS: Final = 5.0
 NOTED_LIMIT: Final = 500
 """Maximum number of collected pairs of sender and reason; refusals of further pairs are counted for the sender ""."""
 LOGGED_EACH: Final = 100
-"""Number of refusals of one sender, reason and day after which a further line is logged; the first refusal is always logged."""
+"""Number of refusals of one sender, reason and day that share one log line; the first refusal is always logged."""
 
 _INSERTION: Final = """
 INSERT INTO social_refusal (sender, reason, day, number)
@@ -39,8 +39,8 @@ RETURNING reason, number
 
 
 class Refusal(models.Model):
-    """Number of objects of one sender that were refused or left out for one reason on one day (UTC). `sender` is a host,
-    and empty where it is unknown; `reason` is the key of a Reason.
+    """Number of objects of one sender that were refused or left out for one reason on one day (UTC). `sender` is a host, and
+    empty if the host is unknown; `reason` is the key of a Reason.
     """
 
     sender = models.TextField(blank=True)

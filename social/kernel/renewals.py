@@ -26,11 +26,11 @@ class _Task:
 
 
 class Renewals:
-    """Background thread of a process, with a database connection of its own, that runs only while leases are to be renewed.
+    """Background thread of a process, with a separate database connection, that runs only while leases are to be renewed.
 
     `during` calls `renew` in that thread, for the first time after `every` seconds: a shorter block only adds and removes a
     dictionary entry. An exception of `renew` is logged, and the next call comes on schedule. When the block has ended, no
-    renewal runs any more. After a fork the child starts a thread of its own.
+    renewal runs any more. After a fork the child starts a new thread.
     """
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class Renewals:
         except Exception as error:
             logger.warning("A lease could not be renewed (%s: %s)", type(error).__name__, error)
         finally:
-            # The connection goes back to the pool, which discards a broken one.
+            # The connection goes back to the pool, which discards it if it is broken.
             connection.close()
             with self._changed:
                 task.busy = False

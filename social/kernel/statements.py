@@ -1,7 +1,7 @@
 """Runs fixed SQL statements: prepared on their connections (`social.kernel.fast.prepared`), or by a cursor.
 
-Callers see no difference: connections come from Django, values and rows pass through psycopg's adapters, errors are Django's.
-In a transaction, while statements are counted or forbidden, and with a pooler without prepared statements, a cursor is used.
+Callers see no difference: connections come from Django, values and rows pass through psycopg's adapters, errors are Django's. A
+cursor is used in a transaction, while statements are counted or forbidden, and with a pooler without prepared statements.
 """
 
 from collections.abc import Mapping

@@ -28,8 +28,8 @@ def channel_key(channel: str) -> str:
 
 
 def publish(channel: str, payload: bytes) -> None:
-    """Send bytes to every hub subscribed to the channel. Never raises. When Redis is down, the first call waits a fifth of
-    a second at most, and calls in the next second not at all.
+    """Send bytes to every hub subscribed to the channel. Never raises. When Redis is down, the first call waits a fifth of a
+    second at most, and calls in the next second do not wait.
     """
     with redis.best_effort("publish on a stream"):
         redis.client("streams").publish(channel_key(channel), payload)
@@ -45,15 +45,15 @@ async def _end_tasks(*tasks: asyncio.Task[None]) -> None:
         await asyncio.wait(pending, timeout=0.1)
     for task in tasks:
         if not task.cancelled():
-            task.exception()  # retrieved, or the loop logs an error when the task is garbage-collected
+            task.exception()  # retrieved, because otherwise the loop logs an error when the task is garbage-collected
 
 
 class Hub:
-    """Subscription connection of a whole streaming process, whatever the number of its listeners.
+    """Connection for all subscriptions of a streaming process, whatever the number of its listeners.
 
-    Callbacks get (channel, bytes) on the event loop and must not block; an error of a callback is logged and affects no
-    other callback. When Redis comes back, a new connection is made with all channels. All methods belong to the loop of
-    `start`.
+    Callbacks get (channel, bytes) on the event loop and must not block; an error of a callback is logged and affects no other
+    callback. When Redis comes back, a new connection is made with all channels. All methods must be called on the loop on which
+    `start` was called.
     """
 
     def __init__(self) -> None:

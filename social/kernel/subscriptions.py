@@ -48,7 +48,7 @@ class Event:
 
     @classmethod
     def decoded(cls, payload: str | bytes) -> Self:
-        """Return the event from its JSON, without fields that this release does not have: the row may be of another
+        """Return the event from its JSON, without fields that this release does not have: the row may come from another
         release. Raises TypeError when a field without default is missing.
         """
         stored = known_fields(cls, orjson.loads(payload))
@@ -79,7 +79,7 @@ class Subscription(Generic[E]):
 
 
 class Subscriptions:
-    """Subscriptions of a process, by event and by the names in rows."""
+    """Subscriptions of a process, keyed by event and by the names in rows."""
 
     def __init__(self) -> None:
         self._by_event: dict[type[Event], list[Subscription[Any]]] = {}
@@ -134,9 +134,9 @@ def on(
     """Subscribe a reaction: after the commit of a transaction that published `event`, a worker process calls it.
 
     The reaction gets one or more events in order. It must read the current state (the event may be old) and be idempotent: it
-    runs at least once. When a call with several events fails, it is called again with each of them alone. With
-    `database=True` it changes only the database and takes effect exactly once: it runs in one transaction with the removal of
-    its outbox rows. Without it, no transaction is open while it runs.
+    runs at least once. When a call with several events fails, it is called again with each of them alone. With `database=True`
+    the reaction changes only the database and takes effect exactly once: it runs in one transaction with the removal of its
+    outbox rows. Without it, no transaction is open while it runs.
 
     `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is called when the event is published, and must be pure:
     if it returns False, no row is written. `batch` limits the events of one call (1 if each takes a long time). `seconds` is

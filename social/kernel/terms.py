@@ -28,19 +28,19 @@ def _over_minutes(attempts: int) -> float:
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms of one kind of work: how much of it is done at a time, and what follows a failure.
+    """Terms of one kind of work: how much is done at a time, and what follows a failure.
 
     In one call of the runner at most `at_once` rows are under way, and at most `per_host` of one host; one claim takes up to
     `claimed` rows of a host (0 means `per_host`); `threads` calls run in a worker process. With a `pace`, all processes
     together start one row of a host every `pace` seconds, however many are due, and hosts take turns. A call claims rows for
     `slice_seconds`; one row may take `row_seconds`, and is started only if its lease lasts for that long. A row is given up
-    after `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old. It is deleted after
-    `kept`; until then the same task cannot be added again. A host that fails is paused for `pause` seconds or longer
-    (`host_pause`). At most `waiting` rows of one host may be waiting. The rows of one asker (`WaitingRow.asker`) become due in
-    turns, `per_asker` in each; at most TURNS_LIMIT turns may be waiting. The names of at most `lookups` hosts are looked up at
-    the same time. `cautious`: the rows of an unknown host are done one at a time, like those of a failing host; when the first
-    has succeeded, the host is stored as known. `sends`: local accounts send to these hosts; the hosts of other work may be
-    named by any stranger.
+    after `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old. A row that was given up
+    is deleted after `kept`; until then the same task cannot be added again. A host that fails is paused for `pause` seconds or
+    longer (`host_pause`). At most `waiting` rows of one host may be waiting. The rows of one asker (`WaitingRow.asker`) become
+    due in turns, `per_asker` in each; at most TURNS_LIMIT turns may be waiting. The names of at most `lookups` hosts are looked
+    up at the same time. `cautious`: the rows of an unknown host are done one at a time, like those of a failing host; when the
+    first has succeeded, the host is stored as known. `sends`: local accounts send to these hosts; the hosts of other work may
+    be named by any stranger.
     """
 
     purpose: str
@@ -72,7 +72,7 @@ class Terms:
         """Return the pause of a host after this many failures in a row: a few seconds at first, a minute from the tenth failure
         on, then doubling up to an hour.
 
-        A host that has failed for a week is probed by one request an hour, an interval that doubles each day up to one day.
+        A host that has failed for a week is probed every hour; the interval then doubles each day, up to one day.
         """
         if now - failing_since > UNAVAILABLE_AFTER:
             days = (now - failing_since - UNAVAILABLE_AFTER).days
@@ -85,7 +85,7 @@ class Terms:
 #: Terms of work that sends. `cautious`, because Mastodon drops one of two simultaneous first requests from an actor (contract,
 #: federation section 12).
 _sending: Final = partial(Terms, retry_after=_over_days, pause=2.0, cautious=True, sends=True)
-#: Terms by the name of their queue, which is in the lane "network" (`social.queues`).
+#: Terms, keyed by the name of their queue, which is in the lane "network" (`social.queues`).
 TERMS: Final[dict[str, Terms]] = {
     "deliveries": _sending(
         "activities on their way to other servers",
@@ -108,9 +108,9 @@ TERMS: Final[dict[str, Terms]] = {
         lease=90.0,
         lookups=64,
     ),
-    # Separate from other fetches: a long thread must not delay those for activities that were sent to this server. Two threads,
-    # because a person is waiting for the result: a call that waits for its last answers claims no rows, for up to ten seconds
-    # if a server is silent.
+    # Separate from other fetches: a long thread must not delay fetches for activities that were sent to this server. Two
+    # threads, because a person is waiting for the result: a call that waits for its last answers claims no rows, for up to ten
+    # seconds if a server is silent.
     "threads": Terms(
         "answers to posts of other servers that somebody reads",
         at_once=50,
@@ -122,7 +122,7 @@ TERMS: Final[dict[str, Terms]] = {
         lifetime=timedelta(hours=1),
         kept=timedelta(minutes=15),
     ),
-    # Its one thread sleeps between the turns of a host. The lifetime leaves time for waiting rows after an outage.
+    # The only thread sleeps between the turns of a host. The lifetime leaves time for waiting rows after an outage.
     "lookups": Terms(
         "people of other servers whom lists and pages name",
         at_once=100,

@@ -88,7 +88,7 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answer 404, also for an unknown path."""
+    """Answer 404, for an unknown path as well."""
     return _answer(request, 404, _("Not Found"), _("There is nothing at this address, or you may not see it."))
 
 

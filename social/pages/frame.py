@@ -47,9 +47,7 @@ def show(request: HttpRequest, template: str, context: dict[str, Any], *, status
 
 
 def allow_forms_to(response: HttpResponseBase, sources: Iterable[str]) -> None:
-    """Allow the forms of this page to lead to these Content-Security-Policy sources, also through redirects (security row
-    46).
-    """
+    """Allow this page's forms to lead to these Content-Security-Policy sources, even through redirects (security row 46)."""
     response.form_action_sources = list(sources)  # type: ignore[attr-defined]  # read by the middleware
 
 
@@ -66,7 +64,7 @@ def allow_widget(response: R, sources: Iterable[str]) -> R:
 
 
 def stream_url() -> str:
-    """Return the address of the streams for pages; empty if they are on another host, which gets no session cookie."""
+    """Return the address of the streams for pages; empty if the streams are on another host, which gets no session cookie."""
     own, streams = urlsplit(settings.BASE_URL), urlsplit(settings.STREAMING_URL)
     return settings.STREAMING_URL if own.hostname == streams.hostname else ""
 

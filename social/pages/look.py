@@ -47,7 +47,7 @@ def look_of(identity: Identity) -> dict[str, Any]:
 
 
 def list_icons(identity: Identity) -> list[Icon]:
-    """Return the icons for home screens: the owner's, or those of this software."""
+    """Return the icons for home screens: the owner's icons, or this software's icons."""
     return _stored_icons(identity.icons) or [
         Icon(static(f"icons/icon-{size}.png"), "image/png", f"{size}x{size}") for size in STATIC_SIZES
     ]

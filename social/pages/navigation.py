@@ -18,8 +18,8 @@ from social.pages.frame import url_of
 class Entry:
     """Page of the navigation: the name of its URL, its title and its icon (a class of `member.css`).
 
-    `steps` are the URL names of pages below it. A `main` entry is always visible, also on phones. A `passing` entry is
-    shown only if its page has a count or is the current page.
+    `steps` are the URL names of pages below it. A `main` entry is always visible, even on phones. A `passing` entry is shown
+    only if its page has a count or is the current page.
     """
 
     url_name: str

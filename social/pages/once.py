@@ -1,4 +1,4 @@
-"""Protection of forms that create something: sent twice, by a double click or the Back button, a form has effect only once."""
+"""Protection of forms that create something: if a form is sent twice (double click, Back button), it takes effect only once."""
 
 import time
 from functools import wraps
@@ -12,7 +12,7 @@ from social.kernel import redis
 from social.pages.views import View
 
 _KEPT_SECONDS: Final = 3600
-#: Seconds that the second of two identical requests waits for the response to the first.
+#: Seconds for which the later of two identical requests waits for the response to the earlier one.
 _WAIT_SECONDS: Final = 3.0
 _PENDING: Final = "pending"
 _PURPOSE: Final = "remember a form"

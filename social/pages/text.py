@@ -1,4 +1,4 @@
-"""Formatted text of pages: misleading links are preceded by their real host, and headings follow those of the page."""
+"""Formatted text of pages: misleading links are preceded by their real host, and headings begin below those of the page."""
 
 import re
 from html import unescape
@@ -28,7 +28,7 @@ def shown_html(html: str) -> SafeString:
 
 
 def with_headings_below(html: SafeString, level: int = 1) -> SafeString:
-    """Return HTML whose headings begin one level below `level` and skip none, for a page with headings of its own."""
+    """Return HTML whose headings begin one level below `level` and skip none, for a page that has other headings."""
     open_levels: list[int] = []
 
     def shifted(tag: re.Match[str]) -> str:

@@ -61,8 +61,8 @@ class StoredForm:
 
 
 def name_reader(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Set a cookie that identifies the reader until the browser is closed, for the text that they type into forms."""
-    # Requests for ActivityPub paths, such as that of an embedded post, have no session and no user.
+    """Set a cookie that identifies the reader until the browser is closed, so that text they type can be stored for them."""
+    # Requests for ActivityPub paths, such as the path of an embedded post, have no session and no user.
     user = getattr(request, "user", None)
     if user is not None and user.is_authenticated and _reader(request) != user.pk:
         response.set_cookie(
@@ -152,7 +152,7 @@ def texts_of(values: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def sent_texts(request: HttpRequest) -> list[str]:
-    """Return the texts that were typed into the form of this request, if a page of this server has sent it."""
+    """Return the texts that were typed into the form of this request, if it was sent from a page of this server."""
     if request.method != "POST":
         return []
     try:
@@ -191,8 +191,8 @@ def restore_form(request: HttpRequest, response: HttpResponseBase, stored: Store
 
 
 def fill_page(html: str, path: str, stored: StoredForm) -> str:
-    """Return the page with the stored values in the form that is sent to the same path and shares most fields with it.
-    Typed text without a field is shown above the content.
+    """Return the page with the stored values in the form that has the same target path and the most fields in common with the
+    stored form. Typed text without a field is shown above the content.
     """
     page, names = document_fromstring(html), stored.values.keys() - _HIDDEN
     posted = [form for form in page.forms if form.method == "POST"]

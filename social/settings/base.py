@@ -328,7 +328,7 @@ STATICFILES_DIRS = [BASE_DIR / "social" / "static", ("swagger-ui", str(_API_DOCS
 MEDIA_ROOT = env.DATA_DIR / "media"
 # Maximum total size, in bytes, of cached copies of remote files.
 REMOTE_MEDIA_BUDGET = env.REMOTE_MEDIA_MEGABYTES * 1_000_000
-# Folder of files that only a page serves, to their owner; they have no public URL.
+# Folder of files without public URLs, which only a page serves, to their owner.
 PRIVATE_ROOT = env.DATA_DIR / "private"
 STORAGES = {
     "default": env.MEDIA_STORAGE or {"BACKEND": "social.kernel.media.storage.DurableStorage"},

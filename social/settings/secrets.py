@@ -51,7 +51,7 @@ def load_secrets(data_dir: Path) -> Secrets:
 
 
 def parse_secrets(stored: Mapping[str, Any], path: Path, given: Mapping[str, str]) -> Secrets:
-    """Return the secrets in `given` and, for those that it lacks, in `stored`, the content of the file `path`. Raises
+    """Return the secrets from `given` or, if `given` lacks a secret, from `stored`, the content of the file `path`. Raises
     ImproperlyConfigured, with the remedy, if a secret is missing in both or is invalid.
     """
 

@@ -17,7 +17,7 @@ from social.kernel.circuits import Circuit
 
 Command = Sequence[str | bytes | int | float]
 
-# Idle connections by client; redis-py declares no types for its connections.
+# Idle connections, keyed by client; redis-py declares no types for its connections.
 _idle: Final[WeakKeyDictionary[redis.Redis, deque[Any]]] = WeakKeyDictionary()
 # A forked child shares the sockets of its parent, and must not write to them.
 os.register_at_fork(after_in_child=_idle.clear)

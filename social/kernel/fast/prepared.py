@@ -137,7 +137,7 @@ def _execute(
             return result
         if result.error_field(DiagnosticField.SQLSTATE) != _UNKNOWN_NAME:
             raise _error(raw, result)
-        # psycopg deallocates all statements after a transaction was rolled back. Nothing was executed, so a retry is safe.
+        # psycopg deallocates all statements after a transaction has been rolled back. Nothing was executed, so a retry is safe.
         del session.prepared[mark]
     name = b"%b_%b" % (statement.name, b"_".join(b"%d" % oid for oid in types))
     answer = raw.pgconn.prepare(name, statement.sql, types)

@@ -91,7 +91,7 @@ URL_LENGTH_LIMIT = 8000  # maximum length of a URL, in characters; common server
 
 
 def refusal(ip: Address) -> str | None:
-    """Return why this server never connects to an address, or None for a public unicast one.
+    """Return why this server never connects to an address, or None for a public unicast address.
 
     Every IPv6 form that contains an IPv4 address is refused, whatever that address is: mapped, compatible, translated,
     NAT64, 6to4, Teredo, ISATAP. Every address with a zone is refused as well.
@@ -141,7 +141,7 @@ class Host:
 
     @property
     def is_reserved(self) -> bool:
-        """Tell whether the name cannot be in the public DNS: a single label, or under a reserved top-level name."""
+        """Tell whether the name cannot be in the public DNS: it is a single label, or under a reserved top-level name."""
         if self.address is not None:
             return False
         last = self.name.rpartition(".")[2]

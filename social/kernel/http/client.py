@@ -253,7 +253,7 @@ def _failure(error: Exception, target: Target) -> FetchError:
 
 
 def policy_from_settings() -> Policy:
-    """Return the policy of this server: FEDERATION_LOOPBACK, its domains, VERSION and BASE_URL, ALLOWED_PRIVATE_ADDRESSES."""
+    """Return the policy of this server, made from FEDERATION_LOOPBACK, ALLOWED_PRIVATE_ADDRESSES and other settings."""
     return _policy(
         settings.FEDERATION_LOOPBACK,
         (settings.WEB_DOMAIN, settings.LOCAL_DOMAIN),

@@ -36,7 +36,7 @@ def media_type(value: str) -> tuple[str, dict[str, str]]:
 
 
 def is_acceptable(value: str, accept: Sequence[str]) -> bool:
-    """Tell whether a Content-Type is one of the wanted ones; `image/*` stands for every image type.
+    """Tell whether a Content-Type is among the types in `accept`; `image/*` stands for every image type.
 
     `application/ld+json` needs the ActivityStreams profile: a JSON file that somebody has uploaded to a server must not
     pass for a document of that server (contract, federation section 1, security row 6).
@@ -51,7 +51,7 @@ def is_acceptable(value: str, accept: Sequence[str]) -> bool:
 
 
 def check_type(response: ClientResponse, accept: Sequence[str]) -> None:
-    """Raise WrongType unless the response has exactly one Content-Type, and an acceptable one."""
+    """Raise WrongType unless the response has exactly one Content-Type, which must be acceptable."""
     values = response.headers.getall("Content-Type", [])
     if len(values) != 1 or not is_acceptable(values[0], accept):
         raise WrongType(f"content type {', '.join(values)[:200] or 'missing'} instead of {', '.join(accept)}")
@@ -62,7 +62,7 @@ class _Plain:
         return chunk[:room]
 
     def finish(self) -> None:
-        """Accept an end at any byte: a body that is too short is recognised by its length."""
+        """Accept the end of the body at any byte: aiohttp itself reports a body that is shorter than declared."""
 
 
 class _Gzip:

@@ -29,7 +29,7 @@ class FetchReason(Reason):
 
 
 class FetchError(Unavailable):
-    """Failure to get a usable answer. `message` is for users and reveals nothing of the network; `detail` and `str(error)`
+    """Failure to get a usable answer. `message` is for users and reveals nothing about the network; `detail` and `str(error)`
     are for logs: an internal address never reaches a client. The error is counted under `reason`.
     """
 

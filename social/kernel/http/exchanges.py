@@ -45,10 +45,10 @@ class Request:
     """Request to another machine.
 
     `accept`: the media types wanted, sent as Accept and required of a 2xx response, unless `any_type` is set;
-    `application/ld+json` always needs the ActivityStreams profile. `max_bytes`: limit of the body, before and after
+    `application/ld+json` always needs the ActivityStreams profile. `max_bytes`: size limit of the body, before and after
     decompression. `deadline`: seconds for the whole exchange, name look-up and redirects included; less if the web request's
     budget grants less. `redirects`: how many are followed, each checked and signed like the first request, for GET and HEAD
-    only (a redirect of another method is the response). `schemes`: the allowed schemes; for federation only https. `cut`: the
+    only (for other methods, a redirect is the response). `schemes`: the allowed schemes; for federation only https. `cut`: the
     beginning of a longer body is enough; a body that breaks off may then be returned incomplete or empty. `file`: an open file
     for the body of a 2xx response, which is not held in memory; `Response.body` is empty then. `upload`: an open file that is
     sent in pieces in place of `body`.

@@ -95,7 +95,7 @@ def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
     """Limit the fetches in the block, by this thread and the tasks it starts, to `seconds` altogether.
 
     Fetches then raise Exhausted immediately when the time is spent or when half of WEB_THREADS are waiting already, and do not
-    retry hosts that were unreachable a moment ago. Inside another budget the outer one stays in force.
+    retry hosts that were unreachable a moment ago. Inside another budget, the outer budget stays in force.
     """
     if _budget.get() is not None:
         yield
@@ -112,9 +112,9 @@ def stranger_budget(host: str, seconds: float) -> Iterator[bool]:
     """Limit the fetches that a web request makes for an unknown caller, the first of them from `host`, to `seconds` in total;
     yield whether the request had to wait for another such request.
 
-    In a process, at most a quarter of WEB_THREADS fetch for unknown callers at the same time, and only one for each host. A
-    second request for a host waits for its turn, while its seconds pass; at most a quarter of WEB_THREADS wait like this.
-    Further requests raise Busy before anything is fetched. Outside web requests nothing is limited.
+    In a process, at most a quarter of WEB_THREADS fetch for unknown callers at the same time, and only one for each host.
+    Another request for the same host waits for the first, and the waiting counts towards `seconds`; at most a quarter of
+    WEB_THREADS wait like this. Further requests raise Busy before anything is fetched. Outside web requests nothing is limited.
     """
     budget = _budget.get()
     if budget is None:
@@ -197,7 +197,7 @@ def in_web_request() -> bool:
 
 @contextmanager
 def spending(seconds: float) -> Iterator[float]:
-    """Spend the current budget in the block; yield `seconds`, or what is left of the budget if less. Raises Exhausted."""
+    """Spend the current budget in the block; yield `seconds`, or what the budget has left if less. Raises Exhausted."""
     budget = _budget.get()
     if budget is None:
         yield seconds

@@ -66,7 +66,7 @@ class CheckedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Return at most two IPv6 and two IPv4 addresses, in the order of the answer, without forbidden ones. Raises
+        """Return at most two IPv6 and two IPv4 addresses, in the order of the answer, without forbidden addresses. Raises
         ForbiddenAddress when all addresses are forbidden, OSError when there is no answer.
         """
         considered: dict[socket.AddressFamily, list[Address]] = {}

@@ -70,8 +70,8 @@ def store(content: bytes | IO[bytes], *, folder: str, extension: str) -> str:
     """Store bytes or a whole open file and return its path, relative to the media root:
     `<folder>/ab/cd/<random>.<extension>`.
 
-    The name has 128 random bits, so that only those who know the address of a file can read it; two levels of folders keep
-    each of them small. Raises OSError when the disk is full or cannot be written, and leaves nothing behind then.
+    The name has 128 random bits, so that only those who know the address of a file can read it; two levels of folders keep each
+    folder small. Raises OSError, and leaves nothing behind, when the disk is full or cannot be written.
     """
     name = secrets.token_hex(_NAME_BYTES)
     path = f"{folder}/{name[:2]}/{name[2:4]}/{name[4:]}.{extension}"
@@ -84,7 +84,7 @@ def open_stored(path: str) -> File[bytes]:
 
 
 def remove(*paths: str) -> None:
-    """Delete files; missing ones are ignored. Never raises: a file that cannot be deleted is logged."""
+    """Delete files; missing files are ignored. Never raises: a file that cannot be deleted is logged."""
     for path in paths:
         if path:
             try:

@@ -1,4 +1,4 @@
-"""Media types of files: by their first bytes, whatever a name or sender says (security row 1), and by their extensions."""
+"""Finds the media type of a file by its first bytes, whatever a name or sender says (security row 1), or by its extension."""
 
 from typing import Final
 
@@ -56,7 +56,7 @@ _SOUNDS: Final = frozenset(
 )
 _SHOWN: Final = {"image": _PICTURES, "video": _VIDEOS, "audio": _SOUNDS}
 
-HEAD: Final = 64  # number of bytes that `media_type` needs, at most
+HEAD: Final = 64  # maximum number of bytes that `media_type` needs
 
 _SIGNATURES: Final = (
     (0, b"\xff\xd8\xff", "image/jpeg"),

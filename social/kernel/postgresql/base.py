@@ -16,9 +16,9 @@ _INT4 = range(-(2**31), 2**31)
 class DatabaseOperations(DjangosOperations):
     """Numbers outside the four bytes of an `integer` are sent as `bigint`.
 
-    Django treats a number whose field is unknown as an `integer`: an item of a list that an `ArrayField` is compared with, a
-    `Value` without a field. psycopg would then send only its lowest four bytes, and a comparison with ids would match wrong
-    rows.
+    Django treats a number whose field is unknown as an `integer`: for example an item of a list that is compared with an
+    `ArrayField`, or a `Value` without a field. psycopg would then send only the lowest four bytes of the number, and a
+    comparison with ids would match wrong rows.
     """
 
     def adapt_integerfield_value(self, value: Any, internal_type: str) -> Any:
@@ -36,7 +36,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @property
     def pool(self) -> Pool | None:
-        """The pool of this process for this database; None where there is none."""
+        """The pool of this process for this database; None if `OPTIONS["pool"]` is absent."""
         options = self.settings_dict["OPTIONS"].get("pool")
         if self.alias == NO_DB_ALIAS or not options:
             return None

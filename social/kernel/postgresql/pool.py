@@ -1,7 +1,7 @@
 """Pool of connections to PostgreSQL, which detects closed connections and does not wait for a database that is down.
 
-A restart of PostgreSQL closes every connection. Those in the pool are detected when they are taken out, without a round
-trip: an idle connection on which there is something to read has been closed.
+A restart of PostgreSQL closes every connection. Closed connections in the pool are detected when they are taken out, without a
+round trip: an idle connection on which there is something to read has been closed.
 """
 
 import logging
@@ -25,10 +25,10 @@ Connection = psycopg.Connection[Any]
 CONNECT_SECONDS: Final = 0.8
 #: Seconds after which a connection is replaced: its caches grow, and addresses of servers change.
 LIFETIME: Final = 3600.0
-#: Number of connections that are opened without waiting; a thread waits GROWTH_DELAY for another. Each connection costs the
+#: Number of connections that are opened without waiting; before opening another, a thread waits GROWTH_DELAY. Each costs the
 #: server 10 MiB of caches and plans, and more than two threads of a process rarely wait for the database at the same time.
 INITIAL_SIZE: Final = 3
-#: Seconds to wait for a connection that is in use before a further one is made.
+#: Seconds to wait for a connection that is in use before another is made.
 GROWTH_DELAY: Final = 0.1
 #: Seconds after which a connection that has not been needed is closed.
 IDLE_SECONDS: Final = 60.0
@@ -40,7 +40,7 @@ class Pool:
     The connection that was returned last is handed out first: as few connections as possible are used, and their cached plans
     are reused. Beyond INITIAL_SIZE, another connection is made when a thread has waited GROWTH_DELAY, and closed when it has
     not been needed for IDLE_SECONDS. While connections cannot be made, no thread waits for one: `circuit` is open for a second
-    after each failure. `timeout` is the number of seconds that a thread waits when all `max_size` are in use.
+    after each failure. `timeout` is the number of seconds that a thread waits when all `max_size` connections are in use.
     """
 
     def __init__(self, connect: Callable[[], Connection], *, max_size: int, timeout: float) -> None:

@@ -105,8 +105,8 @@ class WaitingRow(LeasedRow):
 
 
 class WantedRow(WaitingRow):
-    """Task about an object that was named by another party than its `host`: `wanted_by` is a local account or another
-    server, and empty for objects that the host itself has named.
+    """Task about an object that was named by a party other than its `host`: `wanted_by` is a local account or another server,
+    and empty for objects that the host itself has named.
     """
 
     wanted_by = models.TextField(default="", db_default="")
@@ -137,7 +137,7 @@ R = TypeVar("R", bound=WaitingRow)
 
 @cache
 def claiming_statement(model: type[WaitingRow]) -> str:
-    """Return the SQL of a claim, which returns all columns; its parameters are those of `Run.claim`."""
+    """Return the SQL of a claim, which returns all columns; `Run.claim` supplies its parameters."""
     table = model._meta.db_table
     same_key = " AND ".join(f"e.{column} = d.{column}" for column in model.ordering_key)
     earlier = f"SELECT FROM {table} e WHERE {same_key} AND e.id < d.id AND e.dead_at IS NULL"
@@ -240,8 +240,8 @@ def is_paused(queue: str, name: str) -> bool:
 
 
 def forget_troubles(queue: str) -> None:
-    """Delete hosts whose pause ended more than a day ago: anybody can name hosts that do not exist. Cautious terms keep
-    them.
+    """Delete hosts whose pause ended more than a day ago, because anybody can name hosts that do not exist. If the terms are
+    cautious, the hosts are kept.
     """
     if not TERMS[queue].cautious:
         old = clock.now() - _KEPT_TROUBLES

@@ -90,8 +90,8 @@ class Work(Generic[R]):
     def run(self) -> None:
         """Do due work for a few seconds.
 
-        If rows still wait at the end, the next run is scheduled. Any number of processes may do this at the same time. Raises
-        database errors: the leases then expire by themselves.
+        If rows are still waiting at the end, the next run is scheduled. Any number of processes may do this at the same time.
+        Raises database errors: the leases then expire by themselves.
         """
         Run(self).run()
 
@@ -210,7 +210,7 @@ class Run(Generic[R]):
             self.work.schedule_next_run(now=False)
 
     def claim(self) -> list[Job[R]]:
-        """Claim due rows for as many hosts as there is room for; the claim is committed."""
+        """Claim due rows, within the limits of the terms; the claim is committed."""
         terms, model = self.terms, self.work.model
         room = terms.at_once - self._under_way.total()
         if room <= 0:

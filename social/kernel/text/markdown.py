@@ -64,7 +64,7 @@ def read(text: str) -> Document:
 
 
 class _Places(NamedTuple):
-    """Starts of addresses, mentions and hashtags in the text of a paragraph, in its order."""
+    """Starts of addresses, mentions and hashtags in the text of a paragraph, in order."""
 
     places: list[int]
     by_place: dict[int, Token]

@@ -1,4 +1,4 @@
-"""Reads tags of HTML (the tokens of the HTML Standard, section 13.2.5, in linear time), its text, and its visible text.
+"""Reads the tags, the text and the visible text of HTML (tokens of the HTML Standard, section 13.2.5), in linear time.
 
 It does not make HTML safe: `sanitize` does.
 """
@@ -16,7 +16,7 @@ PARAGRAPHS: Final = frozenset({
 })
 """Elements that are displayed as paragraphs, with space before and after them (HTML Standard, section 15.3)."""
 LINES: Final = frozenset({"caption", "dd", "dt", "figcaption", "legend", "li", "option", "summary", "title", "tr"})
-"""Elements that are displayed on lines of their own."""
+"""Elements that are displayed on separate lines."""
 CELLS: Final = frozenset({"button", "select", "td", "textarea", "th"})
 """Elements that are displayed side by side on a line."""
 _PHRASES: Final = frozenset({
@@ -120,9 +120,9 @@ def is_markup(text: str) -> bool:
 def plain(html: str) -> str:
     """Return the text of some HTML: tags stripped, character references resolved.
 
-    A `<br>` becomes a line end, a paragraph or other box is separated by an empty line, and there is never more than
-    one empty line. Line ends of the HTML itself are spaces, outside `<pre>`, as browsers show them. Scripts and styles
-    have no text. Linear in the length of the HTML; the result is text, not HTML: escape it where it is shown.
+    A `<br>` becomes a line end, a paragraph or other box is separated by an empty line, and there is never more than one empty
+    line. Outside `<pre>`, line ends of the HTML itself become spaces, as in browsers. Scripts and styles have no text. Linear
+    in the length of the HTML; the result is text, not HTML: escape it where it is shown.
     """
     return plain_of(tokenise(html))
 

@@ -158,8 +158,8 @@ def unambiguous_domain(domain: str) -> str:
     """Return a domain in Punycode, followed by its Unicode form in brackets, so that it cannot be mistaken for another
     domain.
 
-    For places where somebody decides whom to trust (security row 62); `display_domain` is for all others. Takes any host
-    with or without port; in one that cannot be a domain, characters outside ASCII are written as escapes.
+    For places where somebody decides whom to trust (security row 62); `display_domain` is for all other places. Takes any host
+    with or without port; in a host that cannot be a domain, characters outside ASCII are written as escapes.
     """
     kept = normalise_domain(domain)
     if kept is None:

@@ -19,11 +19,11 @@ _TOKENS: Final = regex.compile(r"[\p{L}\p{N}\p{M}_]++|.", regex.DOTALL)
 # Characters that are not displayed: those of Unicode's Default_Ignorable_Code_Point, and control characters and marks of
 # annotations, to which browsers give no width.
 _INVISIBLE: Final = r"\p{Default_Ignorable_Code_Point}\p{Cc}\ufff9-\ufffc"
-# Blanks and characters that are not displayed: a run counts as its first blank.
+# Blanks and characters that are not displayed; a run of them counts as its first blank.
 _GAPS: Final = regex.compile(rf"[\s{_INVISIBLE}]++")
 _BLANK: Final = regex.compile(r"\s")
 _REDUNDANT: Final = regex.compile(rf"\s{{2}}|(?!\s)[{_INVISIBLE}]")
-# Marks beyond eight on one letter: normalising takes time quadratic in their number.
+# Marks beyond eight on one letter, which are dropped because normalising takes time quadratic in their number.
 _MARKS: Final = regex.compile(r"(?<=\p{M}{8})\p{M}++")
 # A character, and the following characters that NFKC may combine with it.
 _PIECES: Final = regex.compile(r".[\p{M}\p{NFKC_Quick_Check=Maybe}\uff9e\uff9f]*+", regex.DOTALL)

@@ -17,8 +17,8 @@ _STEPS: Final = 20
 
 
 def colours_of(cover: Image.Image) -> dict[str, str]:
-    """Return `background`, `foreground` and `accent` of a picture, as `#rrggbb` (contract, entities "MediaAttachment",
-    meta). The background is the most frequent colour at the edges; the others contrast with it by 4.5 and 3 to 1 if
+    """Return `background`, `foreground` and `accent` of a picture, as `#rrggbb` (contract, entities "MediaAttachment", meta).
+    The background is the most frequent colour at the edges; foreground and accent contrast with it by 4.5 to 1 and 3 to 1 if
     possible.
     """
     small = cover.convert("RGB").resize((_SIDE, _SIDE))

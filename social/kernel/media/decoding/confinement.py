@@ -172,7 +172,7 @@ def _filter_calls() -> bool:
     code = ctypes.create_string_buffer(_program(*known))
     program = _Program((len(code) - 1) // 8, ctypes.addressof(code))
     libc = ctypes.CDLL(None, use_errno=True)
-    # No other process of the same user may inspect this one, which may be taken over by the file.
+    # Other processes of the same user, which a hostile file may have taken over, must not inspect this process.
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         return False

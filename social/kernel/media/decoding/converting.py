@@ -29,7 +29,7 @@ _QUALITY_SCALE: Final = 118  # FF_QP2LAMBDA
 
 
 class _Part:
-    """Reader of a file that is still being written, with a position of its own."""
+    """Reader of a file that is still being written, with its own position in the file."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -53,7 +53,7 @@ class _Part:
 
 
 def open_for_writing(output: IO[bytes], container: str) -> OutputContainer:
-    # Players start before the whole file has arrived only if its index comes first: "faststart" moves it there at the end.
+    # Players start before the whole file has arrived only if its index comes first: "faststart" moves it there afterwards.
     options = {"movflags": "faststart"} if container == "mp4" else {"id3v2_version": "0"}
 
     def again(url: str, flags: int, values: Mapping[str, str]) -> _Part:

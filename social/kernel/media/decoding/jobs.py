@@ -1,4 +1,4 @@
-"""Messages between the two processes: jobs and their results."""
+"""Messages between a process of the server and the decoding process: jobs and their results."""
 
 from typing import Any, Final
 

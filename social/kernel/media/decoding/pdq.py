@@ -39,8 +39,8 @@ def hash_of(image: Image.Image) -> dict[str, Any]:
     size = (min(grey.width, _SAMPLED_SIDE), min(grey.height, _SAMPLED_SIDE))
     if size != grey.size:
         grey = grey.resize(size, Resampling.BOX)
-    # The filter of the source, applied twice: every pixel becomes the mean of a box that is a 128th as wide and as high as the
-    # picture.
+    # The filter that the source describes, applied twice: every pixel becomes the mean of a box that is a 128th as wide and as
+    # high as the picture.
     radius = ((math.ceil(size[0] / (2 * _SIDE)) - 1) / 2, (math.ceil(size[1] / (2 * _SIDE)) - 1) / 2)
     for _pass in range(2):
         grey = grey.filter(ImageFilter.BoxBlur(radius))

@@ -112,7 +112,7 @@ def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[
 
 @with_missing_ends
 def shaped(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """Do the job SHAPED: the picture goes to the first output in the shape of the parameters (`width`, `height`,
+    """Do the job SHAPED: the picture goes to the first output in the shape that the parameters give (`width`, `height`,
     `cropped`).
 
     An animated picture stays animated (AVIF becomes WebP), and its first frame goes to the second output; with the

@@ -82,7 +82,8 @@ def _start(control: socket.socket, message: Mapping[str, Any], files: Sequence[i
 
 
 def _work(job: str) -> Work:
-    # The libraries that a job needs are loaded once, before the fork; those for video only when the first video arrives.
+    # The libraries that a job needs are loaded once, before the fork; libraries for video are loaded when the first video
+    # arrives.
     module = importlib.import_module(MODULES[job])
     work: Work = getattr(module, job)
     return work
