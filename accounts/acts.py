@@ -183,10 +183,7 @@ RESET_FACTOR: Final = _ACCESS_ACT(
     icon="phonelink_erase",
     verb="reset_second_factor",
     one=Words(
-        _(
-            "Remove all second factors and recovery codes of this person, who has lost them? They are "
-            "signed out everywhere."
-        ),
+        _("Remove all second factors and recovery codes of this person? This signs the person out everywhere."),
         _("The second factors are removed. The person is signed out everywhere."),
     ),
     fits=on_users(lambda row, user: row.__dict__["factors"]),

@@ -221,7 +221,7 @@ def _check_room(device: Device, sender_id: int, number: int) -> None:
         if not Follow.objects.filter(Q(account=owner, target=sender_id) | Q(account=sender_id, target=owner)).exists():
             limits.append((waiting.filter(~Exists(follows)).exclude(from_account=owner), MESSAGES_OF_STRANGERS))
     if any(rows[:limit].count() + number > limit for rows, limit in limits):
-        raise Invalid.sentence(_("Too many messages wait for this device"))
+        raise Invalid.sentence(_("Too many messages are waiting for this device"))
 
 
 def clear_messages(*, token_id: int, up_to_id: int) -> None:

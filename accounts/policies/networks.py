@@ -45,5 +45,5 @@ def warning_about_network(text: str) -> str:
     if is_wide(network):
         return _("This network covers a large part of all addresses on the internet.")
     if is_of_proxies(network):
-        return _("Reverse proxies have such addresses: if one is not in TRUSTED_PROXIES, everybody has its address.")
+        return _("Reverse proxies use such addresses: visitors seem to come from proxies not in TRUSTED_PROXIES.")
     return ""

@@ -72,7 +72,7 @@ def rule_errors(draft: SpamRuleDraft) -> list[FieldError]:
             errors.append(FieldError(field, "ERR_TOO_MANY", message))
         wrong = [entry for entry in entries[:ENTRIES_LIMIT] if not _READERS[field](entry)]
         if wrong:
-            message = _("contains what cannot be used: %(entry)s") % {"entry": wrong[0][:80]}
+            message = _("contains an entry that cannot be used: %(entry)s") % {"entry": wrong[0][:80]}
             errors.append(FieldError(field, "ERR_INVALID", message))
     errors += _out_of_range("minimum_mentions", draft.minimum_mentions, MENTIONS_LIMIT)
     errors += _out_of_range("maximum_age_hours", draft.maximum_age_hours, AGE_LIMIT)

@@ -277,7 +277,7 @@ def test_blocking_an_address_that_proxies_have_requires_an_explicit_option(netwo
     """Behind a proxy that is not configured, all users have the proxy's address, so staff see this address for every
     spammer.
     """
-    with pytest.raises(CommandError, match=r"Reverse proxies have such addresses.*--yes"):
+    with pytest.raises(CommandError, match=r"Reverse proxies use such addresses.*--yes"):
         said("block_sign_ups", "network", network, "--severity", "no_access")
     said("block_sign_ups", "network", network, "--yes")
     assert said("block_sign_ups").startswith("IpBlock")

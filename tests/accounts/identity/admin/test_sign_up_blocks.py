@@ -152,7 +152,7 @@ def test_a_block_of_a_very_large_network_must_be_confirmed(
 
 def test_a_block_of_an_address_of_proxies_must_be_confirmed(boss: Client) -> None:
     sent = {"network": "172.18.0.1", "severity": "no_access"}
-    assert "Reverse proxies have such addresses" in errors(boss.post(f"{NETWORKS}add/", sent))
+    assert "Reverse proxies use such addresses" in errors(boss.post(f"{NETWORKS}add/", sent))
     shown = chosen(boss, NETWORKS, b"ip,severity\n172.18.0.1,no_access\n192.0.2.1,\n")
     assert "1 new, 0 changed, 0 unchanged, 1 refused" in confirmed(boss, NETWORKS, shown)
     assert boss.post(f"{NETWORKS}add/", sent | {"meant": "on"}).status_code == 302
