@@ -237,4 +237,4 @@ def _request_json(
 
 def _failure(issuer: Issuer, reason: str) -> Unavailable:
     logger.warning("the issuer %s failed: %s", issuer.id, reason)
-    return Unavailable(_("%(name)s does not work at the moment. Try again later.") % {"name": issuer.name})
+    return Unavailable(_("%(name)s is not working at the moment. Try again later.") % {"name": issuer.name})

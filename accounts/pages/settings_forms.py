@@ -60,14 +60,14 @@ class PreferencesForm(ServiceForm):
     show_application = check_field(_("Show which app you used to post"))
     expand_media = forms.ChoiceField(label=_("Media"), choices=_MEDIA)
     expand_spoilers = check_field(_("Always open posts with a content warning"))
-    autoplay_gifs = check_field(_("Play animations without being asked"))
+    autoplay_gifs = check_field(_("Play animations automatically"))
     live_posts = check_field(
         _("Show new posts at the top of a page as they arrive"), _("Otherwise you only see how many there are.")
     )
     noindex = check_field(_("Ask search engines not to index your profile"))
     staff_mails = check_field(mails.SWITCHES[mails.STAFF])
     sign_up_mails = check_field(mails.SWITCHES[mails.SIGN_UPS])
-    digest_mails = check_field(mails.SWITCHES[mails.DIGEST], _("In the morning, unless nothing waits."))
+    digest_mails = check_field(mails.SWITCHES[mails.DIGEST], _("In the morning, if anything is waiting."))
 
     parts = {
         "pages": ("locale", "time_zone", "live_posts"),

@@ -43,7 +43,7 @@ def type_switch(kind: str) -> str:
 SWITCHES: Final[Mapping[str, str | Promise]] = {
     STAFF: _("E-mails about reports and appeals"),
     SIGN_UPS: _("E-mails about sign-ups waiting for approval"),
-    DIGEST: _("A daily e-mail about what waits for you"),
+    DIGEST: _("A daily e-mail about what is waiting for you"),
     NOTIFICATIONS: _("Notifications of all kinds"),
     SUMMARIES: _("What has happened while you were away for a week or longer"),
     type_switch("mention"): _("Somebody mentions you"),

@@ -257,7 +257,7 @@ def reject_user(*, by: Staff, user: User) -> None:
         require(by, Permission.MANAGE_USERS, over=user.role if row is None else row.role)
         locked = require_found(row)
         if locked.approved:
-            raise NotPermitted(_("They have been let in already."))
+            raise NotPermitted(_("This user has been approved already."))
         account = require_found(Account.objects.filter(id=locked.account_id, deleted_at=None).first())
         record(by=by, action="reject", target_type="User", target_id=locked.pk, target_name=f"@{account.username}")
         delete_user(user=locked)

@@ -231,4 +231,4 @@ def _failure(reason: str) -> Unavailable:
 
 
 def _no_answer() -> str:
-    return _("The translation service does not work at the moment. Try again later.")
+    return _("The translation service is not working at the moment. Try again later.")

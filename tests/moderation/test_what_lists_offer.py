@@ -139,7 +139,7 @@ def test_a_row_that_cannot_be_acted_on_is_named_with_the_reason() -> None:
     member = make_user("member")
     for model, action, row, words in (
         (CustomEmoji, "remove", emoji, ":oak: (there.example): This emoji belongs to another server"),
-        (User, "reject", member, "@member (member@example.com): They have been let in already."),
+        (User, "reject", member, "@member (member@example.com): This user has been approved already."),
         (
             Account,
             "disable",

@@ -28,7 +28,7 @@ from tests.support.entities import check
 from tests.support.translator import KEY, Translator, translating
 
 pytestmark = pytest.mark.django_db
-FAILURE = {"error": "The translation service does not work at the moment. Try again later."}
+FAILURE = {"error": "The translation service is not working at the moment. Try again later."}
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ _WORDS: dict[str, str | Promise] = {
     "read:mutes": _("See whom you mute"),
     "read:notifications": _("See your notifications"),
     "read:search": _("Search in your name"),
-    "read:statuses": _("See all posts you can see, private mentions too"),
+    "read:statuses": _("See all posts that you can see, including private mentions"),
     "write": _("Do everything in your name: post, delete, follow, block, report, and change your profile"),
     "write:accounts": _("Change your profile"),
     "write:blocks": _("Block and unblock people and servers"),

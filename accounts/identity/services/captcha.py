@@ -48,5 +48,5 @@ def is_solved(answer: str) -> bool:
 def _failure(reason: str) -> Unavailable:
     logger.warning("the captcha service failed: %s", reason)
     return Unavailable(
-        _("The service that checks that you are not a robot does not work at the moment. Try again later.")
+        _("The service that checks that you are not a robot is not working at the moment. Try again later.")
     )

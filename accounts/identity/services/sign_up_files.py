@@ -129,9 +129,9 @@ class NetworkFile(BlockFile[NetworkDraft]):
         if severity == Severity.NO_ACCESS and self.own_address and ipaddress.ip_address(self.own_address) in network:
             raise WrongLine(_("your own address, %(address)s, is in it") % {"address": self.own_address})
         if is_wide(network):
-            raise WrongLine(_("it covers a large part of all addresses: if you mean to block it, do so on its own"))
+            raise WrongLine(_("it covers a large part of all addresses: if you mean to block it, do so separately"))
         if is_of_proxies(network):
-            raise WrongLine(_("everybody may have such an address here: if you mean to block it, do so on its own"))
+            raise WrongLine(_("reverse proxies have such addresses: if you mean to block them, do so separately"))
         ends = "expires_at" in values
         return str(network), NetworkDraft(Severity(severity), comment, ends, _moment(values.get("expires_at", "")))
 

@@ -190,7 +190,7 @@ def test_a_configuration_of_another_issuer_or_with_other_addresses_is_not_used(
         issuer.configured = configured
         answer = browser.post("/auth/with/org")
         assert answer.status_code == 503, configured
-        assert "The Organisation does not work at the moment" in answer.content.decode()
+        assert "The Organisation is not working at the moment" in answer.content.decode()
 
 
 def test_an_issuer_that_is_slow_endless_or_elsewhere_signs_nobody_in(

@@ -41,7 +41,7 @@ def test_the_consent_page_names_the_application_the_user_and_the_scopes(
     page = browser.get(AUTHORIZE, ask(application, scope="read:statuses write:media push")).content.decode()
     assert "Test app" in page
     assert "@ada@social.localhost" in page
-    assert "See all posts you can see" in page
+    assert "See all posts that you can see" in page
     assert "Upload pictures" in page
     assert "Send you push notifications" in page
     assert "app.example" in page

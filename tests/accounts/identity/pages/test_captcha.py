@@ -69,7 +69,7 @@ def test_after_a_sign_up_in_an_application_the_captcha_is_solved_on_the_confirma
         service.answer = (status, body)
         failed = client.post(link, {"h-captcha-response": "solved"})
         assert failed.status_code == 503
-        assert "does not work at the moment" in failed.content.decode()
+        assert "is not working at the moment" in failed.content.decode()
     assert {check.name: check.state for check in doctor.examine()}["captcha"] == "failed"
     service.answer = None
     assert {check.name: check.state for check in doctor.examine()}["captcha"] == "ok"
