@@ -33,8 +33,8 @@ class StatusImported(Event, key="status:{status_id}"):
 
 
 class StatusEdited(Event, key="status:{status_id}"):
-    """The author edited a post, whose previous version is stored; the flags are those of StatusPublished. `first_mention_id` is
-    the lowest id of the mentions that the edit added, None if the edit added no mentions.
+    """The author edited a post, whose previous version is stored. The flags are the same as in StatusPublished.
+    `first_mention_id` is the lowest id of the mentions that the edit added, None if the edit added no mentions.
     """
 
     status_id: int

@@ -64,7 +64,7 @@ def read_past_note(document: Mapping[str, Any], author: str, followers: str) -> 
 
 
 def with_own_files(document: dict[str, Any], container: Container, root: str) -> tuple[dict[str, Any], list[Reason]]:
-    """Return the document with only those attachments that are in the archive, and a reason for each removed part. Attachments
+    """Return the document with only the attachments that are in the archive, and a reason for each removed part. Attachments
     after the first _LISTED_FILES_LIMIT are ignored.
     """
     attached: list[dict[str, Any]] = []

@@ -29,7 +29,6 @@ _MENTION: Final = re.compile(r"(?<![\w@/])@([A-Za-z0-9_]{1,15})\b")
 
 
 def is_list(base: str) -> bool:
-    """Tell whether a file with this name is a list of posts."""
     return _LISTS.fullmatch(base) is not None
 
 

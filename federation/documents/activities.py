@@ -157,7 +157,6 @@ def delete_authorization(account: Account, authorization: dict[str, Any]) -> dic
 
 
 def undo_announce(boost: Post) -> dict[str, Any]:
-    """Return the Undo of the Announce of a boost."""
     undone = announce(boost, context=False)
     return _undo(f"{boost.author.uri}#announces/{boost.id}/undo", boost.author, undone, to=[PUBLIC])
 
@@ -168,7 +167,6 @@ def delete(post: Post) -> dict[str, Any]:
 
 
 def tombstone(post: Post) -> dict[str, Any]:
-    """Return the Tombstone of a deleted post."""
     return {"id": post.object_uri, "type": "Tombstone", "atomUri": post.object_uri}
 
 
@@ -228,7 +226,6 @@ def undo_block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
 
 
 def move(account: Account, number: int, target_uri: str) -> dict[str, Any]:
-    """Return the Move of an account to the account with the id `target_uri`."""
     return build_activity("Move", f"{account.uri}#moves/{number}", account.uri, account.uri, target=target_uri)
 
 

@@ -31,7 +31,6 @@ def collection(
 
 
 def whole(uri: str, items: Sequence[Any], *, ordered: bool = True, terms: Iterable[str] = ()) -> dict[str, Any]:
-    """Return a collection with all its items."""
     kind, name = ("OrderedCollection", "orderedItems") if ordered else ("Collection", "items")
     return with_context({"id": uri, "type": kind, "totalItems": len(items), name: _within_limit(items)}, terms)
 

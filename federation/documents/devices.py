@@ -19,7 +19,6 @@ DIGEST_ALGORITHM: Final = "http://www.w3.org/2000/09/xmldsig#hmac-sha256"
 
 
 def devices(account: Account, rows: list[Device]) -> dict[str, Any]:
-    """Return the collection of a local account's devices."""
     return whole(devices_url(account), [_device(account, device) for device in rows], ordered=False, terms=TERMS)
 
 

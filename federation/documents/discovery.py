@@ -53,7 +53,6 @@ def host_meta_xml() -> str:
 
 
 def nodeinfo_links() -> dict[str, Any]:
-    """Return the list of links to the NodeInfo documents."""
     return {
         "links": [
             {"rel": f"{NODEINFO_SCHEMA}/{version}", "href": links.web_url(f"/nodeinfo/{version}")}

@@ -23,7 +23,6 @@ def featured_collections_uri(account: Account) -> str:
 
 
 def item_uri(account: Account, item_id: int) -> str:
-    """Return the id of an item in a local account's collection."""
     return links.numbered_uri(account.id, f"collection_items/{item_id}")
 
 
@@ -62,7 +61,6 @@ def authorization_uri(account: Account, item_id: int) -> str:
 
 
 def authorization(account: Account, collection: Collection, item_id: int) -> dict[str, Any]:
-    """Return a local account's consent to be in a collection."""
     return {
         "id": authorization_uri(account, item_id),
         "type": "FeatureAuthorization",
@@ -102,7 +100,6 @@ def featured_item(owner: Account, item: CollectionItem) -> dict[str, Any]:
 
 
 def featured_collection(collection: Collection, items: list[CollectionItem]) -> dict[str, Any]:
-    """Return a local collection with its items."""
     owner = collection.account
     document: dict[str, Any] = {
         "id": collection.object_uri,

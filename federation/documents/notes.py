@@ -46,8 +46,6 @@ def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
 
 
 class _Loaded:
-    """Contents of the documents of posts."""
-
     def __init__(self, posts: Iterable[Post]) -> None:
         self.posts = {post.id: post for post in posts}
         self.bodies = load_bodies(self.posts)
@@ -129,7 +127,6 @@ def note_terms(document: dict[str, Any]) -> list[str]:
 
 
 def note_document(note: dict[str, Any]) -> dict[str, Any]:
-    """Return the document of a post with its @context."""
     return with_context(note, note_terms(note))
 
 
@@ -236,7 +233,7 @@ def _attachment(media: MediaAttachment) -> dict[str, Any]:
 
 
 def _replies(uri: str, username: str, self_replies: Sequence[int]) -> dict[str, Any]:
-    """Return the collection of replies with the author's own first replies. Its next page has further replies."""
+    """Return the collection of replies with the author's own first replies. The collection's next page has further replies."""
     collection = f"{uri}/replies"
     following = f"min_id={self_replies[-1]}" if self_replies else "only_other_accounts=true"
     return {

@@ -42,7 +42,6 @@ class ReceivedActor:
 
 
 def is_username(name: str) -> bool:
-    """Tell whether a text is a valid username."""
     return _USERNAME.fullmatch(name) is not None
 
 

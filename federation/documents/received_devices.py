@@ -55,7 +55,6 @@ def read_key(document: Mapping[str, Any]) -> OneTimeKeyDraft:
 
 
 def is_encrypted_message(document: Mapping[str, Any]) -> bool:
-    """Tell whether an object is an encrypted message for a device."""
     return "EncryptedMessage" in kinds_of(document)
 
 

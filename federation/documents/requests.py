@@ -42,8 +42,8 @@ def answer(
     authorization: str | None,
     number: int | str,
 ) -> dict[str, Any]:
-    """Return the Accept of an interaction with a local post, or the Reject if `authorization` is None. Its object is the
-    request, or the interaction if there was no request. `number` becomes part of the id.
+    """Return the Accept of an interaction with a local post, or the Reject if `authorization` is None. The object of the
+    activity is the request, or the interaction if there was no request. `number` becomes part of the id.
     """
     name, place = ("Reject", "rejects") if authorization is None else ("Accept", "accepts")
     subject: str | dict[str, Any] = interaction_uri

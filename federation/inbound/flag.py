@@ -69,7 +69,7 @@ def handle(incoming: Incoming) -> None:
 
 
 def _reported_uris(value: Any) -> Iterator[str]:
-    """Yield the ids of the reported objects, which may be ids, pages, `acct:` addresses or embedded objects, also inside of a
+    """Yield the ids of the reported objects, which may be ids, pages, `acct:` addresses or embedded objects, even inside a
     Create or a collection.
     """
     for item in many(value)[:OBJECTS_LIMIT]:

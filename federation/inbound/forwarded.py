@@ -1,4 +1,6 @@
-"""Handles forwarded activities. They are only hints: the object is fetched from its origin (security row 9)."""
+"""Handles forwarded activities. A forwarded activity is only a hint: its object is fetched from the object's origin (security
+row 9).
+"""
 
 from typing import Final
 

@@ -81,8 +81,8 @@ def made_id(actor: Account, activity: Mapping[str, Any]) -> str | None:
     """Return an id on the actor's server (security row 8) for an activity without an id. Mastodon accepts such activities too.
 
     Repeated Follows, Likes or Blocks of the same object get the same id, and so do equal Flags. A boost gets a new id, because
-    the row of a deleted boost keeps its id and would make a repeated boost look like the deleted one. None for an activity with
-    an id or without an object, and for types whose answer must name the id.
+    the row of a deleted boost keeps its id and would make a repeated boost look like the deleted boost. None for an activity
+    with an id or without an object, and for types whose answer must name the id.
     """
     kind, target = kind_of(activity, _TYPES_WITHOUT_ID), uri_of(activity.get("object"))
     if kind == "Flag":

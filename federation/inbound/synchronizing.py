@@ -59,7 +59,7 @@ def synchronize_followers(actor: Account, url: str, digest: str) -> None:
 
 
 def _load_listed(url: str) -> set[str]:
-    """Fetch the ids in a collection of at most PAGES pages. The pages must be on the collection's server."""
+    """Fetch the ids in a collection of at most PAGES pages. All pages must be on the collection's server."""
     listed: set[str] = set()
     page: Any = url
     for _page in range(PAGES + 1):

@@ -68,12 +68,10 @@ def load_pairs(events: Sequence[E], first: str, second: str) -> Iterator[tuple[E
 
 
 def servers_inboxes(*account_ids: int) -> set[str]:
-    """Return the inboxes of the servers of these accounts."""
     return _inboxes(_CONCERNED_ACCOUNTS, relays=False, concerned=list(account_ids))
 
 
 def followers_inboxes(*account_ids: int) -> set[str]:
-    """Return the inboxes of the followers of these accounts."""
     return _inboxes(_FOLLOWERS_OF_SEVERAL, relays=False, people=list(account_ids))
 
 

@@ -38,8 +38,8 @@ class DeliveryOutcome(StrEnum):
     """Temporary refusal; the host is healthy."""
     IN_DOUBT = "in doubt"
     """Refused with 422, and tried up to ATTEMPTS_IN_DOUBT times; the host is healthy. When the first two requests of an unknown
-    actor arrive at the same time, Mastodon answers one with 422 and discards it; a retry succeeds. Any other 422 is a permanent
-    refusal."""
+    actor arrive at the same time, Mastodon answers one of the two with 422 and discards its activity; a retry succeeds. Any
+    other 422 is a permanent refusal."""
     FAILED = "failed"
     """The host is failing."""
 

@@ -61,7 +61,7 @@ def _due_after_earlier(key: str, inboxes: Iterable[str], delay: timedelta | None
     """Return the time to send the next of several Follows and Undos between two accounts: SPACING after the last waiting
     activity, and at least `delay` from now; None means immediately.
 
-    Other servers process activities in any order: the spacing makes the last one win.
+    Other servers process activities in any order: the spacing makes the last activity win.
     """
     before = last_due(key, inboxes)
     moments = [] if before is None else [before + SPACING]

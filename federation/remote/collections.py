@@ -47,7 +47,6 @@ def is_followed(owner: Account) -> bool:
 
 
 def find_collection(uri: str, owner: Account) -> Collection | None:
-    """Return the owner's known collection with this id."""
     return Collection.objects.filter(uri=uri, account=owner).select_related("account").first()
 
 

@@ -16,7 +16,7 @@ WRONG_KEY_SECONDS: Final = 60
 _REFUSED: Final = b"refused"
 _UNREACHABLE: Final = b"unreachable"
 # Waiting for an unreachable server costs the most: one such fetch uses up the allowance. The answer "no such key" uses up a
-# third of the allowance: this answer costs little, and large servers send some requests of deleted accounts.
+# third of the allowance: this answer costs little, and some requests of large servers come from deleted accounts.
 _ALLOWANCE: Final = 3
 
 

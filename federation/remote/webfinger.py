@@ -28,7 +28,7 @@ _LINK: Final = "{*}Link"
 _SCHEME: Final = re.compile(r"\Aacct:", re.IGNORECASE)
 DEADLINE: Final = 5.0
 SUBSCRIBE: Final = "http://ostatus.org/schema/1.0/subscribe"
-"""The relation of the page on which users of a server follow remote accounts."""
+"""The link relation of the page on which users of a server follow remote accounts."""
 
 
 @dataclass(frozen=True)

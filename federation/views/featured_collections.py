@@ -65,7 +65,9 @@ def collection(request: HttpRequest, username: str, id: str) -> HttpResponse:
 
 
 def collection_response(request: HttpRequest, id: str, username: str | None = None) -> HttpResponse:
-    """Return the document of a local collection (of the owner `username`). Raises NotFound, also for a blocked signer."""
+    """Return the document of a local collection (of the owner `username`). Raises NotFound for an unknown collection and for a
+    blocked signer.
+    """
     reader_id, collection_row = reader_id_of(request), _find_own(id, username)
     _refuse_blocked(collection_row.account_id, reader_id)
     data = featured_collection(collection_row, load_items([collection_row.id])[collection_row.id])
@@ -94,7 +96,9 @@ def collection_item(request: HttpRequest, username: str, id: str) -> HttpRespons
 
 @negotiation.reads
 def authorization(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """`/users/:username/feature_authorizations/:id`: the account's consent to be in a collection, until it is withdrawn."""
+    """`/users/:username/feature_authorizations/:id`: the account's consent to be in a collection, until the consent is
+    withdrawn.
+    """
     reader_id, account = reader_id_of(request), find_local_account(username)
     if negotiation.preferred_representation(request) is not negotiation.Representation.DOCUMENT:
         return negotiation.not_acceptable()

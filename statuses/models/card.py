@@ -88,7 +88,6 @@ class PreviewCard(models.Model):
 
     @property
     def is_shown(self) -> bool:
-        """Tell whether the card is shown to clients."""
         return bool(self.title)
 
 

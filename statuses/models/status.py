@@ -173,12 +173,10 @@ class Status(Written):
 
     @property
     def is_reblog(self) -> bool:
-        """Tell whether this is a boost of another post."""
         return self.reblog_of_id is not None
 
     @property
     def is_deleted(self) -> bool:
-        """Tell whether the post was deleted."""
         return self.deleted_at is not None
 
     @property

@@ -63,7 +63,7 @@ def _on_author(service: Callable[..., object]) -> Callable[[User, int], object]:
     )
 
 
-#: Functions called by the buttons; a second call has no further effect. They return True if the author is asked first.
+#: Functions called by the buttons; a second call has no further effect. A function returns True if the author is asked first.
 _ACTS: Final[dict[str, Callable[[User, int], object]]] = {
     "favourite": _favourite,
     "unfavourite": _undo(interactions.unfavourite_status),

@@ -245,7 +245,7 @@ class PostForm(ServiceForm):
         }
 
     def _titles(self, usual: Mapping[str, str]) -> list[Any]:
-        # A field is left out if its value is the one in `usual`.
+        # A field is left out if its value is the same as in `usual`.
         texts = []
         for name, value in usual.items():
             field, chosen = self.fields[name], self[name].value()

@@ -56,7 +56,6 @@ class Reader:
 
 
 def reader_of(user: User, context: str) -> Reader:
-    """Return the reader with the settings of the user."""
     kept = user.preferences
     return Reader(
         user.account, context, bool(kept.get("expand_spoilers", False)), str(kept.get("expand_media", "default"))
@@ -92,7 +91,7 @@ def load_account_page(
 
 
 def posts_for_templates(page: PostPage, reader: Reader | None = None) -> list[dict[str, Any]]:
-    """Return the posts of a filled page as templates expect them, without those that a filter of the reader hides."""
+    """Return the posts of a filled page as templates expect them, without posts that a filter of the reader hides."""
     shown = present_by_id(page)
     if reader is None:
         return [_post_for_templates(entity) for entity in shown.values()]

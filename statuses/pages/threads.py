@@ -37,7 +37,7 @@ from statuses.queries.statuses import find_post
 from statuses.queries.threads import Context, incomplete_from, load_context
 from statuses.services.translating import translate_post
 
-#: A reply at this depth that has further replies gets a link to its own page instead.
+#: Deeper replies are not shown; a reply at this depth that has further replies gets a link to its own page.
 _DEPTH_LIMIT: Final = 6
 _PEOPLE: Final[dict[str, Callable[[int, int | None], QuerySet[Any]]]] = {
     "boosts": list_reblogs_of,

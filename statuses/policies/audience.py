@@ -1,6 +1,6 @@
 """Rules that decide which posts a surface (a timeline, a thread, a search, a stream) shows, and who may act on them.
 
-One rule holds everywhere: a surface shows only posts that the viewer may read. It exists as a predicate (`can_see`), a
+One rule holds everywhere: a surface shows only posts that the viewer may read. This rule exists as a predicate (`can_see`), a
 condition on querysets (`visible_to`) and SQL (`readable_by_viewer`). The further conditions of a surface are an `Audience`,
 declared once below, as a predicate and SQL; a property test compares each surface with a simple model of these rules. Sources:
 contract, behaviours sections 7, 11, 14, 15 and 16.
@@ -140,8 +140,8 @@ class Audience:
     def shows(self, post: Post, relations: Relations) -> bool:
         """Tell whether the surface shows the post to its viewer.
 
-        `relations` are the viewer's relations, NO_RELATIONS for an anonymous viewer. They must include the author and the
-        boosted author and, if `mentions` is set, the accounts that the post and the boosted post mention.
+        `relations` are the viewer's relations, NO_RELATIONS for an anonymous viewer. The relations must include the author and
+        the boosted author and, if `mentions` is set, the accounts that the post and the boosted post mention.
         """
         original = post.original
         if self.listed and (post.is_deleted or original is not None or not is_listed(post.visibility)):

@@ -1,4 +1,4 @@
-"""Chooses the link of a post that gets a preview, and when the preview is fetched again (behaviours section 9 "Cards")."""
+"""Chooses which link of a post gets a preview, and decides when the preview is fetched again (behaviours section 9 "Cards")."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping

@@ -158,9 +158,9 @@ SHOWN_COLUMNS: Final = tuple(name for name in AUTHOR_COLUMNS if name != "text")
 """Columns among AUTHOR_COLUMNS that every reader sees, in addition to the content."""
 COLUMN_LIMITS: Final = {each.name: int(each.metadata["limit"]) for each in fields(AuthorColumns) if each.metadata}
 READ_COLUMNS: Final[Mapping[str, Any]] = {"spoiler_text": _("Content warning")}
-"""Columns among AUTHOR_COLUMNS that contain text for readers, in addition to the content, with their titles for staff. They are
-used by filters, search, spam rules and their dry runs, emojis, excerpts and staff pages. Web pages and feeds, mails, Web Push,
-trends and the character limit (`check_text`) use only the content warning.
+"""Columns among AUTHOR_COLUMNS that contain text for readers, in addition to the content, with their titles for staff. These
+columns are used by filters, search, spam rules and their dry runs, emojis, excerpts and staff pages. Web pages and feeds,
+mails, Web Push, trends and the character limit (`check_text`) use only the content warning.
 """
 VERSION_COLUMNS: Final = ("content", *AUTHOR_COLUMNS)
 """Columns that earlier versions of a post store."""

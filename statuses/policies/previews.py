@@ -19,7 +19,7 @@ PAGE_BYTES: Final = 1 << 20
 """Maximum number of bytes that are read from a page: metadata is at the beginning."""
 PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
 EMBED_LINKS: Final = ("application/json+oembed", "text/json+oembed", "text/xml+oembed", "application/xml+oembed")
-"""Types of a page's links to its oEmbed document (oEmbed, section 4), the preferred one first."""
+"""Types of a page's links to its oEmbed document (oEmbed, section 4), the preferred type first."""
 IMAGE_BYTES: Final = 8 * 1024 * 1024
 """Maximum size in bytes of a picture (contract, federation section 16 "Card image")."""
 PICTURES_TRIED: Final = 3

@@ -23,7 +23,7 @@ from statuses.policies.visibility import (
 
 TEXT_LIMIT: Final = 500
 # The counted length does not limit the stored text, because a grapheme cluster may contain any number of joiners, and a link
-# counts as 23 characters. This limit does, so that the HTML rendered from the text fits into its column.
+# counts as 23 characters. RAW_LIMIT limits the stored text, so that the HTML rendered from it fits into its column.
 RAW_LIMIT: Final = 20_000
 MEDIA_LIMIT: Final = 4
 REBLOG_CHOICES: Final = FOLLOWER_VISIBILITIES

@@ -134,8 +134,8 @@ FEDERATED_POST: Final = "NOT s.local_only"
 
 
 def readable_sql(post: str, *, follows_author: str, may_be_addressed: str = "TRUE") -> str:
-    """Return the SQL condition that a viewer whom the author does not block may read `post` (an alias), by its visibility and
-    by whether it is local-only. The other two parameters are SQL conditions.
+    """Return the SQL condition under which a viewer may read `post` (an alias), considering its visibility and whether it is
+    local-only, but not blocks. The other two parameters are SQL conditions.
     """
     words = ", ".join(f"'{visibility}'" for visibility in OPEN_VISIBILITIES)
     return f"""((NOT {post}.local_only OR {VIEWER_IS_LOCAL}) AND (

@@ -23,12 +23,10 @@ PostFilter = Callable[[Post, Relations], bool]
 
 
 def status_key(post: Post) -> str:
-    """Return the cache key of a post's body."""
     return f"status:{post.id}:{post.version}"
 
 
 def author_key(author: Author) -> str:
-    """Return the cache key of the body of a post's author."""
     return account_fragment_key(author.id, author.version)
 
 
@@ -75,7 +73,6 @@ class PostPage:
 
     @property
     def authors(self) -> dict[int, Author]:
-        """Authors on the page, by account id."""
         found: dict[int, Author] = {}
         for post in self.rows:
             proper = post.proper

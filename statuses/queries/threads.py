@@ -46,7 +46,7 @@ UNION ALL
 @dataclass(frozen=True)
 class Context:
     """Posts of a thread around a post: `ancestors` root first, `descendants` in the order of the tree. Together they are the
-    rows of the filled `page`. `more_after` is the id of the newest descendant that was read, if there may be newer ones.
+    rows of the filled `page`. `more_after` is the id of the newest descendant that was read, if there may be newer descendants.
     """
 
     page: PostPage

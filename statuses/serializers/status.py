@@ -166,8 +166,6 @@ class StatusSourceSerializer(EntitySerializer):
 
 
 class TranslationSerializer(EntitySerializer):
-    """Translation of a post."""
-
     def to_representation(self, instance: tuple[Post, PostBody, Translation]) -> dict[str, Any]:
         post, body, translation = instance
         options = [{"title": title} for title in translation.options]

@@ -112,7 +112,7 @@ def _write_media(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 
 
 def register_steps() -> None:
-    """Register these steps; the erasing steps run before those of lower apps."""
+    """Register these steps; the erasing steps run before the erasing steps of lower apps."""
     erasing.register(
         _delete_posts,
         lambda account_id: take_back_favourites(account_id=account_id, limit=erasing.BATCH_SIZE),

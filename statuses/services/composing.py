@@ -62,7 +62,7 @@ class Draft(AuthorColumns):
 
 
 class UnexpectedMentions(Invalid):
-    """Error for a text that mentions accounts which the author did not allow; `accounts` are these accounts."""
+    """Error for a text that mentions accounts (`accounts`) which the author did not allow."""
 
     def __init__(self, accounts: Sequence[Account]) -> None:
         self.accounts = list(accounts)
@@ -72,9 +72,9 @@ class UnexpectedMentions(Invalid):
 def compose(*, author: Account, draft: Draft, application_id: int | None = None) -> Composed:
     """Check a draft and return the content that `store_status` writes. `author` is local, with its `user` loaded.
 
-    A reply to a local-only post, or a quote of one, is local-only as well; a reply that needs approval is returned by `gated`.
-    Raises NotFound for a parent that the author may not read, NotPermitted for a parent to which the author may not reply,
-    UnexpectedMentions, and Invalid for every other broken rule.
+    A reply to a local-only post, or a quote of a local-only post, is local-only as well; a reply that needs approval is
+    returned by `gated`. Raises NotFound for a parent that the author may not read, NotPermitted for a parent to which the
+    author may not reply, UnexpectedMentions, and Invalid for every other broken rule.
     """
     user: User = author.user
     parent = _find_parent(draft.in_reply_to_id, author)

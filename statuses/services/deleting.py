@@ -114,7 +114,7 @@ def _detach_answers(status_ids: Sequence[int]) -> None:
     locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids).order_by("id")
     policies = dict(locked.values_list("id", "interaction_policy"))
     change_statuses(policies, in_reply_to=None)
-    # Nobody could approve the replies that await approval any more.
+    # Replies that await approval are deleted, because nobody could approve them any more.
     if waiting := [number for number, policy in policies.items() if is_pending(policy)]:
         delete_statuses(status_ids=waiting)
     if len(ids) == BATCH_SIZE:

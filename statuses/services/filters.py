@@ -116,7 +116,6 @@ def update_keyword(*, found: FilterKeyword, draft: KeywordDraft) -> None:
 
 
 def remove_from_filter(*, found: FilterKeyword | FilterStatus) -> None:
-    """Remove a keyword or a post from its filter."""
     with transaction.atomic():
         found.delete()
         publish(FiltersChanged(account_id=found.filter.account_id))

@@ -86,9 +86,9 @@ def favourite_status(
 
 
 def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
-    """Undo a favourite and return the updated post. Publishes StatusUnfavourited if there was one. If `status_id` is the id of
-    a boost, nothing is undone (contract, parameters section 3 "Other status calls"). Raises NotFound for a post that does not
-    exist, or that the account may not read and has not favourited.
+    """Undo a favourite and return the updated post. Publishes StatusUnfavourited if there was a favourite. If `status_id` is
+    the id of a boost, nothing is undone (contract, parameters section 3 "Other status calls"). Raises NotFound for a post that
+    does not exist, or that the account may not read and has not favourited.
     """
     row = load_existing(status_id)
     target = row if row is not None and row.original is None else None

@@ -56,7 +56,6 @@ def publish_draft(scheduled: ScheduledStatus, new: Composed) -> Status:
 
 
 def draft_of(scheduled: ScheduledStatus) -> Draft:
-    """Return the draft as the author sent it."""
     return read_draft(scheduled.draft)
 
 

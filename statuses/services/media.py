@@ -67,7 +67,7 @@ class MediaUpload:
 
 @dataclass(frozen=True)
 class MediaChange:
-    """Changes of a file; None keeps a value. `drawn` is a row of a held edit, whose preview is the new thumbnail."""
+    """Changes to a file; None keeps a value. `drawn` is a row of a held edit, whose preview is the new thumbnail."""
 
     description: str | None = None
     focus: str | None = None

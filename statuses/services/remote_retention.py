@@ -83,13 +83,13 @@ def remove_remote_statuses(
 ) -> Iterator[Progress]:
     """Remove old remote posts, newest first; with `dry_run` only count them. Raises Forbidden at the first step.
 
-    A post is kept if a local account follows its author or an account that boosted it (unless `of_followed`) or has the
-    author in a list; is mentioned in it or notified of it; has replied to, boosted, quoted, favourited, bookmarked or
-    filtered it, or voted in it; waits for its author's consent to favourite or boost it; or has a draft or a scheduled post
-    that replies to it or quotes it. It is also kept if a local post is in its thread; if it replies to, boosts or quotes a
-    local account; if a kept post replies to it or quotes it; if its author has pinned it or is on hold; if staff review it;
-    and for LEAST_AGE after it was fetched. Replies are newer than their parents, so a whole thread is removed in one run. Can
-    be interrupted at any time.
+    A post is kept if a local account follows its author or an account that boosted it (unless `of_followed`) or has the author
+    in a list; is mentioned in it or notified of it; has replied to, boosted, quoted, favourited, bookmarked or filtered it, or
+    voted in it; waits for its author's consent to favourite or boost it; or has a draft or a scheduled post that replies to it
+    or quotes it. A post is also kept if a local post is in its thread; if the post replies to, boosts or quotes a local
+    account; if a kept post replies to it or quotes it; if its author has pinned it or is on hold; if staff review it; and for
+    LEAST_AGE after it was fetched. Replies are newer than their parents, so a whole thread is removed in one run. Can be
+    interrupted at any time.
     """
     require(by, Permission.MANAGE_FEDERATION)
     if not dry_run:
@@ -110,9 +110,9 @@ def remove_remote_statuses(
 
 def remove_old_remote_posts() -> int:
     """Remove posts of other servers that no local account needs, according to KEEP_REMOTE_POSTS_DAYS and REMOTE_POSTS_LIMIT;
-    return how many. The scheduler runs this every ten minutes. It begins no new batch after RUN_SECONDS, and pauses after each
-    batch for as long as the batch took, but at most a second. A pass over all posts begins a day after the previous one, or
-    when the settings change.
+    return how many. The scheduler runs this every ten minutes. A run begins no new batch after RUN_SECONDS, and pauses after
+    each batch for as long as the batch took, but at most a second. A pass over all posts begins a day after the previous pass,
+    or when the settings change.
     """
     samples, current = load_state()
     _take_sample(samples)

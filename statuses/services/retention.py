@@ -1,4 +1,4 @@
-"""Deletes old posts of authors who have enabled this, in bounded steps, each of which continues where the last one ended."""
+"""Deletes old posts of authors who have enabled this, in bounded steps, each of which continues where the last step ended."""
 
 from datetime import timedelta
 from typing import Any, Final

@@ -48,7 +48,7 @@ TOTAL_LIMIT: Final = 300
 """Maximum number of scheduled posts of an account, and of its drafts."""
 
 DRAFT_LIMIT: Final = 100_000
-"""Maximum size in bytes of a stored draft; its text may be longer than that of a post."""
+"""Maximum size in bytes of a stored draft; its text may be longer than a post's text."""
 
 _REASON_LENGTH: Final = 500
 _EXCERPT_LENGTH: Final = 200
@@ -147,7 +147,7 @@ def _publish_one(scheduled_id: int) -> None:
 
 
 def publish_kept(scheduled: ScheduledStatus, author: Account, *, idempotency_key: str | None = None) -> Status | None:
-    """Publish a scheduled post or draft; None if it was published or deleted meanwhile. Raises as `publish_status` does."""
+    """Publish a scheduled post or draft; None if it was published or deleted. Raises the errors of `publish_status`."""
     # Composed before the transaction, because composing may query other servers for mentioned accounts.
     new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
     screening = screen(new)

@@ -23,16 +23,12 @@ class ExpiryField(ClientString):
 
 
 class KeywordInput(Input[KeywordDraft]):
-    """A keyword of a filter."""
-
     fields = ("keyword", "whole_word")
     id = IdField()
     _destroy = ClientBoolean(source="destroy")
 
 
 class FilterInput(Input[FilterDraft]):
-    """A filter with its keywords."""
-
     fields = ("title", "context")
     filter_action = ClientString(source="action")
     expires_in = ExpiryField()
@@ -40,8 +36,6 @@ class FilterInput(Input[FilterDraft]):
 
 
 class FilterStatusInput(Form):
-    """A post to be added to a filter."""
-
     status_id: str | None = None
 
 

@@ -96,7 +96,7 @@ class PolicyInput(Form):
 
 
 class PolicyField(_StrictObjectField):
-    """A policy, read as rules by kind. Its rule about quotes is used unless `quote_approval_policy` is sent."""
+    """A policy, read as rules by kind. The policy's rule about quotes is used unless `quote_approval_policy` is sent."""
 
     def __init__(self) -> None:
         super().__init__(PolicyInput)
