@@ -28,7 +28,7 @@ def until(look: Callable[[], T | None]) -> T:
     return wait(look, SECONDS)
 
 
-def test_an_edit_arrives_with_its_history_and_is_notified_to_who_has_boosted(pair: tuple[Person, Person]) -> None:
+def test_an_edit_arrives_with_its_history_and_boosters_are_notified(pair: tuple[Person, Person]) -> None:
     writer, reader = pair
     text = f"{writer.username} makes a mistake"
     status = writer.client.status_post(text)
@@ -84,7 +84,7 @@ def test_a_poll_is_voted_in_counted_and_ended_on_both_sides(pair: tuple[Person, 
         reader.client.poll_vote(seen.poll.id, [1])
 
 
-def test_a_quote_is_shown_with_the_consent_of_who_is_quoted_until_it_is_revoked(pair: tuple[Person, Person]) -> None:
+def test_a_quote_is_shown_with_the_quoted_authors_consent_until_it_is_revoked(pair: tuple[Person, Person]) -> None:
     writer, reader = pair
     text = f"{writer.username} may be quoted"
     status = writer.client.status_post(text, quote_approval_policy="public")
@@ -130,7 +130,7 @@ def test_a_quote_is_refused_on_both_sides_when_the_author_has_closed_the_post_me
     assert author.notifications("quote") == []
 
 
-def test_a_quote_that_only_some_may_read_is_shown_to_them_with_the_consent_that_they_ask_for(
+def test_a_restricted_quote_is_shown_to_its_readers_after_the_quoted_authors_consent(
     pair: tuple[Person, Person],
 ) -> None:
     writer, reader = pair
@@ -160,7 +160,7 @@ def test_a_quote_that_only_some_may_read_is_shown_to_them_with_the_consent_that_
     assert until(lambda: quote_in(f"{late.username} repeats it")).quoted_status.uri == before.uri
 
 
-def test_a_video_arrives_with_its_picture_and_duration_and_an_unlisted_post_as_such(
+def test_a_video_arrives_with_its_preview_and_duration_and_an_unlisted_post_stays_unlisted(
     pair: tuple[Person, Person],
 ) -> None:
     writer, reader = pair
@@ -178,7 +178,7 @@ def test_a_video_arrives_with_its_picture_and_duration_and_an_unlisted_post_as_s
     assert text not in str(reader.client.timeline_public(limit=40))
 
 
-def test_a_refused_request_is_over_on_both_sides_and_may_be_made_again(ends: tuple[Instance, Instance]) -> None:
+def test_a_rejected_request_ends_on_both_sides_and_may_be_repeated(ends: tuple[Instance, Instance]) -> None:
     shy, fan = Person(ends[0], "shy"), Person(ends[1], "fan")
     shy.client.account_update_credentials(locked=True)
     account = fan.find(shy)
@@ -246,7 +246,7 @@ def test_a_follow_that_the_followers_server_has_lost_ends_on_the_other_one(ends:
     assert poet.client.account_relationships(poet.find(friend).id)[0].followed_by
 
 
-def test_ones_own_post_for_followers_is_boosted_to_followers_elsewhere_and_that_is_taken_back(
+def test_a_boost_of_ones_own_followers_only_post_reaches_remote_followers_and_is_undone(
     pair: tuple[Person, Person],
 ) -> None:
     writer, reader = pair
@@ -265,7 +265,7 @@ def test_ones_own_post_for_followers_is_boosted_to_followers_elsewhere_and_that_
     assert reader.client.status(seen.id).uri == post.uri
 
 
-def test_a_report_is_passed_on_without_the_name_of_who_made_it(pair: tuple[Person, Person]) -> None:
+def test_a_report_is_forwarded_without_the_name_of_the_reporter(pair: tuple[Person, Person]) -> None:
     writer, reader = pair
     made = writer.server.create_account(f"owner{writer.username}", "--role", "Owner", "--token", "read admin:read")
     text = f"{writer.username} says something rude"
@@ -287,7 +287,7 @@ def test_a_report_is_passed_on_without_the_name_of_who_made_it(pair: tuple[Perso
     assert reader.username not in str(report["account"]), "the server has reported it"
 
 
-def test_private_and_direct_posts_are_shown_nowhere_to_others(pair: tuple[Person, Person]) -> None:
+def test_private_and_direct_posts_are_never_shown_to_others(pair: tuple[Person, Person]) -> None:
     writer, reader = pair
     others = [Person(server, f"nobody{server.port}{writer.username}") for server in (writer.server, reader.server)]
     private = writer.client.status_post(f"{writer.username} whispers to followers", visibility="private")

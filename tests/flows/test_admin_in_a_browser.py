@@ -57,7 +57,7 @@ def wrong_on(tab: Tab, where: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_every_page_of_the_admin_is_accessible_and_asks_no_other_server(
+def test_every_page_of_the_admin_is_accessible_and_loads_nothing_from_other_servers(
     live_server: Any, settings: Any, tmp_path: Path, part: int
 ) -> None:
     settings.BASE_URL = live_server.url
@@ -100,7 +100,7 @@ _UNREADABLE = """(() => {
 
 
 @pytest.mark.timeout(600)
-def test_lists_and_rows_of_the_admin_are_read_on_a_phone(live_server: Any, settings: Any, tmp_path: Path) -> None:
+def test_lists_and_rows_of_the_admin_are_readable_on_a_phone(live_server: Any, settings: Any, tmp_path: Path) -> None:
     settings.BASE_URL, settings.STAFF_SECOND_FACTOR = live_server.url, False
     settings.WEB_DOMAIN = live_server.url.partition("//")[2]
     boss = scene()

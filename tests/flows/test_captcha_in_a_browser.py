@@ -20,7 +20,7 @@ _VISIBLE = "document.querySelector('.missing').checkVisibility({visibilityProper
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_a_check_that_does_not_come_is_said_to_be_missing(
+def test_the_page_says_that_the_captcha_did_not_load(
     live_server: Any, settings: Any, tmp_path: Path, scripts: bool
 ) -> None:
     settings.BASE_URL, settings.WEB_DOMAIN = live_server.url, live_server.url.partition("//")[2]

@@ -120,7 +120,7 @@ def test_the_client_library_shows_and_changes_accounts_and_their_relationships(c
     assert bob.account_collections(a).collections == []
 
 
-def test_posts_with_everything_on_them(community: Community) -> None:
+def test_the_client_library_uses_every_feature_of_posts(community: Community) -> None:
     alice, bob = community["alice"], community["bob"]
     post = alice.status_post("Hello @bob #tag", spoiler_text="careful", language="en", idempotency_key="one")
     assert alice.status_post("Hello @bob #tag", idempotency_key="one").id == post.id
@@ -210,7 +210,7 @@ class Listener(mastodon.StreamListener):
         )
 
 
-def test_timelines_lists_and_live_streams(community: Community) -> None:
+def test_the_client_library_uses_timelines_lists_and_streams(community: Community) -> None:
     alice, bob, a = community["alice"], community["bob"], community.id("alice")
     bob.account_follow(a)
     friends = bob.list_create("friends", replies_policy="followed")

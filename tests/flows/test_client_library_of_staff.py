@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.verify, pytest.mark.filterwarnings("ignore::mastodon.e
 TRENDS = "from timelines.services.trends import compute_trends; print(compute_trends())"
 
 
-def test_staff_do_their_work(community: Community) -> None:
+def test_the_client_library_uses_the_endpoints_for_moderators(community: Community) -> None:
     owner, anybody = community.owner, community.client()
     assert anybody.instance_v2().configuration.statuses.max_characters == 500
     assert anybody.instance_v1().uri
@@ -85,7 +85,7 @@ def test_staff_do_their_work(community: Community) -> None:
     assert owner.admin_retention(since, until, "day")[0].data
 
 
-def test_what_trends_is_reviewed_and_shown(community: Community) -> None:
+def test_the_client_library_reviews_and_shows_trends(community: Community) -> None:
     owner, alice = community.owner, community["alice"]
     fans = [community[f"fan{number}"] for number in range(6)]
     with serving() as site:

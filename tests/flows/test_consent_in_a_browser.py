@@ -35,7 +35,7 @@ def _where_it_ends(tab: Tab, callback: str) -> str:
             return str(parameters["entry"]["text"])
 
 
-def test_row_46_a_person_comes_back_into_the_application_whatever_its_scheme(
+def test_row_46_the_browser_returns_to_the_application_whatever_its_scheme(
     live_server: Any, settings: Any, tmp_path: Path
 ) -> None:
     settings.BASE_URL = live_server.url

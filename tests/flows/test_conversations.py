@@ -71,7 +71,7 @@ def converse(servers: list[RemoteServer], number: int) -> tuple[str, set[str]]:
     return start["id"], {note["id"] for note in answers if not note["id"].startswith(servers[3].url)}
 
 
-def test_a_conversation_is_answered_at_once_and_is_whole_soon_though_a_server_does_not_answer(
+def test_a_conversation_is_shown_immediately_and_soon_complete_even_with_a_silent_server(
     reader: Person, servers: list[RemoteServer], record_property: Any
 ) -> None:
     client: mastodon.Mastodon = reader.client

@@ -20,7 +20,7 @@ def database() -> Iterator[Embedded]:
         yield running
 
 
-def test_an_absent_database_is_said_at_once_and_a_restarted_one_used_at_once(database: Embedded) -> None:
+def test_an_unavailable_database_is_reported_and_a_restarted_one_used_immediately(database: Embedded) -> None:
     with Instance(DATABASE_URL=database.database_url) as server:
         token = server.create_account("alice")["access_token"]
         streams = f"http://localhost:{server.streaming_port}/api/v1/streaming/user?access_token={token}"

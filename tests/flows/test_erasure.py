@@ -239,7 +239,7 @@ def shown(world: World, words: Sequence[str] = WORDS) -> list[str]:
     return found
 
 
-def test_the_erasure_of_very_many_posts_goes_on_after_each_death_of_the_worker(world: World) -> None:
+def test_the_erasure_of_very_many_posts_continues_after_each_kill_of_the_worker(world: World) -> None:
     server = world.server
     print("before:", len(shown(world)), "places;", world.left(), "posts and rows")
     server.manage("delete_account", "gone", "--yes")

@@ -67,7 +67,7 @@ class StreamListener(mastodon.StreamListener):
         raise AssertionError(f"no {kind} was received within {seconds} s")
 
 
-def test_two_people_one_picture_a_stream_a_like_and_a_deletion(server: Instance) -> None:
+def test_a_picture_a_favourite_and_a_deletion_are_streamed_between_two_users(server: Instance) -> None:
     for name in ("painter", "visitor"):
         server.sign_up(name)
     painter, visitor = sign_in_by_page(server, "painter"), sign_in_by_page(server, "visitor")

@@ -146,7 +146,7 @@ _COVERED = """[...document.querySelectorAll('[data-choice], [data-post]')].filte
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_acts_stay_in_sight_and_u_undoes_the_last_decision_from_any_page(
+def test_the_actions_stay_visible_and_the_key_u_undoes_the_last_decision_on_any_page(
     live_server: Any, settings: Any, tmp_path: Path, width: int
 ) -> None:
     settings.BASE_URL = live_server.url

@@ -57,7 +57,7 @@ class Journey:
             assert violations(self.tab) == []
 
 
-def test_people_of_an_organisation_sign_up_in_and_out_and_link_what_they_have(
+def test_users_of_an_issuer_sign_up_sign_in_sign_out_and_link_existing_accounts(
     live_server: Any, settings: Any, tmp_path: Path
 ) -> None:
     site = live_server.url

@@ -212,7 +212,7 @@ def people(servers: tuple[Instance, Instance], case: str) -> tuple[Author, list[
 
 
 @pytest.mark.parametrize("victim", [0, 1], ids=["the writing server", "the reading server"])
-def test_an_answered_request_takes_effect_once_whichever_process_is_killed(
+def test_an_accepted_request_takes_effect_once_whichever_process_is_killed(
     servers: tuple[Instance, Instance], victim: int
 ) -> None:
     author, readers = people(servers, f"{victim}")

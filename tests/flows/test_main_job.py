@@ -87,7 +87,7 @@ def test_fifty_posts_in_ten_scripts_arrive_in_order_each_once_also_after_a_flush
     assert "<b>" not in by_text[posted[-1]].content
 
 
-def test_a_reply_and_a_deleted_post_behave(server: Instance) -> None:
+def test_a_reply_is_counted_and_a_deleted_post_is_gone(server: Instance) -> None:
     author, reader = sign_up(server, "teller"), sign_up(server, "reader")
     first = author.status_post("A question", visibility="unlisted")
     answer = reader.status_post("@teller an answer", in_reply_to_id=first.id)

@@ -126,7 +126,7 @@ def without_a_mouse(reader: Reader, tree: Path) -> None:
 
 @pytest.mark.parametrize("scripts", [False, True], ids=["without scripts", "with scripts"])
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 900)], ids=["phone", "desktop"])
-def test_a_member_lives_on_our_pages(
+def test_members_can_do_everything_on_the_pages(
     server: Instance, tab: Tab, tree: Path, width: int, height: int, scripts: bool
 ) -> None:
     way = f"{width}{'s' if scripts else ''}"

@@ -49,7 +49,7 @@ def problems(tab: Tab, url: str, width: int) -> Iterator[Any]:
 
 @pytest.mark.parametrize("reader", ["visitor", "member"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_every_page_is_accessible_and_still_and_asks_no_other_server(
+def test_every_page_is_accessible_without_layout_shifts_or_foreign_requests(
     live_server: Any, settings: Any, tmp_path: Path, reader: str, width: int
 ) -> None:
     settings.BASE_URL = live_server.url
@@ -97,7 +97,7 @@ _BROKEN = """[...document.querySelectorAll('.side nav li span')].filter(each => 
     .map(each => each.textContent))"""
 
 
-def test_long_words_of_the_navigation_stay_whole_and_all_tabs_are_in_sight_on_a_desktop(
+def test_long_words_of_the_navigation_are_not_broken_and_all_tabs_are_visible_on_a_desktop(
     live_server: Any, settings: Any, tmp_path: Path
 ) -> None:
     settings.BASE_URL = live_server.url

@@ -106,7 +106,7 @@ def make_hub() -> Account:
     return hub
 
 
-def test_steps_look_at_few_rows_besides_their_own(hub: Account) -> None:
+def test_steps_read_few_rows_besides_their_own(hub: Account) -> None:
     boosted = Status.objects.filter(account=hub).latest("id").id
     root = Status.objects.filter(account=hub).earliest("id").id
     of_many = make_remote("many")
@@ -127,14 +127,14 @@ def test_steps_look_at_few_rows_besides_their_own(hub: Account) -> None:
     assert {name: rows for name, rows in found.items() if rows > FEW} == {}
 
 
-def test_follows_of_an_erased_account_are_found_without_a_walk_over_those_of_others(
+def test_follows_of_an_erased_account_are_found_without_reading_follows_of_others(
     hub: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(erasing, "end_following", lambda *_pair, **_more: None)
     assert looked_at(lambda: erasing._end_relations(hub.id), "accounts_follow") < 1000
 
 
-def test_a_page_of_a_hashtag_looks_at_few_posts_whatever_is_asked_of_them(
+def test_a_page_of_a_hashtag_reads_few_posts_whatever_its_filters(
     hub: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     common, rare = (Tag.objects.create(name=name, display_name=name) for name in ("common", "rare"))
@@ -158,7 +158,7 @@ def test_a_page_of_a_hashtag_looks_at_few_posts_whatever_is_asked_of_them(
     assert looked_at(lambda: page(TagFilter("common"), PublicFilter(local=True))) < 3_000
 
 
-def test_lists_of_people_and_servers_look_at_few_whatever_there_is(hub: Account) -> None:
+def test_lists_of_accounts_and_servers_read_few_rows_however_many_there_are(hub: Account) -> None:
     strangers = Account.objects.filter(domain="many.example")
     strangers.update(discoverable=True)
     AccountStat.objects.bulk_create(
@@ -179,7 +179,7 @@ def test_lists_of_people_and_servers_look_at_few_whatever_there_is(hub: Account)
 
 
 @pytest.mark.parametrize("wanted", [{}, {"only_media": True}, {"exclude_replies": True}, {"exclude_direct": True}])
-def test_a_page_of_an_account_looks_at_few_of_its_posts_without_statistics(wanted: dict[str, Any]) -> None:
+def test_a_page_of_an_account_reads_few_of_its_posts_without_statistics(wanted: dict[str, Any]) -> None:
     author, number = make_account("writer"), f"{first_at(clock.now()) - (2_010 << 16)} + (n::bigint << 16)"
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")

@@ -127,7 +127,7 @@ def test_accounts_of_a_rebuilt_server_are_followed_read_and_answered_again(
         assert reader.client.account_relationships(account.id)[0].following, "whom one follows is shown as it is"
 
 
-def test_two_who_have_swapped_their_handles_are_read_and_answered_under_the_new_ones(
+def test_accounts_that_exchanged_handles_are_read_and_answered_under_the_new_ones(
     people: tuple[Person, Person], elsewhere: RemoteServer
 ) -> None:
     zoe, yan = elsewhere.person("zoe"), elsewhere.person("yan", key=2)
@@ -148,7 +148,7 @@ def test_two_who_have_swapped_their_handles_are_read_and_answered_under_the_new_
         read_and_answer(people, address, note["id"], f"{someone.name} is", elsewhere, "/inbox")
 
 
-def test_a_blog_whose_hoster_has_the_inbox_is_followed_read_and_answered(
+def test_a_blog_with_an_inbox_on_another_host_is_followed_read_and_answered(
     people: tuple[Person, Person], elsewhere: RemoteServer, hoster: RemoteServer
 ) -> None:
     ann, address = RemotePerson(elsewhere, "ann"), f"ann@{elsewhere.domain}"
@@ -181,7 +181,7 @@ def test_a_blog_whose_hoster_has_the_inbox_is_followed_read_and_answered(
     assert not elsewhere.delivered(), "the blog itself takes nothing in"
 
 
-def test_a_site_made_of_files_is_followed_read_and_answered(
+def test_a_static_site_is_followed_read_and_answered(
     people: tuple[Person, Person], elsewhere: RemoteServer, hoster: RemoteServer
 ) -> None:
     eva, address = RemotePerson(elsewhere, "eva"), f"eva@{elsewhere.domain}"

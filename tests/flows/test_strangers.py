@@ -117,7 +117,7 @@ def test_a_local_mention_arrives_within_a_second_while_strangers_name_slow_serve
         assert max(times) < SECONDS, times
 
 
-def test_people_are_served_while_strangers_sign_with_keys_on_slow_servers() -> None:
+def test_users_are_served_while_strangers_sign_with_keys_on_slow_servers() -> None:
     """Each key is on a different server, which sends single bytes: fetching it occupies a thread of the web server."""
     with ExitStack() as stack:
         server = stack.enter_context(Instance(FEDERATION_LOOPBACK="yes"))
@@ -168,7 +168,7 @@ def test_people_are_served_while_strangers_sign_with_keys_on_slow_servers() -> N
         assert max(times) < SECONDS * 3, times
 
 
-def test_people_of_one_server_who_are_all_unknown_and_come_at_once_are_accepted_at_once() -> None:
+def test_simultaneous_unknown_senders_of_one_server_are_all_accepted_immediately() -> None:
     """No sender should have to repeat a request, because some programs never do."""
     with Instance(FEDERATION_LOOPBACK="yes") as server, RemoteServer().running() as elsewhere:
         server.sign_up("anna")

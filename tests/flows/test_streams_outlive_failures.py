@@ -257,7 +257,7 @@ def all_alive(scene: Scene, what: str) -> None:
     [(flush, False), (kill_worker, False), (restart_streaming, True), (kill_streaming, True)],
     ids=["FLUSHALL", "a killed worker", "a restarted streaming process", "a killed streaming process"],
 )
-def test_open_streams_go_on_after_a_failure_and_nothing_comes_twice(
+def test_streams_continue_after_a_failure_without_repeated_events(
     scene: Scene, failure: Callable[[Scene], None], breaks: bool
 ) -> None:
     all_alive(scene, "before")
@@ -269,7 +269,7 @@ def test_open_streams_go_on_after_a_failure_and_nothing_comes_twice(
     assert [client.repeated() for client in scene.clients] == [[], []]
 
 
-def test_rest_has_what_the_streams_missed(scene: Scene) -> None:
+def test_rest_endpoints_return_what_the_streams_missed(scene: Scene) -> None:
     """This test runs last: it checks everything that was published during the others."""
     scene.writer.stop()
     written = set(scene.writer.public), set(scene.writer.direct)

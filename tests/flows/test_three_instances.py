@@ -23,7 +23,7 @@ def servers() -> Iterator[tuple[Instance, Instance, Instance]]:
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2)], ids=["asked on the first", "asked on the second"])
-def test_an_answer_from_a_third_server_reaches_followers_and_goes_with_its_deletion(
+def test_a_reply_from_a_third_server_reaches_followers_and_is_deleted_there_too(
     servers: tuple[Instance, Instance, Instance], order: tuple[int, int, int]
 ) -> None:
     names = (f"{name}{order[0]}" for name in ("anna", "bob", "cleo"))

@@ -87,7 +87,7 @@ def test_a_mention_notifies_and_a_reply_joins_the_thread_on_both_sides(pair: tup
     assert wait(lambda: writer.client.status(question.id).replies_count) == 1
 
 
-def test_a_direct_post_reaches_who_it_is_for_and_a_private_one_the_followers(pair: tuple[Person, Person]) -> None:
+def test_a_direct_post_reaches_its_recipient_and_a_private_one_the_followers(pair: tuple[Person, Person]) -> None:
     writer, reader = pair
     stranger = Person(reader.server, f"stranger{writer.username}")
     direct = writer.client.status_post(f"@{reader.address} between us", visibility="direct")
@@ -228,7 +228,7 @@ def test_pinned_posts_and_featured_hashtags_are_shown_on_the_other_server(pair: 
     wait(lambda: shown() == ([], []))
 
 
-def test_the_last_posts_and_the_totals_of_who_is_newly_followed_are_there(ends: tuple[Instance, Instance]) -> None:
+def test_the_latest_posts_and_the_totals_of_a_newly_followed_account_are_shown(ends: tuple[Instance, Instance]) -> None:
     poet, fan = Person(ends[0], "poet"), Person(ends[1], "fan_of_poet")
     uris = {poet.client.status_post(f"Poem {number}").uri for number in range(3)}
     poet.client.status_post("for friends", visibility="private")

@@ -83,7 +83,7 @@ def sides(request: pytest.FixtureRequest, pair: tuple[Somebody, Somebody]) -> tu
     return pair if request.param == "there" else (pair[1], pair[0])
 
 
-def test_somebody_elsewhere_is_in_a_collection_with_their_consent_until_they_leave(
+def test_a_remote_user_is_in_a_collection_with_consent_until_leaving(
     sides: tuple[Somebody, Somebody],
 ) -> None:
     owner, member = sides

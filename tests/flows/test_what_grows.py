@@ -39,7 +39,7 @@ def test_an_application_outlasts_its_tokens() -> None:
     assert Application.objects.filter(id=application.id).exists()
 
 
-def test_the_ids_of_what_was_deleted_elsewhere_are_known_for_a_year() -> None:
+def test_ids_of_remote_deletions_are_stored_for_a_year() -> None:
     for name, age in (
         ("old", TOMBSTONE_LIFETIME + timedelta(days=1)),
         ("known", TOMBSTONE_LIFETIME - timedelta(days=1)),
@@ -65,7 +65,7 @@ def test_notifications_are_kept_as_long_as_the_setting_says(settings: Any) -> No
     assert set(Notification.objects.filter(id__in=[old, young]).values_list("id", flat=True)) == {young}
 
 
-def test_mails_that_were_written_to_files_go_after_a_month(settings: Any, tmp_path: Path) -> None:
+def test_mails_written_to_files_are_deleted_after_a_month(settings: Any, tmp_path: Path) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
     settings.EMAIL_FILE_PATH = str(tmp_path)
     old, new, other = tmp_path / "20260101-1.log", tmp_path / "20260201-1.log", tmp_path / "notes.txt"
@@ -81,7 +81,7 @@ def test_mails_that_were_written_to_files_go_after_a_month(settings: Any, tmp_pa
     assert forget_written_mails() == 0
 
 
-def test_the_log_of_forms_goes_with_the_audit_log(settings: Any) -> None:
+def test_the_log_of_admin_forms_is_deleted_with_the_audit_log(settings: Any) -> None:
     user = make_user()
     kind = ContentType.objects.get_for_model(Account)
     for days in (400, 10):
@@ -94,7 +94,7 @@ def test_the_log_of_forms_goes_with_the_audit_log(settings: Any) -> None:
     assert LogEntry.objects.get().object_id == "10"
 
 
-def test_the_outbox_is_cleaned_before_it_is_mostly_dead() -> None:
+def test_the_outbox_is_vacuumed_after_a_fixed_number_of_dead_rows() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT reloptions FROM pg_class WHERE relname = 'social_outbox'")
         (options,) = cursor.fetchone()

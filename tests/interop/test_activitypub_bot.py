@@ -105,7 +105,7 @@ def test_posts_are_answered_both_ways(anna: Person, uri: str, zoe: Zoe) -> None:
     assert (below.uri, below.in_reply_to_id) == (reply, status.id)
 
 
-def test_likes_and_boosts_are_given_and_taken_back_both_ways(anna: Person, uri: str, zoe: Zoe) -> None:
+def test_likes_and_boosts_are_made_and_undone_both_ways(anna: Person, uri: str, zoe: Zoe) -> None:
     status = of_anna(anna, zoe, "Worth sharing, says Anna")
 
     def counts() -> tuple[int, int]:
@@ -142,7 +142,7 @@ def test_edits_arrive_both_ways(anna: Person, uri: str, zoe: Zoe) -> None:
     assert anna.client.status(seen.id).edited_at
 
 
-def test_an_edit_that_does_not_say_when_changes_no_text(anna: Person, uri: str, zoe: Zoe) -> None:
+def test_an_edit_without_a_date_changes_no_text(anna: Person, uri: str, zoe: Zoe) -> None:
     """Only this library sends edits without a date; Mastodon ignores them too (contract, federation section 7)."""
     seen = of_zoe(anna, zoe, "before")
     zoe.act("rewrite", seen.uri, text="<p>after</p>")

@@ -114,7 +114,7 @@ def zoe(anna: Person) -> Iterator[Zoe]:
         process.wait(10)
 
 
-def test_a_person_on_bovine_and_one_here_do_everything_with_each_other(anna: Person, zoe: Zoe) -> None:
+def test_a_user_on_bovine_and_a_local_user_can_interact_in_all_ways(anna: Person, zoe: Zoe) -> None:
     uri = f"{anna.server.base_url}/users/anna"
     # Both accounts follow each other.
     (account,) = anna.client.account_search(zoe.address, resolve=True)

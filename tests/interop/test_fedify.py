@@ -99,7 +99,7 @@ def test_locked_accounts_on_both_servers_accept_follow_requests_later(
         wait(lambda state=state: locked.lists()["following"].get(carl_uri) == state)
 
 
-def test_our_posts_are_understood_with_all_that_they_hold(anna: Person, anna_uri: str, zoe: Someone) -> None:
+def test_local_posts_are_understood_with_all_their_parts(anna: Person, anna_uri: str, zoe: Someone) -> None:
     media = anna.client.media_post(picture(), mime_type="image/png", description="A red square")
     status = anna.client.status_post(
         f"@{zoe.address} look #fedify", media_ids=[media], language="en", spoiler_text="careful", sensitive=True
@@ -237,7 +237,7 @@ def test_a_post_is_found_by_its_address(anna: Person, fedify: Fedify) -> None:
     assert (found.uri, found.account.acct) == (posted["uri"], f"far@localhost:{fedify.port}")
 
 
-def test_a_boost_of_a_post_that_is_unknown_here_brings_it(anna: Person, zoe: Someone) -> None:
+def test_a_boost_of_an_unknown_post_fetches_the_post(anna: Person, zoe: Someone) -> None:
     far = zoe.server.person("far")
     posted = far.do("post", text="Nobody here follows far", draft=True)
     zoe.do("boost", target=posted["uri"])
@@ -275,7 +275,7 @@ def test_polls_are_understood_and_voted_on_both_ways(anna: Person, zoe: Someone)
     assert (vote["understood"]["replyTarget"], vote["to"]) == (seen.uri, [zoe.uri])
 
 
-def test_quotes_are_asked_for_allowed_and_shown_both_ways(anna: Person, zoe: Someone) -> None:
+def test_quotes_are_requested_allowed_and_shown_both_ways(anna: Person, zoe: Someone) -> None:
     posted = zoe.do("post", text="Quote me, says Zoe")
     seen = arrives(anna, "Quote me, says Zoe")
     assert seen.quote_approval.automatic == ["public"]
@@ -325,7 +325,7 @@ def test_profiles_change_on_the_other_side(anna: Person, anna_uri: str, zoe: Som
     wait(lambda: "Tries out servers" in anna.client.account(account.id).note)
 
 
-def test_collections_of_ours_can_be_walked(anna: Person, anna_uri: str, zoe: Someone) -> None:
+def test_local_collections_can_be_read_page_by_page(anna: Person, anna_uri: str, zoe: Someone) -> None:
     status = anna.client.status_post("Listed")
     anna.client.status_pin(status.id)
     assert zoe.uri in [each["id"] for each in zoe.do("list", uri=f"{anna_uri}/followers")]
@@ -336,7 +336,7 @@ def test_collections_of_ours_can_be_walked(anna: Person, anna_uri: str, zoe: Som
     assert add["target"] == f"{anna_uri}/collections/featured"
 
 
-def test_unfollows_and_blocks_end_what_was_between_two_people(fedify: Fedify, server: Instance) -> None:
+def test_unfollows_and_blocks_end_follows_on_both_servers(fedify: Fedify, server: Instance) -> None:
     erin, yan = Person(server, "erin"), fedify.person("yan")
     erin_uri = f"{server.base_url}/users/erin"
     account = find(erin, yan)

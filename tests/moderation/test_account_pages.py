@@ -54,9 +54,7 @@ def found(client: Client, **query: str) -> set[str]:
     return {row.acct for row in client.get(LIST, query).context["cl"].result_list}
 
 
-def test_a_page_shows_what_staff_know_of_an_account_in_as_many_statements_for_much_as_for_little(
-    boss: User, ann: User
-) -> None:
+def test_a_page_shows_all_data_of_an_account_in_a_fixed_number_of_statements(boss: User, ann: User) -> None:
     client, by = signed_in(boss), staff_of(boss)
     User.objects.filter(id=ann.id).update(sign_up_ip="192.0.2.7", sign_up_reason="I like birds")
     make_status(ann.account, "for my followers", visibility="private")
@@ -98,7 +96,7 @@ def test_a_page_shows_what_staff_know_of_an_account_in_as_many_statements_for_mu
     assert len(many) == len(few) <= 24
 
 
-def test_every_act_of_a_page_asks_by_name_and_then_does_it(boss: User, ann: User) -> None:
+def test_every_action_on_a_page_asks_for_confirmation_with_the_name_of_the_account(boss: User, ann: User) -> None:
     client, account = signed_in(boss), ann.account
 
     def state() -> Account:
@@ -161,7 +159,7 @@ def test_every_act_of_a_page_asks_by_name_and_then_does_it(boss: User, ann: User
         ("notes/77/remove", {}, "Record not found"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_changes_nothing(
+def test_a_refused_action_shows_the_reason_and_changes_nothing(
     boss: User, ann: User, act: str, sent: dict[str, str], error: str
 ) -> None:
     before = User.objects.filter(pk=ann.pk).values().get()
@@ -199,7 +197,7 @@ def test_actions_that_the_rank_forbids_are_not_offered(boss: User, ann: User) ->
     assert {"Moderator", "Admin"} < set(re.findall(r"<option[^>]*>\s*([^<]*?)\s*</option>", asked))
 
 
-def test_an_address_is_offered_to_be_taken_for_confirmed_only_while_it_is_not(boss: User, ann: User) -> None:
+def test_confirming_an_address_is_offered_only_while_it_is_unconfirmed(boss: User, ann: User) -> None:
     client, newcomer = signed_in(boss), make_user("newcomer", confirmed=False)
     assert "/confirm/" in page(client, newcomer.account)
     assert "The address is confirmed." in said_after(client, newcomer.account, "confirm")
@@ -207,7 +205,7 @@ def test_an_address_is_offered_to_be_taken_for_confirmed_only_while_it_is_not(bo
         assert "/confirm/" not in page(client, account), account
 
 
-def test_second_factors_are_offered_to_be_removed_only_where_there_are_some(boss: User, ann: User) -> None:
+def test_removing_second_factors_is_offered_only_if_there_are_some(boss: User, ann: User) -> None:
     client = signed_in(boss)
     assert "/reset_factor/" not in page(client, ann.account)
     Authenticator.objects.create(user=ann, type=Authenticator.Type.TOTP, data={})
@@ -216,7 +214,7 @@ def test_second_factors_are_offered_to_be_removed_only_where_there_are_some(boss
     assert "/reset_factor/" not in page(client, ann.account)
 
 
-def test_reports_about_staff_of_a_higher_rank_can_only_be_settled(boss: User, ann: User) -> None:
+def test_reports_about_staff_of_a_higher_rank_can_only_be_resolved(boss: User, ann: User) -> None:
     client = signed_in(make_user("mod", role="Moderator"))
     offered = {}
     for user in (ann, boss):
@@ -246,7 +244,7 @@ def test_accounts_are_found_by_name_mail_address_network_role_and_server(boss: U
     assert client.get(LIST, {"user__email__startswith": "a"}).status_code == 400
 
 
-def test_many_accounts_are_suspended_after_one_question_that_names_them(boss: User, ann: User) -> None:
+def test_many_accounts_are_suspended_after_one_confirmation_that_names_them(boss: User, ann: User) -> None:
     client, zoe = signed_in(boss), make_remote("zoe", "there.example")
     chosen = {"action": "suspend", "_selected_action": [ann.account_id, zoe.pk]}
     asked = client.post(LIST, chosen).content.decode()
@@ -273,7 +271,7 @@ def test_a_rejected_user_is_no_longer_listed(boss: User) -> None:
     assert listed.json() == []
 
 
-def test_sign_ups_are_let_in_or_rejected_many_at_once_with_their_reason_in_sight(boss: User) -> None:
+def test_many_sign_ups_are_approved_or_rejected_together_with_their_reasons_visible(boss: User) -> None:
     client, people = signed_in(boss), [make_user(f"new{number}") for number in range(3)]
     User.objects.filter(id__in=[user.id for user in people]).update(approved=False, sign_up_reason="I sell watches")
     assert "I sell watches" in client.get(USERS, {"state": "waiting"}).content.decode()

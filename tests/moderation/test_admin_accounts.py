@@ -70,7 +70,7 @@ def test_seed_038_staff_see_accounts_and_reports(boss: Api) -> None:
         ("v2", {"invited_by": "1"}, set()),
     ],
 )
-def test_accounts_are_found_by_what_they_are(boss: Api, path: str, wanted: dict[str, str], found: set[str]) -> None:
+def test_accounts_are_found_by_every_filter(boss: Api, path: str, wanted: dict[str, str], found: set[str]) -> None:
     ann = make_user("ann", display_name="gnu the first")
     User.objects.filter(pk=ann.pk).update(sign_up_ip="203.0.113.7")
     make_account("bea", limited_at=clock.now())

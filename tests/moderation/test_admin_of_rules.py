@@ -53,7 +53,7 @@ def values(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def test_a_rule_is_made_tried_switched_on_and_what_it_holds_is_decided(boss: Client) -> None:
+def test_a_rule_is_created_tried_and_enabled_and_held_posts_are_decided(boss: Client) -> None:
     ann = make_user("ann")
     make_status(ann.account, "casino <script>")
     wrong = boss.post(f"{RULES}add/", values(words="", networks="1.2.3"))
@@ -118,7 +118,7 @@ def confirmed(asked: Any) -> dict[str, str]:
     return {asked.context["confirmed"]: "yes"} | versions
 
 
-def test_row_73_a_held_post_that_its_author_changed_since_it_was_looked_at_is_not_published(boss: Client) -> None:
+def test_row_73_a_held_post_that_changed_after_staff_looked_at_it_is_not_published(boss: Client) -> None:
     zoe = make_remote("zoe", "b.example")
     note = {"id": f"{zoe.uri}/1", "type": "Note", "attributedTo": zoe.uri, "content": "fine"}
     held = HeldPost.objects.create(
@@ -150,9 +150,7 @@ def test_row_73_a_held_post_that_its_author_changed_since_it_was_looked_at_is_no
     assert HeldPost.objects.get().approved_at is not None
 
 
-def test_a_session_remembers_the_held_posts_that_were_looked_at_last(
-    boss: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_stores_which_held_posts_were_viewed_last(boss: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("moderation.admin.spam_rules._SEEN_LIMIT", 2)
     zoe = make_remote("zoe", "b.example")
     held = [
@@ -226,7 +224,7 @@ def test_evidence_is_written_in_the_background_and_fetched_by_staff(
 @pytest.mark.parametrize(
     ("about", "handed_over"), [("Owner", False), ("Admin", False), ("Moderator", True), ("", True), ("elsewhere", True)]
 )
-def test_evidence_is_handed_over_to_those_alone_who_outrank_the_person(
+def test_only_staff_who_outrank_the_user_can_download_evidence(
     settings: Any, tmp_path: Path, about: str, handed_over: bool
 ) -> None:
     settings.PRIVATE_ROOT, settings.STAFF_SECOND_FACTOR = tmp_path, False
@@ -241,7 +239,7 @@ def test_evidence_is_handed_over_to_those_alone_who_outrank_the_person(
     assert AuditEntry.objects.filter(action="fetch").exists() is handed_over
 
 
-def test_evidence_is_gone_with_its_account_and_when_it_was_never_finished(settings: Any, tmp_path: Path) -> None:
+def test_evidence_is_deleted_with_its_account_or_if_never_finished(settings: Any, tmp_path: Path) -> None:
     settings.PRIVATE_ROOT = tmp_path
     zoe, ann = make_remote("zoe"), make_user("ann").account
     for account in (zoe, ann):

@@ -33,7 +33,7 @@ def client() -> Client:
     return signed_in(make_user("boss", role="Owner"))
 
 
-def test_a_rule_is_made_changed_and_taken_back_and_each_is_written_down(client: Client) -> None:
+def test_creating_changing_and_removing_a_rule_is_audited(client: Client) -> None:
     client.post(f"{RULES}add/", {"domain": "Bad.Example", "severity": "silence", "public_comment": "Spam"})
     rule = DomainRule.objects.get(domain="bad.example", severity="silence", public_comment="Spam")
     client.post(f"{RULES}{rule.pk}/change/", {"severity": "suspend", "public_comment": ""})
@@ -45,7 +45,7 @@ def test_a_rule_is_made_changed_and_taken_back_and_each_is_written_down(client: 
     assert list(acts) == ["create", "update", "destroy"]
 
 
-def test_a_file_is_looked_at_before_it_is_taken_in(client: Client) -> None:
+def test_a_file_is_previewed_before_it_is_imported(client: Client) -> None:
     Domain.objects.get_or_create(name="bad.example")
     follow(make_account("anna"), make_remote("zoe", "bad.example"))
     shown = chosen(client, RULES, FILE)
@@ -65,7 +65,7 @@ def test_a_file_is_looked_at_before_it_is_taken_in(client: Client) -> None:
     ]
 
 
-def test_a_file_makes_rules_milder_only_when_that_is_chosen(client: Client) -> None:
+def test_a_file_weakens_rules_only_if_that_option_is_chosen(client: Client) -> None:
     DomainRule.objects.create(domain="bad.example", severity="suspend")
     milder = b'#domain,#severity,#public_comment\nbad.example,silence,"a ""quoted""\n<b>line"\n'
     assert "it has a different rule: suspended" in chosen(client, RULES, milder).content.decode()
@@ -90,7 +90,7 @@ def test_a_file_makes_rules_milder_only_when_that_is_chosen(client: Client) -> N
         ),
     ],
 )
-def test_a_file_that_cannot_be_taken_in_is_refused_in_the_form(client: Client, data: bytes, said: str) -> None:
+def test_an_invalid_file_is_refused_in_the_form(client: Client, data: bytes, said: str) -> None:
     answer = chosen(client, RULES, data)
     assert answer.status_code == 422
     assert said in html.unescape(answer.content.decode())
@@ -100,7 +100,7 @@ def test_a_file_that_cannot_be_taken_in_is_refused_in_the_form(client: Client, d
 
 
 @pytest.mark.parametrize("path", [RULES, ALLOWED, "/admin/accounts/emaildomainblock/"])
-def test_row_78_the_domains_of_a_file_are_normalised_once_and_never_where_they_are_too_many(
+def test_row_78_domains_of_a_file_are_normalised_once_and_not_at_all_if_too_many(
     client: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     normalised: list[str] = []
@@ -115,7 +115,7 @@ def test_row_78_the_domains_of_a_file_are_normalised_once_and_never_where_they_a
     assert [host for host in normalised if not host.isascii()] == lines[:3]
 
 
-def test_allowed_servers_come_and_go_as_a_file(client: Client) -> None:
+def test_allowed_servers_are_imported_and_exported_as_a_file(client: Client) -> None:
     DomainAllow.objects.create(domain="good.example")
     shown = chosen(client, ALLOWED, b"#domain\nGood.example\nnew.example\nsocial.localhost\n")
     assert "it is allowed already" in shown.content.decode()
@@ -190,7 +190,7 @@ def test_a_colleagues_concurrent_change_is_kept(client: Client) -> None:
     assert AuditEntry.objects.filter(target_type="DomainAllow").count() == 2
 
 
-def test_before_follows_end_with_a_rule_they_are_named(client: Client) -> None:
+def test_follows_that_a_rule_would_end_are_shown_before_it_is_created(client: Client) -> None:
     Domain.objects.get_or_create(name="sub.bad.example")
     follow(make_account("anna"), make_remote("zoe", "sub.bad.example"))
     values = {"domain": "bad.example", "severity": "suspend"}
@@ -226,7 +226,7 @@ def test_a_domain_rule_for_an_invalid_or_own_domain_is_refused_with_the_reason(c
     assert not DomainAllow.objects.exists()
 
 
-def test_a_server_is_let_in_and_out_again(client: Client) -> None:
+def test_a_server_is_allowed_and_disallowed_again(client: Client) -> None:
     client.post(f"{ALLOWED}add/", {"domain": "good.example"})
     allowed = DomainAllow.objects.get(domain="good.example")
     client.post(f"{ALLOWED}{allowed.pk}/delete/", {"post": "yes"})

@@ -45,7 +45,7 @@ def answer(client: Client, page: str, action: str, rows: list[Any]) -> str:
     return asked.content.decode()
 
 
-def test_posts_links_and_hashtags_are_decided_many_at_once(boss: Client) -> None:
+def test_many_posts_links_and_hashtags_are_reviewed_together(boss: Client) -> None:
     tag = Tag.objects.create(name="rising", display_name="Rising")
     post = make_status(make_user("ann").account, "hello world")
     far = make_remote_status(make_remote("zoe", "far.example"), "<p>from afar</p>")
@@ -75,7 +75,7 @@ def test_posts_links_and_hashtags_are_decided_many_at_once(boss: Client) -> None
     assert boss.get(TRENDS).content.decode().count("hello world") == 0
 
 
-def test_a_publisher_decides_for_pages_that_are_not_decided_about(boss: Client) -> None:
+def test_the_review_of_a_publisher_applies_to_pages_without_their_own(boss: Client) -> None:
     card = link(1)
     trending(TrendKind.LINK, card.pk)
     publisher = LinkPublisher.objects.create(domain="site1.example")
@@ -87,7 +87,7 @@ def test_a_publisher_decides_for_pages_that_are_not_decided_about(boss: Client) 
     assert list_allowed_ids("link") == []
 
 
-def test_a_hashtag_gets_another_spelling_and_never_another_name(boss: Client) -> None:
+def test_the_spelling_of_a_hashtag_can_be_changed_but_not_its_name(boss: Client) -> None:
     tag = Tag.objects.create(name="blackcat", display_name="blackcat")
     assert "#blackcat" in boss.get(TAGS, {"q": "#BlackC"}).content.decode()
     page = f"{TAGS}{tag.pk}/change/"

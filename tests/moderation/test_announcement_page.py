@@ -29,7 +29,7 @@ def page(browser: Client, path: str = "/announcements") -> str:
     return answer.content.decode()
 
 
-def test_announcements_are_read_reacted_to_and_then_leave_the_navigation() -> None:
+def test_announcements_get_reactions_and_leave_the_navigation_after_they_are_read() -> None:
     ann, browser = make_user("ann"), Client()
     browser.force_login(ann)
     assert Client().get("/announcements")["Location"].startswith("/auth/sign_in")

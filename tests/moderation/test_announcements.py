@@ -66,7 +66,7 @@ def shown(api: Api) -> list[dict[str, Any]]:
     return body
 
 
-def test_seed_033_a_published_announcement_is_listed_with_what_it_names(boss: Staff, api: Api) -> None:
+def test_seed_033_a_published_announcement_is_listed_with_everything_it_mentions(boss: Staff, api: Api) -> None:
     bea = make_account("bea")
     post, hidden = make_status(bea, "Look"), make_status(bea, "No", visibility="private")
     CustomEmoji.objects.create(shortcode="blob", remote_url="https://cats.example/blob.png")
@@ -91,7 +91,7 @@ def test_announcements_are_listed_oldest_first_until_they_are_over(boss: Staff, 
     assert [one["content"] for one in shown(api)] == ["<p>first</p>", "<p>second</p>"]
 
 
-def test_any_scope_lists_them_and_nobody_without_a_user_does(ann: User) -> None:
+def test_listing_announcements_needs_a_user_and_no_particular_scope(ann: User) -> None:
     assert Api(make_token(ann, "push")).get(PATH).status_code == 200
     for token in (None, "wrong", make_token(None)):
         answer = Api(token).get(PATH)
@@ -100,7 +100,7 @@ def test_any_scope_lists_them_and_nobody_without_a_user_does(ann: User) -> None:
     assert Api(make_token(ann)).get(PATH).status_code == 403
 
 
-def test_seed_076_077_078_and_088_a_dismissed_one_is_read_and_dismissing_twice_is_fine(
+def test_seed_076_077_078_and_088_a_dismissed_announcement_is_read_and_dismissing_twice_succeeds(
     boss: Staff, ann: User, api: Api
 ) -> None:
     made = announce(boss)
@@ -112,7 +112,9 @@ def test_seed_076_077_078_and_088_a_dismissed_one_is_read_and_dismissing_twice_i
     assert shown(other)[0]["read"] is False
 
 
-def test_reactions_are_counted_in_the_order_of_their_first(boss: Staff, api: Api, sent: list[tuple[str, Any]]) -> None:
+def test_reactions_are_counted_and_ordered_by_their_first_use(
+    boss: Staff, api: Api, sent: list[tuple[str, Any]]
+) -> None:
     emoji = CustomEmoji.objects.create(shortcode="blob", remote_url="https://cats.example/blob.png")
     made = announce(boss)
     bea = make_account("bea")
@@ -202,7 +204,7 @@ def test_streams_get_what_is_published_changed_and_withdrawn(boss: Staff, sent: 
     assert actions == ["create", "publish", "update", "unpublish", "destroy"]
 
 
-def test_a_scheduled_one_is_published_at_its_time_once_and_withdrawn_when_it_is_over(
+def test_a_scheduled_announcement_is_published_once_at_its_time_and_ends_at_its_end(
     boss: Staff, ann: User, sent: list[tuple[str, Any]]
 ) -> None:
     start = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -230,7 +232,7 @@ def test_a_scheduled_one_is_published_at_its_time_once_and_withdrawn_when_it_is_
     assert sent[1:] == [("announcement.delete", number)]
 
 
-def test_a_time_that_has_passed_means_at_once_and_a_day_lasts_until_it_ends(boss: Staff, api: Api) -> None:
+def test_a_past_time_publishes_immediately_and_an_all_day_event_lasts_the_whole_day(boss: Staff, api: Api) -> None:
     now = clock.now()
     create_announcement(
         by=boss,
@@ -241,7 +243,7 @@ def test_a_time_that_has_passed_means_at_once_and_a_day_lasts_until_it_ends(boss
     assert one["ends_at"].endswith("T23:59:59.999Z")
 
 
-def test_only_staff_with_the_permission_announce_and_only_what_is_within_the_rules(boss: Staff, ann: User) -> None:
+def test_announcing_requires_the_permission_and_a_valid_announcement(boss: Staff, ann: User) -> None:
     with pytest.raises(Forbidden):
         create_announcement(by=staff_of(ann), draft=AnnouncementDraft("x"))
     now = clock.now()

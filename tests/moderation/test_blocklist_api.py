@@ -40,7 +40,7 @@ def new_list(url: str, **values: Any) -> dict[str, Any]:
     return {"uri": url, "permission_type": "block", "content_type": "text/csv", **values}
 
 
-def test_a_client_subscribes_decides_and_takes_back(api: Api, boss: User, site: Site) -> None:
+def test_a_client_subscribes_to_a_list_and_decides_about_its_entries(api: Api, boss: User, site: Site) -> None:
     url = site.show("/list", HEADER + "bad.example,suspend,,,spam,true\nloud.example,silence,,,,\n")
     made = api.post(LISTS, new_list(url, title="Theirs", priority=0, adopt_orphans=False, remove_retracted=True)).json()
     same = {"id": made["id"], "title": "Theirs", "uri": url, "as_draft": True, "permission_type": "block", "count": 0}
@@ -67,7 +67,7 @@ def test_a_client_subscribes_decides_and_takes_back(api: Api, boss: User, site: 
         assert (api.post if path.endswith("accept") else api.get)(path).status_code == 404
 
 
-def test_values_without_an_equal_here_are_refused_by_their_names(api: Api) -> None:
+def test_unsupported_values_are_refused_with_their_names(api: Api) -> None:
     url = "https://lists.example/1"
     for wrong in (
         {"permission_type": "allow"},
@@ -145,7 +145,7 @@ def test_the_password_of_a_list_is_in_no_answer_and_kept_by_a_change_of_somethin
     assert Blocklist.objects.get().password == ""
 
 
-def test_what_the_pages_have_chosen_is_kept_by_a_change_over_the_api(api: Api, site: Site) -> None:
+def test_a_change_over_the_api_keeps_options_set_on_the_pages(api: Api, site: Site) -> None:
     blocklist = subscribed(site, listed("a.example"), suspend_as="silence", follows_limit=7, take_rejections=True)
     api.patch(f"{LISTS}/{blocklist.pk}", {"title": "x"})
     blocklist.refresh_from_db()
@@ -212,7 +212,7 @@ def test_a_list_is_removed_with_its_rules_or_without_them(api: Api, site: Site) 
     assert acts.count() == 2
 
 
-def test_a_list_is_tried_and_nothing_is_changed(api: Api, site: Site) -> None:
+def test_a_list_can_be_tested_without_changing_anything(api: Api, site: Site) -> None:
     create_rule(by=OPERATOR, domain="mine.example", draft=DomainRuleDraft("silence"))
     blocklist = subscribed(site, listed("a.example", "waits.example"), mode="draft")
     api.post(EXCLUDES, {"domain": "good.example"})
@@ -241,7 +241,7 @@ def test_a_list_is_tried_and_nothing_is_changed(api: Api, site: Site) -> None:
     assert before == (states(), rules(), AuditEntry.objects.count(), Blocklist.objects.values().get())
 
 
-def test_a_list_of_4_mb_is_tried(api: Api, site: Site) -> None:
+def test_a_list_of_4_mb_can_be_tested(api: Api, site: Site) -> None:
     names = [f"{'long-' * 11}{number}.{'name-' * 11}{number}.{'more-' * 9}{number}.example" for number in range(19_999)]
     body = listed(*names)
     assert 3_900_000 < len(body) < fetching.BYTES_LIMIT
@@ -249,7 +249,7 @@ def test_a_list_of_4_mb_is_tried(api: Api, site: Site) -> None:
     assert len(api.post(f"{LISTS}/{blocklist.pk}/test").json()) == 19_999
 
 
-def test_a_server_that_does_not_answer_holds_a_request_for_seconds_alone(
+def test_a_server_that_does_not_answer_delays_a_request_for_seconds_at_most(
     api: Api, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fetching, "DEADLINE", 0.3)
@@ -262,7 +262,7 @@ def test_a_server_that_does_not_answer_holds_a_request_for_seconds_alone(
     assert "TooManyRedirects" in api.post(f"{LISTS}/{blocklist.pk}/test").json()["error"]
 
 
-def test_no_address_of_this_machine_is_asked(api: Api, site: Site, settings: Any) -> None:
+def test_lists_at_addresses_of_this_machine_are_not_requested(api: Api, site: Site, settings: Any) -> None:
     blocklist = Blocklist.objects.create(name="theirs", url=f"{site.address}/list")
     settings.FEDERATION_LOOPBACK = False
     for url in (blocklist.url, "https://localhost/", "https://[::1]/", "https://169.254.169.254/", "https://10.0.0.1/"):
@@ -309,7 +309,7 @@ def test_staff_draft_rules_for_others_to_decide(api: Api, site: Site) -> None:
     assert [act.action for act in acts] == ["draft", "remove_draft"]
 
 
-def test_what_a_list_asks_for_does_not_override_a_rule_of_staff(api: Api, site: Site) -> None:
+def test_an_entry_of_a_list_does_not_override_a_rule_of_staff(api: Api, site: Site) -> None:
     subscribed(site, listed("a.example", "b.example"), mode="draft")
     create_rule(by=OPERATOR, domain="a.example", draft=DomainRuleDraft("silence"))
     BlocklistException.objects.create(domain="b.example")
@@ -320,7 +320,7 @@ def test_what_a_list_asks_for_does_not_override_a_rule_of_staff(api: Api, site: 
     assert (rules(), set(states().values())) == ({"a.example": "silence"}, {"waiting"})
 
 
-def test_the_end_of_a_rule_is_not_shown_as_a_block(api: Api, site: Site) -> None:
+def test_a_draft_that_ends_a_rule_is_not_listed_as_a_block(api: Api, site: Site) -> None:
     blocklist = subscribed(site, listed("a.example"))
     change_list(by=OPERATOR, blocklist=blocklist, draft=draft(blocklist.url, mode="draft"))
     site.show("/theirs", listed("b.example"))
@@ -331,7 +331,7 @@ def test_the_end_of_a_rule_is_not_shown_as_a_block(api: Api, site: Site) -> None
     assert api.post(f"{DRAFTS}/{entry.pk}/accept", {"overwrite": True}).status_code == 404
 
 
-def test_a_list_that_is_empty_all_of_a_sudden_lifts_nothing_over_the_api_either(api: Api, site: Site) -> None:
+def test_a_suddenly_empty_list_ends_no_rules_over_the_api_either(api: Api, site: Site) -> None:
     names = [f"s{number}.example" for number in range(20)]
     blocklist = subscribed(site, listed(*names))
     site.show("/theirs", "")
@@ -340,7 +340,7 @@ def test_a_list_that_is_empty_all_of_a_sudden_lifts_nothing_over_the_api_either(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_several_clients_do_at_once_is_done_once(site: Site, settings: Any) -> None:
+def test_simultaneous_requests_of_several_clients_take_effect_once(site: Site, settings: Any) -> None:
     token = make_token(make_user("boss", role="Owner"), STAFF)
     url = site.show("/list", listed("a.example"))
     answers = at_once(4, lambda _place: Api(token).post(LISTS, new_list(url)).status_code)

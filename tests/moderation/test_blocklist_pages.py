@@ -46,7 +46,7 @@ def client() -> Client:
     return signed_in(make_user("boss", role="Owner"))
 
 
-def test_staff_subscribe_look_and_decide(client: Client, site: Site) -> None:
+def test_staff_subscribe_to_a_list_and_decide_about_its_entries(client: Client, site: Site) -> None:
     followed("bad.example")
     url = site.show("/list", HEADER + "bad.example,suspend,,,spam,\nloud.example,silence,,,,\nno domain,,,,,\n")
     assert client.post(f"{LISTS}add/", {**FORM, "url": "nowhere"}).status_code == 200
@@ -88,7 +88,7 @@ def test_staff_subscribe_look_and_decide(client: Client, site: Site) -> None:
     assert ("removed the list theirs" in log, "withdrew the rules of the list theirs" in log) == (True, True)
 
 
-def test_drafts_of_staff_are_decided_on_the_page_of_what_lists_ask_for(client: Client, site: Site) -> None:
+def test_drafts_of_staff_are_decided_on_the_page_of_waiting_entries(client: Client, site: Site) -> None:
     create_rule(by=OPERATOR, domain="both.example", draft=DomainRuleDraft("silence"))
     subscribed(site, listed("listed.example"), mode="draft")
     drafts = [draft_rule(by=OPERATOR, domain=f"{name}.example") for name in ("new", "both", "gone")]
@@ -148,7 +148,7 @@ def test_pages_take_a_fixed_number_of_statements(client: Client, site: Site) -> 
     assert asked[0] == asked[1]
 
 
-def test_the_pages_are_for_staff_for_federation_alone(site: Site) -> None:
+def test_the_pages_require_the_permission_for_federation(site: Site) -> None:
     blocklist = subscribed(site, listed("a.example"), mode="draft")
     nobody = signed_in(make_user("mod", role="Moderator"))
     for path in (LISTS, ENTRIES, EXCEPTIONS, f"{LISTS}{blocklist.pk}/change/", f"{LISTS}{blocklist.pk}/try_it/"):
@@ -161,7 +161,7 @@ def run(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_the_command_tries_takes_over_and_takes_back(site: Site) -> None:
+def test_the_command_tests_imports_and_withdraws_a_list(site: Site) -> None:
     followed("bad.example")
     url = site.show("/list", listed("bad.example", "b.example") + "no domain,,,,,\n")
     said = run("try", url)
@@ -236,7 +236,7 @@ def test_the_list_of_this_server_can_be_subscribed_to(site: Site) -> None:
     assert len(queries) <= 4
 
 
-def test_a_server_can_subscribe_to_the_list_of_another_one_like_it(site: Site) -> None:
+def test_a_server_can_subscribe_to_the_published_list_of_another(site: Site) -> None:
     create_rule(by=OPERATOR, domain="bad.example", draft=DomainRuleDraft("suspend", public_comment='a, "b"\nc'))
     change_site(by=OPERATOR, texts=SiteTexts(site_show_domain_blocks="all", site_show_domain_blocks_rationale="all"))
     body = Client().get("/blocklist.csv").content

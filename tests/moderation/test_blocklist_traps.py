@@ -40,11 +40,11 @@ WIDE = "it would concern all servers whose names end like this"
         *((name, False) for name in ("bad.com", "bad.co.uk", "coop.example", "co.example", "bbc.uk", "127.0.0.1")),
     ],
 )
-def test_a_name_below_which_anybody_has_a_server_is_no_server(domain: str, wide: bool) -> None:
+def test_domains_under_which_anybody_can_register_are_recognised(domain: str, wide: bool) -> None:
     assert is_registry(domain) is wide
 
 
-def test_a_list_blocks_no_country_by_itself(site: Site) -> None:
+def test_a_list_cannot_block_a_country_without_approval(site: Site) -> None:
     make_remote(domain="friends.co.uk")
     blocklist = subscribed(site, listed("com.br", "co.uk", "bad.co.uk", severity="silence"))
     assert rules() == {"bad.co.uk": "silence"}
@@ -91,7 +91,7 @@ def test_a_new_comment_does_not_reopen_a_dismissed_entry(site: Site) -> None:
     assert set(states().values()) == {"waiting"}, "it says something else"
 
 
-def test_a_line_that_cannot_be_used_any_more_takes_nothing_back(site: Site) -> None:
+def test_an_entry_that_became_unusable_ends_no_rule(site: Site) -> None:
     names = ["bad-one.example", "bad-two.example", "worse.example", "fine.example"]
     blocklist = subscribed(site, listed(*names))
     assert rules() == dict.fromkeys(sorted(names), "suspend")
@@ -125,7 +125,7 @@ def test_a_dry_run_reads_no_posts(site: Site, monkeypatch: pytest.MonkeyPatch) -
     assert try_entries(blocklist, entries).accounts == 2
 
 
-def test_strangers_have_the_published_list_made_for_them_only_so_often(settings: Any) -> None:
+def test_generating_the_published_list_for_strangers_is_rate_limited(settings: Any) -> None:
     settings.RATE_LIMITS = True
     change_site(by=OPERATOR, texts=SiteTexts(site_show_domain_blocks="all"))
     for _request in range(limits.PUBLISHED_LIST.limit):
@@ -135,7 +135,7 @@ def test_strangers_have_the_published_list_made_for_them_only_so_often(settings:
     assert Client().get("/blocklist.csv", REMOTE_ADDR="192.0.2.8").status_code == 200
 
 
-def test_a_withdrawn_list_names_no_reason_why_its_changes_wait(site: Site) -> None:
+def test_a_withdrawn_list_shows_no_reason_for_waiting_changes(site: Site) -> None:
     blocklist = subscribed(site, listed("a.example", "b.example"))
     site.show("/theirs", HEADER)
     assert fetched(blocklist).held_reason == "The list has suddenly become empty."

@@ -36,7 +36,7 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-def test_more_servers_than_a_batch_are_tried_approved_and_taken_back(
+def test_more_entries_than_a_batch_are_tested_approved_and_withdrawn(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settling, "BATCH", 10)
@@ -113,7 +113,7 @@ def test_no_list_is_stricter_than_the_operator_allowed(site: Site) -> None:
     assert rules() == {"l.example": "silence"}
 
 
-def test_what_would_end_follows_waits_for_a_person(site: Site) -> None:
+def test_an_entry_that_would_end_follows_waits_for_approval(site: Site) -> None:
     followed("known.example")
     blocklist = subscribed(site, listed("known.example", "other.example"))
     assert (rules(), Follow.objects.count()) == ({"other.example": "suspend"}, 1)
@@ -151,7 +151,7 @@ def test_exceptions_stay_and_this_server_and_allowed_ones_are_never_blocked(site
     assert list(acts) == ["create", "create", "destroy"]
 
 
-def test_what_a_person_decides_later_wins(site: Site) -> None:
+def test_a_later_decision_of_staff_takes_precedence(site: Site) -> None:
     names = ["changed.example", "removed.example", "mine.example", "stays.example"]
     create_rule(by=OPERATOR, domain="mine.example", draft=DomainRuleDraft(severity="silence"))
     blocklist = subscribed(site, listed(*names))
@@ -218,7 +218,7 @@ def test_a_server_below_a_removed_rule_gets_a_rule_of_its_own(site: Site) -> Non
 
 
 @pytest.mark.parametrize("shorter", ["", HEADER, "[]", listed(*(f"s{number}.example" for number in range(10)))])
-def test_an_empty_or_much_shorter_list_lifts_nothing_by_itself(site: Site, shorter: str) -> None:
+def test_an_empty_or_much_shorter_list_ends_no_rules_without_approval(site: Site, shorter: str) -> None:
     names = [f"s{number}.example" for number in range(20)]
     blocklist = subscribed(site, listed(*names))
     before = rules()
@@ -236,7 +236,7 @@ def test_an_empty_or_much_shorter_list_lifts_nothing_by_itself(site: Site, short
     assert (rules(), set(states().values())) == (before, {"in_force"})
 
 
-def test_a_list_that_is_another_one_all_of_a_sudden_changes_nothing_by_itself(site: Site) -> None:
+def test_a_list_that_suddenly_changes_completely_waits_for_approval(site: Site) -> None:
     names = [f"s{number}.example" for number in range(20)]
     blocklist = subscribed(site, listed(*names), noop_as="ignore")
     before = rules()
@@ -260,7 +260,7 @@ def test_a_list_that_is_another_one_all_of_a_sudden_changes_nothing_by_itself(si
     assert (len(rules()), blocklist.held_reason) == (10, "")
 
 
-def test_as_long_as_the_changes_of_a_list_wait_later_ones_wait_with_them(site: Site) -> None:
+def test_later_changes_of_a_list_wait_while_earlier_ones_wait_for_approval(site: Site) -> None:
     names = [f"s{number}.example" for number in range(20)]
     blocklist = subscribed(site, listed(*names[:19]) + "s19.example,silence,,,,\n")
     before = rules()
@@ -297,7 +297,7 @@ def test_a_killed_worker_leaves_nothing_half_done(site: Site, monkeypatch: pytes
     assert AuditEntry.objects.filter(target_type="DomainRule").count() == 5
 
 
-def test_only_staff_for_federation_may_touch_lists(site: Site) -> None:
+def test_managing_lists_requires_the_permission_for_federation(site: Site) -> None:
     nobody = Staff(1, "@nobody", 0, 10)
     blocklist = subscribed(site, listed("a.example"), mode="draft")
     chosen = draft(blocklist.url)

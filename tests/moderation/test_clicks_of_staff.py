@@ -64,7 +64,7 @@ class Clicks:
         self.show(self.client.post(self.path, sent, follow=True))
 
 
-def test_a_hundred_reports_are_decided_in_at_most_thirty_clicks_with_posts_and_people_in_sight(client: Client) -> None:
+def test_a_hundred_reports_are_decided_in_thirty_clicks_with_posts_and_accounts_visible(client: Client) -> None:
     people = [make_remote(f"spammer{number}", note_html=f"<p>I sell {number}</p>") for number in range(10)]
     reporters = [make_remote() for _number in range(10)]
     for person in people:
@@ -97,7 +97,7 @@ def test_a_hundred_reports_are_decided_in_at_most_thirty_clicks_with_posts_and_p
     assert sum(len(one.status_ids) for one in Decision.objects.filter(acts=["delete"])) == 30
 
 
-def test_a_report_is_settled_with_one_of_three_posts_deleted_in_at_most_four_clicks(client: Client) -> None:
+def test_a_report_is_resolved_with_one_of_three_posts_deleted_in_at_most_four_clicks(client: Client) -> None:
     target = make_account("target")
     posts = [make_status(target, f"post {number}") for number in range(3)]
     kept = report(target, *posts)
@@ -118,7 +118,7 @@ def test_a_report_is_settled_with_one_of_three_posts_deleted_in_at_most_four_cli
         assert hand.count <= 4
 
 
-def test_one_post_is_marked_with_a_text_while_the_report_stays_open_and_a_post_leaves_a_report(client: Client) -> None:
+def test_a_post_can_be_marked_as_sensitive_or_removed_from_a_report_that_stays_open(client: Client) -> None:
     target = make_account("target")
     shown, other = make_status(target, "a picture", media=[make_media(target)]), make_status(target, "harmless")
     kept = report(target, shown, other)
@@ -146,7 +146,7 @@ def test_one_post_is_marked_with_a_text_while_the_report_stays_open_and_a_post_l
     assert client.get(f"/admin/moderation/report/{kept.pk}/change/").status_code == 200
 
 
-def test_a_post_that_is_not_public_is_shown_by_the_case_alone_and_posts_of_others_are_never_decided_on(
+def test_only_the_case_shows_private_posts_and_only_posts_of_its_account_are_decided(
     client: Client,
 ) -> None:
     target, other = make_account("target"), make_account("other")
@@ -165,7 +165,7 @@ def test_a_post_that_is_not_public_is_shown_by_the_case_alone_and_posts_of_other
     assert kept.status_ids
 
 
-def test_a_question_shows_the_person_with_followers_strikes_and_who_has_the_same_address(client: Client) -> None:
+def test_a_confirmation_page_shows_followers_strikes_and_accounts_with_the_same_address(client: Client) -> None:
     target = make_user("target", note_html="<p>About me</p>").account
     User.objects.filter(account__in=[target, make_user("twin").account]).update(sign_up_ip="192.0.2.7")
     strike(target, "silence")

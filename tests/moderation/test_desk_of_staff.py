@@ -43,7 +43,7 @@ def role_data(**values: Any) -> dict[str, Any]:
     return {"name": "Helper", "color": "", "position": "5", "bits": [str(int(Permission.MANAGE_REPORTS))]} | values
 
 
-def test_roles_are_made_changed_and_removed_by_who_outranks_them(boss: User) -> None:
+def test_managing_a_role_requires_outranking_it(boss: User) -> None:
     client = signed_in(boss)
     client.post(f"{ROLES}add/", role_data())
     role = Role.objects.get(name="Helper")
@@ -71,7 +71,7 @@ def test_roles_are_made_changed_and_removed_by_who_outranks_them(boss: User) -> 
         ({"bits": ["3"]}, "Select a valid choice"),
     ],
 )
-def test_nobody_makes_a_role_beyond_their_own(sent: dict[str, Any], error: str) -> None:
+def test_nobody_can_create_a_role_above_their_own(sent: dict[str, Any], error: str) -> None:
     role = Role.objects.create(
         name="Lead", position=20, permissions=Permission.MANAGE_ROLES | Permission.MANAGE_REPORTS
     )
@@ -85,7 +85,7 @@ def test_nobody_makes_a_role_beyond_their_own(sent: dict[str, Any], error: str) 
         assert client.post(f"{ROLES}{above.pk}/delete/", {"post": "yes"}).status_code == 403
 
 
-def test_everybody_gets_no_right_of_staff(boss: User) -> None:
+def test_the_role_of_everybody_cannot_get_permissions_of_staff(boss: User) -> None:
     client = signed_in(boss)
     client.post(f"{ROLES}{EVERYONE_ROLE_ID}/change/", {"bits": [str(int(Permission.INVITE_USERS))]})
     assert Role.objects.get(pk=EVERYONE_ROLE_ID).permissions == Permission.INVITE_USERS
@@ -108,7 +108,7 @@ def test_invitations_are_made_found_and_ended(boss: User) -> None:
     assert invite.code in shown(client, INVITES, state="ended")
 
 
-def test_emojis_come_one_by_one_and_in_packs_and_leave_as_a_pack(boss: User) -> None:
+def test_emojis_are_added_singly_or_as_a_pack_and_exported_as_a_pack(boss: User) -> None:
     client = signed_in(boss)
     one = {"shortcode": "rose", "category": "Plants", "confirmed": "yes"}
     for name, data, words in (

@@ -98,7 +98,7 @@ def test_seed_037_known_servers_are_listed_and_searched(boss: Staff) -> None:
         assert (answer.status_code, answer.content) == (404, b""), path
 
 
-def test_domain_blocks_are_shown_to_whom_the_setting_says(boss: Staff) -> None:
+def test_the_setting_decides_who_sees_domain_blocks(boss: Staff) -> None:
     DomainRule.objects.create(domain="mild.example", severity="silence", public_comment="Ads", private_comment="No")
     DomainRule.objects.create(domain="hidden.example", severity="suspend", obfuscate=True)
     DomainRule.objects.create(domain="another.example", severity="suspend")
@@ -168,7 +168,7 @@ def test_terms_of_service_apply_from_their_day(boss: Staff) -> None:
         write_terms(by=boss, draft=TermsDraft("x"), terms=first)
 
 
-def test_drafts_of_terms_are_held_to_their_rules(boss: Staff) -> None:
+def test_invalid_drafts_of_terms_are_refused(boss: Staff) -> None:
     with pytest.raises(Invalid):
         write_terms(by=boss, draft=TermsDraft(" "))
     undated = write_terms(by=boss, draft=TermsDraft("x"))
@@ -182,7 +182,7 @@ def test_drafts_of_terms_are_held_to_their_rules(boss: Staff) -> None:
     assert TermsOfService.objects.count() == 1
 
 
-def test_there_is_no_translation_and_each_language_has_a_name() -> None:
+def test_without_a_translation_service_no_language_is_translatable_and_each_has_a_name() -> None:
     assert read("translation_languages") == {}
     assert read("languages")[0] == {"code": "aa", "name": "Afar"}
     assert Api().get("/api/v2/instance").json()["configuration"]["translation"] == {"enabled": False}

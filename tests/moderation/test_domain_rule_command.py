@@ -38,7 +38,7 @@ def rules() -> dict[str, str]:
     return dict(DomainRule.objects.values_list("domain", "severity"))
 
 
-def test_a_file_goes_in_and_comes_out_the_same(tmp_path: Path) -> None:
+def test_a_file_is_exported_as_it_was_imported(tmp_path: Path) -> None:
     file = tmp_path / "rules.csv"
     file.write_text(FILE)
     assert run("import", str(file)).endswith("add 3, change 0, keep 0, refuse 0\n")
@@ -96,7 +96,7 @@ def test_a_plan_costs_the_same_for_two_and_two_hundred_lines() -> None:
     assert cost(2) == cost(200)
 
 
-def test_a_file_makes_rules_stricter_and_milder_only_when_that_is_said(tmp_path: Path) -> None:
+def test_a_file_strengthens_rules_and_weakens_them_only_with_an_explicit_option(tmp_path: Path) -> None:
     run("add", "bad.example", "--severity", "silence")
     run("add", "loud.example", "--severity", "suspend")
     file = tmp_path / "rules.csv"
@@ -107,7 +107,7 @@ def test_a_file_makes_rules_stricter_and_milder_only_when_that_is_said(tmp_path:
     assert rules() == {"bad.example": "suspend", "loud.example": "silence"}
 
 
-def test_allowed_servers_go_in_and_come_out_as_a_file(tmp_path: Path) -> None:
+def test_allowed_servers_are_imported_from_and_exported_to_a_file(tmp_path: Path) -> None:
     file = tmp_path / "allowed.csv"
     file.write_text("#domain\ngood.example\nno domain\n")
     assert run("import", "--allowed", str(file)).endswith("add 1, change 0, keep 0, refuse 1\n")
@@ -115,7 +115,7 @@ def test_allowed_servers_go_in_and_come_out_as_a_file(tmp_path: Path) -> None:
     assert not rules()
 
 
-def test_wrong_lines_are_named_and_stop_no_other(tmp_path: Path) -> None:
+def test_wrong_lines_are_reported_and_the_others_imported(tmp_path: Path) -> None:
     file = tmp_path / "rules.csv"
     file.write_text(
         "#domain,#severity\nnot a domain,suspend\nfine.example,harsh\nlocalhost:8000,suspend\ngood.example,\n"
@@ -127,7 +127,7 @@ def test_wrong_lines_are_named_and_stop_no_other(tmp_path: Path) -> None:
     assert rules() == {"good.example": "suspend"}
 
 
-def test_lists_of_other_programs_name_servers_and_severities_in_their_words() -> None:
+def test_wildcards_and_severities_of_other_programs_are_read() -> None:
     file = b"domain,severity\n*.bad.example,suspend\nloud.example,limit\nother.example,LIMIT\n*.,suspend\n*.*.a.example,suspend"
     entries = read_file(RuleFile(), file)
     assert [(entry.name, entry.draft.severity) for entry in entries if not entry.problem] == [
@@ -140,7 +140,7 @@ def test_lists_of_other_programs_name_servers_and_severities_in_their_words() ->
     assert [bool(entry.problem) for entry in read_file(AllowFile(), b"*.good.example\ngood.example")] == [True, False]
 
 
-def test_a_second_line_for_a_server_is_refused_with_the_first_one_and_counts_to_the_most_as_no_header_does() -> None:
+def test_repeated_servers_are_refused_and_counted_while_the_header_is_not() -> None:
     file = "#domain,#severity\nbad.example,silence\n\nBAD.example,suspend\ngood.example,silence\nno one\nno one\n"
     planned = plan_file(RuleFile(), read_file(RuleFile(), file, most=5))
     assert [(plan.entry.line, plan.action, plan.reason) for plan in planned][:3] == [
@@ -167,7 +167,7 @@ def test_a_file_of_which_every_line_is_refused_fails_for_scripts(
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b'"', b"#domain,#severity\n", b"\x00", b"bad.exa\x00mple\n"])
-def test_a_file_that_is_none_is_refused(data: bytes, tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_refused(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile):
         read_file(RuleFile(), data)
     file = tmp_path / "rules.csv"
@@ -192,7 +192,7 @@ def test_rules_are_added_changed_shown_and_removed() -> None:
         run("add", "no domain")
 
 
-def test_no_rule_of_a_file_is_milder_than_one_for_a_domain_above() -> None:
+def test_no_rule_of_a_file_is_weaker_than_the_rule_of_a_parent_domain() -> None:
     assert write_rules(by=OPERATOR, drafts={"bad.example": DomainRuleDraft(severity="suspend")}) == {}
     refused = write_rules(
         by=OPERATOR,

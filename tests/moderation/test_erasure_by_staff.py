@@ -84,7 +84,7 @@ def test_reports_about_a_person_outlast_their_deletion_by_staff(boss: Api) -> No
     assert Api().get("/api/v1/accounts/lookup?acct=ann").status_code == 404
 
 
-def test_a_suspended_person_of_another_server_follows_nobody_here_and_may_be_followed_on() -> None:
+def test_follows_by_a_suspended_remote_account_end_and_follows_of_it_remain() -> None:
     ann, zoe = make_account("ann"), make_remote("zoe")
     for follower, target in ((zoe, ann), (ann, zoe)):
         Follow.objects.create(account=follower, target=target, uri=f"https://x.example/{follower.id}")

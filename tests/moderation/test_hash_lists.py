@@ -77,7 +77,7 @@ def make_list(
     return made
 
 
-def test_a_picture_encoded_again_at_another_size_is_caught_and_staff_see_by_which_list(boss: Client) -> None:
+def test_a_resized_and_re_encoded_picture_is_caught_and_staff_see_by_which_list(boss: Client) -> None:
     ada, bad = make_user("ada").account, painted(1)
     made = boss.post(
         f"{LISTS}add/",
@@ -123,7 +123,7 @@ def test_a_picture_encoded_again_at_another_size_is_caught_and_staff_see_by_whic
     assert sentence(entries[1]) == "@boss read a file into the hash list Known pictures"
 
 
-def test_the_same_video_is_refused_and_nothing_of_it_kept_until_the_list_is_off(boss: Client) -> None:
+def test_a_matching_video_is_refused_and_not_stored_until_the_list_is_disabled(boss: Client) -> None:
     ada, video = make_user("ada").account, sample("video/mp4")
     found = make_list(hashlib.sha256(video).hexdigest(), act=ListedAct.REFUSE)
     answer = upload(ada, video, "video/mp4")
@@ -210,7 +210,7 @@ def values(found: HashList) -> list[str]:
     return [bytes(value).hex() for value in found.entries.values_list("value", flat=True)]
 
 
-def test_the_nearest_list_is_named_within_its_own_distance_in_two_statements(
+def test_the_nearest_list_within_its_own_distance_is_found_in_a_fixed_number_of_statements(
     django_assert_num_queries: Any, settings: Any
 ) -> None:
     settings.RECENT_SECONDS = 0
@@ -298,7 +298,7 @@ def test_the_columns_of_a_file_are_named_by_its_first_line_after_comments(before
 
 
 @pytest.mark.verify
-def test_a_full_list_is_asked_by_its_index_and_a_million_wrong_lines_are_read_soon() -> None:
+def test_a_full_list_is_searched_with_an_index_and_a_million_wrong_lines_are_read_quickly() -> None:
     chance, limit = random.Random(1), policies.HASHES_LIMIT[HashKind.PDQ]
     begun = time.monotonic()
     assert (

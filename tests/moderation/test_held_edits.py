@@ -71,7 +71,7 @@ def width_of(media: MediaAttachment) -> int:
     return int(media.meta["small"]["width"])
 
 
-def test_another_preview_picture_of_a_held_edit_is_there_when_it_is_approved(
+def test_a_new_preview_picture_of_a_held_edit_is_shown_after_its_approval(
     zoe: User, django_capture_on_commit_callbacks: Any
 ) -> None:
     media = sound(zoe)
@@ -97,7 +97,7 @@ def test_discarding_an_edit_removes_its_preview_picture(zoe: User) -> None:
 
 
 @pytest.mark.parametrize("sensitive", [False, True])
-def test_staff_see_the_new_files_of_what_is_held_covered_where_its_author_covers_them(
+def test_staff_see_new_files_of_held_posts_covered_if_the_author_covers_them(
     zoe: User, settings: Any, sensitive: bool
 ) -> None:
     settings.STAFF_SECOND_FACTOR = False
@@ -117,7 +117,7 @@ def test_staff_see_the_new_files_of_what_is_held_covered_where_its_author_covers
         assert ('class="staff-covered"' in page) is (sensitive and held.status_id != other.id)
 
 
-def test_a_new_file_of_a_held_edit_waits_with_it_and_is_in_no_other_post(zoe: User) -> None:
+def test_a_new_file_of_a_held_edit_is_stored_with_it_and_in_no_other_post(zoe: User) -> None:
     media = make_media(zoe.account)
     post, other = make_status(zoe.account, "harmless"), make_status(zoe.account, "another")
     assert edited(zoe, post, "a casino", media) == 422
@@ -145,7 +145,7 @@ def test_row_73_staff_approve_no_file_whose_description_changed_after_they_looke
 
 
 @pytest.mark.parametrize("is_edit", [False, True])
-def test_row_73_no_file_is_published_that_changes_while_the_decision_is_carried_out(
+def test_row_73_a_file_that_changes_during_the_approval_is_not_published(
     zoe: User, monkeypatch: pytest.MonkeyPatch, is_edit: bool
 ) -> None:
     """The author of a held post can make the decision take seconds, by mentioning an account on a slow server."""

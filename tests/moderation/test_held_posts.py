@@ -118,7 +118,7 @@ def test_a_scheduled_post_that_meets_a_rule_when_its_time_comes_is_held() -> Non
     assert Status.objects.get().text == "casino"
 
 
-def test_a_post_of_another_server_is_held_with_what_it_says_and_published_with_its_time() -> None:
+def test_a_held_remote_post_is_published_with_its_content_and_time() -> None:
     ann, zoe = make_user("ann"), make_remote("zoe")
     make_rule(link_hosts=("spam.example",), first_contact=True, origin="remote")
     assert receive_mention(zoe, 1, LINK, to=ann.account) is None
@@ -197,7 +197,7 @@ def test_an_edit_of_another_server_is_held_and_stored_when_it_is_approved() -> N
     assert not HeldPost.objects.exists()
 
 
-def test_staff_see_what_and_where_the_files_of_what_another_server_has_sent_are_without_fetching_them(
+def test_staff_see_kind_and_address_of_files_of_held_remote_posts_without_fetching_them(
     settings: Any,
 ) -> None:
     settings.STAFF_SECOND_FACTOR = False
@@ -257,7 +257,7 @@ def test_boosts_of_a_held_post_are_stored_when_it_is_approved() -> None:
 
 
 @pytest.mark.parametrize("taken_by", ["a post", "a person"])
-def test_a_boost_whose_id_was_taken_meanwhile_does_not_keep_the_post_from_being_approved(taken_by: str) -> None:
+def test_a_post_can_be_approved_although_the_id_of_its_boost_was_used_meanwhile(taken_by: str) -> None:
     ann, zoe, bob = make_user("ann"), make_remote("zoe"), make_remote("bob")
     follow(ann.account, bob)
     make_rule(words=("casino",))

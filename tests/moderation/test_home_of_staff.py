@@ -25,7 +25,7 @@ from tests.support.client import signed_in
 pytestmark = pytest.mark.django_db
 
 
-def test_the_first_page_shows_what_waits_and_how_the_server_is_in_at_most_20_statements(settings: Any) -> None:
+def test_the_first_page_shows_pending_work_and_health_in_at_most_20_statements(settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     client = signed_in(make_user("boss", role="Owner"))
     client.get("/admin/")
@@ -84,7 +84,7 @@ def test_the_owner_of_a_new_server_is_shown_what_to_do_first_until_it_is_done(se
     assert steps() == []
 
 
-def test_first_steps_are_hidden_for_all_by_a_button_that_only_staff_of_the_settings_have(settings: Any) -> None:
+def test_only_staff_with_the_permission_for_settings_can_hide_the_first_steps(settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     client, moderator = signed_in(make_user("boss", role="Owner")), signed_in(make_user("mod", role="Moderator"))
     assert "first_steps" not in moderator.get("/admin/").context
@@ -102,7 +102,7 @@ def test_every_part_of_the_admin_has_a_name_in_the_language_of_its_reader() -> N
     assert [name for name in names if name.isascii()] == []
 
 
-def test_a_moderator_sees_figures_but_nothing_of_the_machinery(settings: Any) -> None:
+def test_a_moderator_sees_figures_but_no_technical_data(settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     moderator = make_user("mod", role="Moderator")
     answer = signed_in(moderator).get("/admin/")
@@ -111,7 +111,7 @@ def test_a_moderator_sees_figures_but_nothing_of_the_machinery(settings: Any) ->
     assert "Outbox rows" not in {task["title"] for task in answer.context["tasks"]}
 
 
-def test_an_owner_without_a_second_factor_is_shown_why_and_comes_back_after(settings: Any) -> None:
+def test_an_owner_without_a_second_factor_is_asked_to_add_one_and_returns_to_the_page(settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = True
     boss = make_user("boss", role="Owner")
     client = signed_in(boss)

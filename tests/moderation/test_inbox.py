@@ -33,7 +33,7 @@ def client() -> Client:
     return signed_in(make_user("boss", role="Owner"))
 
 
-def test_reports_stand_together_under_whom_they_are_about(client: Client) -> None:
+def test_reports_are_grouped_by_target_account(client: Client) -> None:
     first, second = make_account("first"), make_remote("second", "there.example")
     for _number in range(3):
         report(first, comment="They send spam.")
@@ -57,7 +57,7 @@ def test_a_case_shows_the_posts_with_their_thread_and_covers_sensitive_files(cli
     assert '<details class="staff-cover">' in page
 
 
-def test_a_look_at_a_post_that_is_not_public_is_written_down_and_what_is_not_attached_is_not_shown(
+def test_viewing_a_private_post_is_audited_and_unattached_posts_are_not_shown(
     client: Client,
 ) -> None:
     target = make_account("target")
@@ -72,7 +72,7 @@ def test_a_look_at_a_post_that_is_not_public_is_written_down_and_what_is_not_att
     assert AuditEntry.objects.filter(action="view", target_type="Status", target_id=shown.id).count() == 1
 
 
-def test_several_acts_are_done_at_once_and_lead_to_the_next_case(client: Client) -> None:
+def test_several_actions_are_taken_together_and_lead_to_the_next_case(client: Client) -> None:
     target, other = make_account("target"), make_account("other")
     report(other)
     report(target, comment="a"), report(target, comment="b")
@@ -85,7 +85,7 @@ def test_several_acts_are_done_at_once_and_lead_to_the_next_case(client: Client)
     assert StaffNote.objects.get(account=target).text == "Second time."
 
 
-def test_many_people_are_decided_on_at_once_after_a_question_that_names_them(client: Client) -> None:
+def test_many_accounts_are_decided_together_after_a_confirmation_that_names_them(client: Client) -> None:
     people = [make_account(f"spammer{number}") for number in range(3)]
     for person in people:
         report(person)
@@ -105,7 +105,7 @@ def test_many_people_are_decided_on_at_once_after_a_question_that_names_them(cli
     assert Account.objects.filter(pk__in=[person.pk for person in people], suspended_at__isnull=False).count() == 3
 
 
-def test_only_reports_that_were_shown_are_decided_on_and_a_sanction_names_the_others(client: Client) -> None:
+def test_only_shown_reports_are_decided_and_a_sanction_lists_the_others(client: Client) -> None:
     target = make_account("target")
     shown = report(target, comment="spam")
     Report.objects.filter(pk=shown.pk).update(category="spam")
@@ -134,7 +134,7 @@ def test_a_decision_that_changes_nothing_offers_no_undo(client: Client, sent: An
     assert open_of(target) == 1
 
 
-def test_a_decision_is_taken_back_for_ten_minutes_and_not_after(client: Client) -> None:
+def test_a_decision_can_be_undone_for_ten_minutes_only(client: Client) -> None:
     target = make_account("target")
     report(target)
     with time_machine.travel(clock.now(), tick=False) as traveller:
@@ -153,7 +153,7 @@ def test_a_decision_is_taken_back_for_ten_minutes_and_not_after(client: Client) 
         assert target.suspended
 
 
-def test_a_person_gets_the_mail_when_the_decision_can_no_longer_be_undone(client: Client) -> None:
+def test_the_mail_is_sent_when_the_decision_can_no_longer_be_undone(client: Client) -> None:
     target = make_user("target")
 
     def ten_minutes_later() -> int:
@@ -189,7 +189,7 @@ def test_the_second_of_two_simultaneous_decisions_does_nothing(client: Client) -
     assert open_of(target) == 1
 
 
-def test_posts_are_deleted_when_the_decision_can_no_longer_be_taken_back(client: Client) -> None:
+def test_posts_are_deleted_when_the_decision_can_no_longer_be_undone(client: Client) -> None:
     target = make_account("target")
     kept, gone = make_status(target, "kept"), make_status(target, "gone")
     with time_machine.travel(clock.now(), tick=False) as traveller:
@@ -208,7 +208,7 @@ def test_posts_are_deleted_when_the_decision_can_no_longer_be_taken_back(client:
         assert Strike.objects.get(action="delete_statuses").text == "Advertising."
 
 
-def test_a_moderator_decides_nothing_about_who_stands_above_and_others_see_no_inbox() -> None:
+def test_a_moderator_cannot_decide_about_higher_ranks_and_others_see_no_inbox() -> None:
     owner = make_user("owner", role="Owner").account
     report(owner, make_status(owner))
     moderator = signed_in(make_user("moderator", role="Moderator"))
@@ -261,7 +261,7 @@ def test_impossible_addresses_of_the_inbox_are_refused(client: Client, path: str
     assert client.get(INBOX + path).status_code in (400, 404)
 
 
-def test_the_pages_of_the_inbox_cost_as_many_statements_for_much_as_for_little(client: Client) -> None:
+def test_pages_of_the_inbox_take_a_fixed_number_of_statements(client: Client) -> None:
     User.objects.filter(account=make_account("neighbour")).update(sign_up_ip="192.0.2.7")
     counts, reporter = [], make_account()
     for size in (1, 3):

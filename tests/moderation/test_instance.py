@@ -72,7 +72,7 @@ def test_registrations_say_what_sign_up_will_do(settings: Any, mode: str, enable
     assert document("/api/v1/instance")["registrations"] is enabled
 
 
-def test_limited_federation_is_said_and_hides_how_many_people_are_active(settings: Any) -> None:
+def test_limited_federation_is_shown_and_hides_the_number_of_active_users(settings: Any) -> None:
     User.objects.filter(id=make_user().id).update(active_at=clock.now())
     settings.LIMITED_FEDERATION = True
     instance = document()
@@ -122,7 +122,7 @@ def _active() -> tuple[int, int]:
     return usage, count_active(clock.now() - timedelta(days=180))
 
 
-def test_active_is_who_read_signed_in_or_wrote_in_the_last_four_weeks() -> None:
+def test_users_count_as_active_for_four_weeks_after_reading_posting_or_signing_in() -> None:
     now = clock.now()
     recent, long_ago = now - timedelta(days=27), now - timedelta(days=29)
     reader, visitor, writer, sleeper, thrown_out, waiting = (make_user() for _ in range(6))
@@ -135,7 +135,7 @@ def test_active_is_who_read_signed_in_or_wrote_in_the_last_four_weeks() -> None:
     assert _active() == (3, 4)
 
 
-def test_reading_home_makes_somebody_active() -> None:
+def test_reading_the_home_timeline_counts_as_activity() -> None:
     user = make_user()
     assert _active() == (0, 0)
     assert Api(make_token(user)).get("/api/v1/timelines/home").status_code == 200

@@ -85,7 +85,7 @@ def test_the_password_is_kept_until_it_is_replaced_or_its_name_or_its_server_cha
         change(username="a", password="x" * 256)
 
 
-def test_the_password_is_sent_to_the_origin_of_the_list_alone(site: Site, asked: list[str | None]) -> None:
+def test_the_password_is_sent_only_to_the_origin_of_the_list(site: Site, asked: list[str | None]) -> None:
     with serving() as elsewhere:
         seen: list[str | None] = []
 
@@ -117,7 +117,7 @@ def test_a_new_encryption_key_opens_the_passwords_of_lists(settings: Any) -> Non
     assert decrypt(blocklist.password) == "secret"
 
 
-def test_a_password_that_cannot_be_decrypted_is_said_and_nothing_is_asked(
+def test_a_password_that_cannot_be_decrypted_is_reported_and_no_request_is_sent(
     site: Site, asked: list[str | None], settings: Any
 ) -> None:
     url = site.show("/list", listed("a.example"))

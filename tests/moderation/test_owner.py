@@ -37,7 +37,7 @@ def a_picture(width: int, height: int) -> bytes:
 SHOWN = "Gärten &amp; Freunde"
 
 
-def test_the_name_and_the_colour_are_in_manifest_mail_and_feed(client: Client) -> None:
+def test_the_name_and_the_colour_are_used_in_manifest_mail_and_feed(client: Client) -> None:
     show_identity(Identity(title=NAME, colour="#7a1fa2"))
     manifest = client.get("/manifest").json()
     assert manifest["theme_color"] == "#7a1fa2"
@@ -49,7 +49,7 @@ def test_the_name_and_the_colour_are_in_manifest_mail_and_feed(client: Client) -
 
 
 @pytest.mark.parametrize("colour", ["#7a1fa2", "#ffee00", "#000000", "#ffffff", "#ff0000", "#00ff00", "#808080"])
-def test_any_colour_can_be_read_in_light_and_dark(colour: str) -> None:
+def test_any_chosen_colour_is_readable_in_the_light_and_the_dark_theme(colour: str) -> None:
     palette = make_palette(colour)
     for theme, papers in ((palette.light, ("#f6f5f1", "#ffffff")), (palette.dark, ("#12171a", "#1a2125"))):
         for accent in (theme.accent, theme.accent_over):
@@ -57,12 +57,12 @@ def test_any_colour_can_be_read_in_light_and_dark(colour: str) -> None:
             assert all(contrast(paper, accent) >= CONTRAST for paper in (*papers, theme.tint))
 
 
-def test_a_colour_that_can_be_read_stays_as_it_was_chosen() -> None:
+def test_a_readable_colour_is_not_changed() -> None:
     assert make_palette("#7a1fa2").light.accent == "#7a1fa2"
     assert make_palette("#ffee00").dark.accent == "#ffee00"
 
 
-def test_the_style_sheet_is_kept_for_long_under_its_version_alone(client: Client) -> None:
+def test_the_style_sheet_is_cached_for_a_long_time_only_at_its_versioned_address(client: Client) -> None:
     assert "custom.css" not in client.get("/about").content.decode()
     change_site(by=OPERATOR, texts=SiteTexts(site_custom_css=".top { color: red }</style><script>"))
     forget_identity()
@@ -105,7 +105,7 @@ def test_icons_are_squares_on_pages_and_in_the_instance_document(client: Client,
     assert "static/icon.svg" in client.get("/about").content.decode()
 
 
-def test_pages_know_the_last_name_while_the_database_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_show_the_last_known_name_while_the_database_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails() -> Identity:
         raise OperationalError
 
@@ -115,7 +115,7 @@ def test_pages_know_the_last_name_while_the_database_does_not_answer(monkeypatch
         assert current_identity().name == NAME
 
 
-def test_staff_find_a_setting_by_its_words_and_save_a_look(settings: Any, tmp_path: Any) -> None:
+def test_staff_find_settings_by_words_and_save_the_appearance(settings: Any, tmp_path: Any) -> None:
     settings.STAFF_SECOND_FACTOR, settings.MEDIA_ROOT = False, tmp_path
     owner: User = make_user("boss", role="Owner")
     browser = Client()

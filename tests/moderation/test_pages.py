@@ -39,7 +39,7 @@ def test_about_says_what_staff_have_written() -> None:
     assert "Sei freundlich" in page("/about", lang="de")
 
 
-def test_about_of_a_server_that_nothing_was_written_for_has_no_gaps() -> None:
+def test_the_about_page_without_texts_of_staff_names_what_is_missing() -> None:
     shown = page("/about")
     assert "not written any rules yet" in shown
     assert "not said how to reach them" in shown
@@ -51,7 +51,7 @@ def test_the_actor_of_the_server_has_a_page() -> None:
     )
 
 
-def test_the_privacy_page_names_whom_to_ask() -> None:
+def test_the_privacy_page_names_a_contact() -> None:
     assert "/about" in page("/privacy-policy")
     write_setting("site_contact_email", "boss@example.com")
     assert "mailto:boss@example.com" in page("/privacy-policy")

@@ -79,7 +79,7 @@ def test_a_list_that_cannot_be_fetched_changes_nothing(
     assert (row.attempts, row.due_at > clock.now()) == (1, True)
 
 
-def test_a_list_that_fails_is_given_up_for_some_hours_and_named_by_the_doctor(site: Site) -> None:
+def test_a_failing_list_is_retried_after_some_hours_and_named_by_the_doctor(site: Site) -> None:
     blocklist = subscribed(site, listed("a.example"))
     site.show("/theirs", "gone", status=404)
     fetched(blocklist)
@@ -118,7 +118,7 @@ def test_a_page_or_garbage_in_place_of_a_list_changes_nothing(site: Site) -> Non
         BlocklistFetch.objects.all().delete()
 
 
-def test_a_list_that_has_not_changed_is_not_sent_again(site: Site) -> None:
+def test_an_unchanged_list_is_not_downloaded_again(site: Site) -> None:
     blocklist = subscribed(site, listed("a.example"))
     site.show("/theirs", listed("a.example", "b.example"), ETag='"2"', Last_Modified="Sat, 28 Nov 2026 10:00:00 GMT")
     fetched(blocklist)
@@ -214,7 +214,7 @@ def test_lists_of_all_kinds_are_read(site: Site) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_list_that_is_stored_twice_at_once_is_stored_once(site: Site) -> None:
+def test_creating_a_list_twice_at_the_same_time_creates_one(site: Site) -> None:
     blocklist = subscribe(by=OPERATOR, draft=draft(f"{site.address}/theirs"))
     assert queue_fetches() == 0 or BlocklistFetch.objects.count() == 1
     body = listed("a.example", "b.example").encode()

@@ -59,7 +59,7 @@ def test_staff_delete_posts_with_a_strike_that_names_them_and_settle_the_report(
     assert "cannot be restored" in mail.outbox[-1].body
 
 
-def test_staff_mark_posts_as_sensitive_and_an_appeal_takes_that_back(boss: User, ann: User) -> None:
+def test_staff_mark_posts_as_sensitive_and_an_accepted_appeal_undoes_that(boss: User, ann: User) -> None:
     marked, already, words = with_picture(ann), with_picture(ann, sensitive=True), make_status(ann.account, "words")
     seen = Api(make_token(make_user("bob")))
     posts = [marked, already, words]
@@ -102,7 +102,7 @@ def test_reports_about_the_same_posts_can_all_be_settled(boss: User, ann: User) 
     assert Report.objects.filter(action_taken_at=None).count() == 1, "nothing was done about its post"
 
 
-def test_a_post_of_another_server_is_marked_without_a_version_that_it_never_had(boss: User) -> None:
+def test_marking_a_remote_post_as_sensitive_creates_no_version(boss: User) -> None:
     there = make_remote()
     post = make_remote_status(there, "<p>there</p>")
     make_remote_media(post)
@@ -145,7 +145,7 @@ def test_staff_act_on_the_posts_of_a_report_on_its_page(boss: User, ann: User, s
         assert (strike.action, strike.text, strike.status_ids) == (verb, "Why <b>", report.status_ids)
 
 
-def test_staff_see_what_an_edited_post_said_before_and_a_look_at_a_private_one_is_written_down(
+def test_staff_see_versions_of_an_edited_post_and_viewing_a_private_one_is_audited(
     boss: User, ann: User, settings: Any
 ) -> None:
     settings.STAFF_SECOND_FACTOR = False

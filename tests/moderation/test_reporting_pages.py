@@ -48,7 +48,7 @@ def test_members_can_report_and_block_from_a_profile_and_visitors_cannot(client:
     assert browser.get("/report/5").status_code == 404
 
 
-def test_a_report_takes_posts_of_its_form_however_many_follow_and_says_which_are_gone() -> None:
+def test_a_report_contains_the_posts_of_its_form_and_deleted_ones_are_named() -> None:
     target, browser = make_account("target"), signed_in(make_user("me"))
     posts = [make_status(target, f"post {number}") for number in range(2)]
     sent = {"category": "spam", "posts": [post.id for post in posts], "comment": "Again", "next": "/@target"}

@@ -42,7 +42,7 @@ def refused(api: Api, data: dict[str, Any]) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]
 
 
-def test_a_bare_report_says_what_it_holds(api: Api, bea: Account) -> None:
+def test_a_report_without_options_has_all_members(api: Api, bea: Account) -> None:
     made = report(api, bea)
     assert made["target_account"]["acct"] == "bea"
     assert made | {"id": "", "created_at": "", "target_account": {}} == {
@@ -98,7 +98,7 @@ def test_errors_of_a_report_come_after_not_found(api: Api, bea: Account) -> None
     assert report(api, bea, comment="x" * 1000, category="")["category"] == "other"
 
 
-def test_posts_of_others_and_those_one_may_not_read_are_not_found(api: Api, ann: User, bea: Account) -> None:
+def test_posts_of_others_and_unreadable_posts_are_not_found(api: Api, ann: User, bea: Account) -> None:
     hidden = make_status(bea, visibility="private")
     direct = make_status(bea, visibility="direct")
     gone = make_status(bea)
@@ -111,7 +111,7 @@ def test_posts_of_others_and_those_one_may_not_read_are_not_found(api: Api, ann:
     assert report(api, bea, status_ids=str(readable.id))["status_ids"] == [], "a single value is no list"
 
 
-def test_whom_somebody_blocks_may_report_them_but_not_posts_they_cannot_see(api: Api, ann: User, bea: Account) -> None:
+def test_a_blocked_user_can_report_the_blocker_but_no_unreadable_posts(api: Api, ann: User, bea: Account) -> None:
     post = make_status(bea)
     blocker = Api(make_token(User.objects.get(account=bea)))
     assert blocker.post(f"/api/v1/accounts/{ann.account_id}/block").status_code == 200
@@ -119,7 +119,7 @@ def test_whom_somebody_blocks_may_report_them_but_not_posts_they_cannot_see(api:
     assert report(api, bea)["comment"] == ""
 
 
-def test_nobody_and_suspended_people_are_not_found_and_oneself_is(api: Api, ann: User, bea: Account) -> None:
+def test_unknown_and_suspended_accounts_cannot_be_reported_but_oneself_can(api: Api, ann: User, bea: Account) -> None:
     Account.objects.filter(id=bea.id).update(suspended_at=clock.now())
     for sent in ({}, {"account_id": "1"}, {"account_id": "abc"}, {"account_id": str(bea.id)}):
         assert refused(api, sent) == (404, "Record not found"), sent
@@ -141,7 +141,7 @@ def test_a_report_is_forwarded_only_about_people_of_other_servers(api: Api, bea:
     assert domains == [[], [], ["there.example"], ["third.example"], []]
 
 
-def test_row_78_servers_to_forward_to_are_named_as_they_are_shown_and_normalised_never(
+def test_row_78_servers_to_forward_to_are_compared_without_normalising_them(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remote = make_remote("eve", domain="xn--bcher-kva.example")

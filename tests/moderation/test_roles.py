@@ -71,7 +71,7 @@ def give(role: Role, permissions: int) -> None:
     Role.objects.filter(pk=role.pk).update(permissions=permissions)
 
 
-def test_seed_152_each_endpoint_of_staff_takes_its_permission_and_no_other(actor: tuple[Role, Api]) -> None:
+def test_seed_152_each_endpoint_of_staff_requires_its_permission_and_no_other(actor: tuple[Role, Api]) -> None:
     role, api = actor
     everything = sum(P) & ~P.ADMINISTRATOR
     for method, path, permission in ROUTES:
@@ -100,7 +100,7 @@ def test_each_role_opens_what_it_should_and_nothing_else(actor: tuple[Role, Api]
 
 @pytest.mark.verify
 @pytest.mark.django_db
-def test_without_a_token_no_endpoint_of_staff_answers() -> None:
+def test_every_endpoint_of_staff_refuses_requests_without_a_token() -> None:
     for method, path, _permission in ROUTES:
         assert ask(Api(), method, path).status_code in (401, 403), (method, path)
 

@@ -75,7 +75,7 @@ def test_the_address_of_a_suspended_person_signs_nobody_up_until_the_suspension_
     assert list(CanonicalEmailBlock.objects.all()) == [other]
 
 
-def test_a_sanction_twice_is_one_and_what_is_not_there_is_not_undone() -> None:
+def test_repeating_or_undoing_a_missing_sanction_changes_nothing() -> None:
     ann = make_account("ann")
     for sanction, undo, column in (
         (sanctions.limit_account, sanctions.unlimit_account, "limited_at"),
@@ -95,7 +95,7 @@ def test_a_sanction_twice_is_one_and_what_is_not_there_is_not_undone() -> None:
     assert actions == ["limit", "unlimit", "sensitize", "unsensitize", "suspend", "unsuspend"]
 
 
-def test_the_audit_log_says_what_was_before_and_after() -> None:
+def test_the_audit_log_contains_the_values_before_and_after() -> None:
     ann = make_account("ann")
     sanctions.suspend_account(by=OPERATOR, account=ann)
     entry = AuditEntry.objects.get()
@@ -139,7 +139,7 @@ def test_nobody_acts_on_an_equal_or_a_superior_or_without_the_permission(name: s
     assert AuditEntry.objects.count() == 1
 
 
-def test_the_last_one_who_may_do_everything_is_not_suspended() -> None:
+def test_the_last_owner_cannot_be_suspended() -> None:
     owner = make_user("owner", role="Owner")
     other = make_user("other", role="Owner")
     User.objects.filter(pk=other.pk).update(disabled_at=clock.now())
@@ -156,7 +156,7 @@ def test_staff_cannot_lift_a_suspension_by_the_accounts_own_server() -> None:
     assert Account.objects.get(id=zoe.id).suspended
 
 
-def test_follows_of_somebody_here_are_there_again_when_a_suspension_ends() -> None:
+def test_follows_of_a_local_account_are_restored_when_its_suspension_ends() -> None:
     ann, bea = make_account("ann"), make_account("bea")
     follow(ann, bea), follow(bea, ann)
     sanctions.suspend_account(by=OPERATOR, account=ann)
@@ -194,7 +194,7 @@ def test_seed_152_without_a_role_nothing_is_done_and_nothing_is_shown() -> None:
     assert not Account.objects.get(id=bea.id).suspended
 
 
-def test_every_action_is_written_down_and_settles_all_reports_a_warning_only_its_own(boss: Api) -> None:
+def test_every_action_is_audited_and_resolves_all_reports_but_a_warning_only_its_own(boss: Api) -> None:
     ann, bea = make_account("ann"), make_account("bea")
     post = make_status(ann, "bad")
     first, second = (
@@ -225,14 +225,14 @@ def test_every_action_is_written_down_and_settles_all_reports_a_warning_only_its
         ({"type": "none", "warning_preset_id": "1"}, 404, "Record not found"),
     ],
 )
-def test_an_action_that_is_none_is_refused(boss: Api, sent: dict[str, Any], status: int, error: str) -> None:
+def test_an_unknown_action_is_refused(boss: Api, sent: dict[str, Any], status: int, error: str) -> None:
     ann = make_account("ann")
     answer = boss.post(f"/api/v1/admin/accounts/{ann.id}/action", sent)
     assert (answer.status_code, answer.json()["error"]) == (status, error)
     assert not Strike.objects.exists()
 
 
-def test_people_of_other_servers_are_neither_disabled_nor_approved(boss: Api) -> None:
+def test_remote_accounts_can_be_neither_disabled_nor_approved(boss: Api) -> None:
     zoe = make_remote("zoe")
     assert act(boss, zoe, "disable").status_code == 403
     for verb in ("enable", "approve", "reject"):

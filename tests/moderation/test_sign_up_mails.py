@@ -62,7 +62,7 @@ def test_staff_who_may_approve_get_one_mail_when_the_address_is_confirmed() -> N
     assert letters() == [], "once"
 
 
-def test_without_confirmation_the_mail_comes_at_once(settings: Any) -> None:
+def test_without_confirmation_of_addresses_the_mail_is_sent_immediately(settings: Any) -> None:
     settings.CONFIRM_EMAIL = False
     sign_up(draft=DRAFT)
     assert "boss@example.com" in dict(letters())
@@ -87,7 +87,7 @@ def test_no_mail_is_sent_about_a_user_who_was_decided_about_meanwhile() -> None:
     assert letters() == []
 
 
-def test_staff_say_on_the_page_of_preferences_that_they_want_no_such_mails(boss: User) -> None:
+def test_staff_can_disable_these_mails_on_the_preferences_page(boss: User) -> None:
     browser = signed_in(boss)
     form = browser.get("/settings/preferences").context["form"]
     assert form["sign_up_mails"].value() is True

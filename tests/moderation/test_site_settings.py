@@ -67,7 +67,7 @@ def test_confirming_addresses_takes_effect_as_soon_as_the_owner_enables_it(boss:
     assert signed_up("cem")
 
 
-def test_people_who_have_chosen_no_language_are_answered_and_written_to_in_that_of_the_server(boss: Client) -> None:
+def test_users_without_a_chosen_language_get_pages_and_mails_in_the_servers_language(boss: Client) -> None:
     assert 'lang="en"' in Client().get("/about").content.decode()
     assert save(boss, site_default_language="de") == []
     assert default_language() == "de"
@@ -82,7 +82,7 @@ def test_people_who_have_chosen_no_language_are_answered_and_written_to_in_that_
     assert save(boss, site_default_language="xx") != []
 
 
-def test_federation_is_limited_to_allowed_servers_from_the_administration_on(boss: Client) -> None:
+def test_limited_federation_can_be_enabled_in_the_admin(boss: Client) -> None:
     allow_domain(by=OPERATOR, domain="good.example")
     assert closed_among(["good.example", "other.example"]) == set()
     assert save(boss, site_limited_federation="on") == []
@@ -91,7 +91,7 @@ def test_federation_is_limited_to_allowed_servers_from_the_administration_on(bos
     assert Api().get("/api/v2/instance").json()["configuration"]["limited_federation"]
 
 
-def test_newcomers_are_offered_whom_staff_have_chosen_first(boss: Client) -> None:
+def test_new_users_are_first_offered_the_accounts_that_staff_chose(boss: Client) -> None:
     make_account("popular", discoverable=True)
     make_remote("News", "social.example", discoverable=False)
     blocker, newcomer = make_account("blocker"), make_user("newcomer")

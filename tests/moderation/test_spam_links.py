@@ -41,22 +41,22 @@ def meets(author: Account, content: str = "<p>x</p>", host: str = "spam.com", **
         *('class="hashtag" rel="tag"', 'rel="tag"', ""),
     ],
 )
-def test_a_link_that_calls_itself_a_mention_or_hashtag_is_a_link(mark: str) -> None:
+def test_a_link_marked_as_a_mention_or_hashtag_counts_as_a_link(mark: str) -> None:
     assert meets(make_remote("eve"), f'<p><a {mark} href="{SPAM}">@bob</a></p>')
 
 
 @pytest.mark.parametrize("page", ["https://spam.com/@sue", "https://spam.com/users/sue"])
-def test_a_link_to_a_mentioned_account_is_none(page: str) -> None:
+def test_a_link_to_a_mentioned_account_does_not_count(page: str) -> None:
     content = f'<p><a class="u-url mention" href="{page}">@sue</a></p>'
     assert not meets(make_remote("eve"), content, mentions=[make_remote("sue", "spam.com")])
 
 
-def test_a_mention_of_somebody_else_there_makes_no_other_link_a_mention() -> None:
+def test_a_mention_of_another_account_on_a_host_does_not_exempt_other_links() -> None:
     content = f'<p><a class="mention" href="https://spam.com/@sue">@sue</a> <a class="mention" href="{SPAM}">x</a></p>'
     assert meets(make_remote("eve"), content, mentions=[make_remote("sue", "spam.com")])
 
 
-def test_an_account_that_nobody_here_knows_hides_no_link() -> None:
+def test_a_link_to_an_unknown_mentioned_account_counts() -> None:
     content = f'<p><a class="u-url mention" href="{SPAM}">@sue</a></p>'
     assert meets(make_remote("eve"), content, unknown_mentions=[SPAM])
 
@@ -68,15 +68,15 @@ def test_an_account_that_nobody_here_knows_hides_no_link() -> None:
         f'<a class="u-url mention" href="{AT_HOME}/@bob@other.example">@bob</a>',
     ],
 )
-def test_hashtags_and_mentions_on_the_pages_of_the_authors_server_are_no_links(content: str) -> None:
+def test_hashtags_and_mentions_on_the_authors_server_do_not_count(content: str) -> None:
     assert not meets(make_remote("eve"), f"<p>{content}</p>", host="remote.example", url=f"{AT_HOME}/@eve/1")
 
 
-def test_any_other_link_to_the_authors_server_is_one() -> None:
+def test_other_links_to_the_authors_server_count() -> None:
     assert meets(make_remote("eve"), f'<p><a href="{AT_HOME}/casino">x</a></p>', host="remote.example")
 
 
-def test_hashtags_and_mentions_of_people_here_are_no_links() -> None:
+def test_hashtags_and_mentions_of_local_accounts_do_not_count() -> None:
     rule = make_rule(enabled=False, link_hosts=("localhost", "social.test", "remote.example"))
     make_remote("sue")
     make_user("bob")
@@ -85,9 +85,9 @@ def test_hashtags_and_mentions_of_people_here_are_no_links() -> None:
 
 
 @pytest.mark.parametrize("written", [{"url": SPAM}, {"files": [PAGE_LINK]}])
-def test_the_page_of_a_post_and_files_that_are_shown_as_links_are_links(written: dict[str, Any]) -> None:
+def test_the_page_of_a_post_and_files_shown_as_links_count_as_links(written: dict[str, Any]) -> None:
     assert meets(make_remote("eve"), **written)
 
 
-def test_the_address_of_a_picture_is_none() -> None:
+def test_the_address_of_a_picture_does_not_count() -> None:
     assert not meets(make_remote("eve"), files=[RemoteFile("https://spam.com/1.png", type=MediaType.IMAGE)])

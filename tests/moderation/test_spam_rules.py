@@ -59,7 +59,7 @@ _MANY_LINKS = "".join(f'<a href="https://{number}.harmless.example/">x</a>' for 
         ({"words": ("hello",), "link_hosts": ("spam.example",)}, "hello", False),
     ],
 )
-def test_a_rule_is_met_when_all_its_conditions_are(conditions: dict[str, Any], text: str, met: bool) -> None:
+def test_a_rule_matches_if_all_its_conditions_match(conditions: dict[str, Any], text: str, met: bool) -> None:
     ann, bob, cat = make_user("ann"), make_user("bob"), make_user("cat")
     follow(cat.account, ann.account)
     make_rule(**conditions)
@@ -80,7 +80,7 @@ def test_a_rule_is_met_when_all_its_conditions_are(conditions: dict[str, Any], t
         ({"link_hosts": ("spam.com",)}, _MANY_LINKS + _CUT_LINK),
     ],
 )
-def test_row_74_markup_that_hides_words_keeps_no_rule_from_being_met(conditions: dict[str, Any], content: str) -> None:
+def test_row_74_words_hidden_by_markup_still_match_a_rule(conditions: dict[str, Any], content: str) -> None:
     rule = make_rule(**conditions)
     assert list(screen(Composed(author=make_remote("eve"), visibility="public", content=content)).rules) == [rule]
 
@@ -98,7 +98,7 @@ def test_row_74_markup_that_hides_words_keeps_no_rule_from_being_met(conditions:
         *("https://sp\u00adam.com/", "https://spam.com\\@other.example/", "https://a@b:c@shop.spam.com:8443/x"),
     ],
 )
-def test_row_74_no_spelling_of_a_host_keeps_a_rule_from_being_met(url: str) -> None:
+def test_row_74_every_spelling_of_a_host_matches_a_rule(url: str) -> None:
     rule = make_rule(link_hosts=("spam.com",))
     content = sanitize(f'<p><a href="{url}">x</a></p>')
     assert list(screen(Composed(author=make_remote("eve"), visibility="public", content=content)).rules) == [rule]
@@ -135,7 +135,7 @@ def test_a_rule_reports_an_account_once_with_all_its_posts_and_edits() -> None:
     assert (by_casino.account.uri, by_casino.category) == (instance_actor_uri(), "spam")
 
 
-def test_posts_of_staff_meet_no_rule() -> None:
+def test_posts_of_staff_match_no_rule() -> None:
     make_rule(words=("casino",))
     make_status(make_user("boss", role="Moderator").account, "casino")
     assert Status.objects.count() == 1
@@ -148,7 +148,7 @@ def person(name: str, **values: Any) -> User:
     return sign_up(draft=draft)
 
 
-def test_sign_ups_that_meet_a_rule_wait_for_approval_or_are_limited(settings: Any) -> None:
+def test_sign_ups_that_match_a_rule_wait_for_approval_or_are_limited(settings: Any) -> None:
     settings.REGISTRATIONS, settings.CONFIRM_EMAIL = "open", False
     make_rule(subject=RuleSubject.SIGN_UPS, mail_domains=("spam.example",), networks=("192.0.2.0/24",))
     make_rule(RuleOutcome.LIMIT, RuleSubject.SIGN_UPS, words=("crypto",))
@@ -166,7 +166,7 @@ def test_sign_ups_that_meet_a_rule_wait_for_approval_or_are_limited(settings: An
     assert sign_up(draft=operators, confirmed=True, approved=True).approved, "what the operator does meets no rule"
 
 
-def test_a_dry_run_says_what_would_have_been_met_and_writes_nothing() -> None:
+def test_a_dry_run_reports_matches_and_stores_nothing() -> None:
     ann, bob, zoe = make_user("ann"), make_user("bob"), make_remote("zoe")
     make_status(ann.account, "casino", visibility="direct")
     make_remote_status(zoe, "<p>Casino</p>", mentions=[bob.account])

@@ -42,7 +42,7 @@ def _others_at(domain: str, number: int) -> list[Account]:
     return Account.objects.bulk_create(rows, batch_size=1000)
 
 
-def test_a_wave_is_held_once_the_rules_are_on_and_nothing_else_is(settings: Any, capsys: Any) -> None:
+def test_enabled_rules_hold_a_wave_of_spam_and_no_other_posts(settings: Any, capsys: Any) -> None:
     settings.REGISTRATIONS, settings.CONFIRM_EMAIL = "open", False
     spammers = make_many_remote(SPAMMERS)
     strangers, friends = _others_at("calm.example", 50), _others_at("friends.example", 50)

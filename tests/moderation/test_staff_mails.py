@@ -54,7 +54,7 @@ def test_one_click_in_a_mail_program_ends_the_mails_without_signing_in(ann: Acco
     assert boss.preferences == {"staff_mails": False}, "and no others"
 
 
-def test_a_program_that_opens_the_links_of_a_mail_ends_nothing(ann: Account, boss: User) -> None:
+def test_programs_that_open_the_links_of_a_mail_unsubscribe_nobody(ann: Account, boss: User) -> None:
     page = Client().get(address_in(reported(ann)[0]))
     assert page.status_code == 200
     assert "E-mails about reports and appeals" in page.content.decode()
@@ -107,7 +107,7 @@ def test_an_unreachable_recipient_does_not_delay_or_repeat_the_mails_of_others(
     assert sorted(letter.to[0] for letter in mail.outbox) == ["boss@example.com", "mod@example.com"]
 
 
-def test_who_wants_it_gets_a_mail_a_day_about_what_waits_unless_nothing_does(
+def test_staff_can_get_a_daily_mail_about_pending_work(
     ann: Account, boss: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def sent(day: int, hour: int) -> list[Any]:
@@ -151,7 +151,7 @@ def test_who_wants_it_gets_a_mail_a_day_about_what_waits_unless_nothing_does(
 
 
 @pytest.mark.verify
-def test_a_flood_of_reports_is_no_flood_of_mails(ann: Account, boss: User, settings: Any) -> None:
+def test_mails_about_reports_are_rate_limited(ann: Account, boss: User, settings: Any) -> None:
     settings.RATE_LIMITS = True
     for _time in range(30):
         assert len(reported(ann)) == 1

@@ -80,7 +80,7 @@ def test_a_user_sees_only_their_own_strikes(boss: User, ann: User) -> None:
     assert "/auth/sign_in" in anonymous["Location"]
 
 
-def test_the_link_of_the_mail_opens_its_strike_alone_also_for_who_cannot_sign_in(boss: User, ann: User) -> None:
+def test_the_link_in_the_mail_opens_only_its_strike_even_without_signing_in(boss: User, ann: User) -> None:
     staff.disable(by=staff_of(boss), user=ann)
     other = warn(boss, ann.account, notify=False)
     warn(boss, ann.account, action="disable")
@@ -94,7 +94,7 @@ def test_the_link_of_the_mail_opens_its_strike_alone_also_for_who_cannot_sign_in
     assert Appeal.objects.get().text == "It was not me"
 
 
-def test_one_can_appeal_once_in_time_and_with_words(boss: User, ann: User) -> None:
+def test_a_strike_can_be_appealed_once_in_time_and_with_a_text(boss: User, ann: User) -> None:
     strike, old = warn(boss, ann.account), warn(boss, ann.account)
     Strike.objects.filter(id=old.id).update(created_at=clock.now() - timedelta(days=20))
     browser, page = signed_in(ann), f"/disputes/strikes/{strike.id}"
@@ -107,7 +107,7 @@ def test_one_can_appeal_once_in_time_and_with_words(boss: User, ann: User) -> No
     assert list(Appeal.objects.values_list("text", flat=True)) == ["Please"]
 
 
-def test_an_accepted_appeal_takes_back_what_was_done(boss: User, ann: User) -> None:
+def test_an_accepted_appeal_undoes_the_action(boss: User, ann: User) -> None:
     staff.disable(by=staff_of(boss), user=ann)
     strike = warn(boss, ann.account, action="disable", notify=False)
     appeal = file_appeal(strike=strike, text="It was not me")
@@ -136,7 +136,7 @@ def test_an_accepted_appeal_takes_back_what_was_done(boss: User, ann: User) -> N
         ("suspend", "suspended_at"),
     ],
 )
-def test_each_sanction_is_taken_back_by_an_accepted_appeal(boss: User, ann: User, action: str, column: str) -> None:
+def test_each_sanction_is_undone_by_an_accepted_appeal(boss: User, ann: User, action: str, column: str) -> None:
     act_on_account(by=staff_of(boss), account=ann.account, action=action, text="Because")
     sanctioned = Account.objects.filter(**{"id": ann.account_id, f"{column}__isnull": False})
     assert sanctioned.exists()
@@ -161,7 +161,7 @@ def test_a_rejected_appeal_leaves_everything_as_it_is(boss: User, ann: User) -> 
     assert Appeal.objects.get().state == "rejected"
 
 
-def test_there_is_no_appeal_against_a_strike_that_was_taken_back(boss: User, ann: User) -> None:
+def test_an_overruled_strike_cannot_be_appealed(boss: User, ann: User) -> None:
     strike = warn(boss, ann.account)
     Strike.objects.filter(id=strike.id).update(overruled_at=clock.now())
     with pytest.raises(Forbidden, match="undone already"):
@@ -181,7 +181,7 @@ def test_deciding_an_appeal_requires_outranking_the_person(boss: User) -> None:
     assert Appeal.objects.get().state == "rejected"
 
 
-def test_staff_decide_in_the_admin_and_looks_at_private_posts_are_written_down(
+def test_staff_decide_appeals_in_the_admin_and_viewing_private_posts_is_audited(
     boss: User, ann: User, settings: Any
 ) -> None:
     settings.STAFF_SECOND_FACTOR = False
@@ -218,7 +218,7 @@ def test_staff_decide_in_the_admin_and_looks_at_private_posts_are_written_down(
         assert other.get(f"/admin/moderation/{path}").status_code == 403, path
 
 
-def test_staff_say_on_the_page_of_preferences_that_they_want_no_such_mails(boss: User, ann: User) -> None:
+def test_staff_can_disable_these_mails_on_the_preferences_page(boss: User, ann: User) -> None:
     page = "/settings/preferences"
     assert "staff_mails" not in signed_in(ann).get(page).content.decode()
     browser = signed_in(boss)
@@ -231,7 +231,9 @@ def test_staff_say_on_the_page_of_preferences_that_they_want_no_such_mails(boss:
     assert mail.outbox == []
 
 
-def test_the_audit_log_is_read_by_who_may_and_changed_by_nobody(boss: User, ann: User, settings: Any) -> None:
+def test_reading_the_audit_log_requires_the_permission_and_nobody_can_change_it(
+    boss: User, ann: User, settings: Any
+) -> None:
     settings.STAFF_SECOND_FACTOR = False
     act_on_account(by=staff_of(boss), account=ann.account, action="silence", text="")
     entry = AuditEntry.objects.get(action="limit")
@@ -248,7 +250,7 @@ def test_the_audit_log_is_read_by_who_may_and_changed_by_nobody(boss: User, ann:
     assert signed_in(moderator).get("/admin/accounts/auditentry/").status_code == 403
 
 
-def test_a_strike_comes_with_the_reasons_that_its_person_has_to_learn(boss: User, ann: User, settings: Any) -> None:
+def test_the_mail_about_a_strike_states_reasons_source_and_appeal(boss: User, ann: User, settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     rule = InstanceRule.objects.create(text="Be kind to <everybody>")
     post = make_status(ann.account, "Bad words")

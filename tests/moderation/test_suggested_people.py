@@ -30,7 +30,7 @@ def listed(client: Client, **query: str) -> list[str]:
     return sorted(row.username for row in client.get(ACCOUNTS, query).context["cl"].result_list)
 
 
-def test_staff_keep_an_account_out_of_suggestions_and_let_it_in_again(settings: Any) -> None:
+def test_staff_can_exclude_an_account_from_suggestions_and_include_it_again(settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     boss, ann = signed_in(make_user("boss", role="Owner")), make_user("ann")
     api, friend = Api(make_token(ann)), make_account("friend")

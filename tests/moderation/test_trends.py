@@ -49,9 +49,7 @@ def seen(api: Api, path: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", ["tags", "statuses", "links"])
-def test_staff_see_what_trends_before_everybody_and_decide_about_it(
-    boss: Api, trending: dict[str, int], kind: str
-) -> None:
+def test_staff_see_and_review_trends_before_they_are_public(boss: Api, trending: dict[str, int], kind: str) -> None:
     number, public = trending[kind], f"/api/v1/trends/{kind}"
     plain = Api(make_token(make_user("plain"), SCOPES))
     write_setting(TRENDS_SETTING, False)
@@ -91,7 +89,7 @@ def test_reviewing_an_object_that_cannot_trend_does_not_reveal_it(boss: Api) -> 
     assert not AuditEntry.objects.filter(action="approve_trend").exists()
 
 
-def test_a_review_of_a_publisher_decides_for_its_pages(boss: Api, trending: dict[str, int]) -> None:
+def test_a_review_of_a_publisher_applies_to_its_pages(boss: Api, trending: dict[str, int]) -> None:
     publisher = LinkPublisher.objects.create(domain="site.example", requested_review_at=clock.now())
     (waiting,) = seen(boss, f"{PATH}/links/publishers")
     assert (waiting["id"], waiting["trendable"], waiting["requires_review"]) == (str(publisher.id), None, True)
@@ -106,7 +104,7 @@ def test_a_review_of_a_publisher_decides_for_its_pages(boss: Api, trending: dict
     assert AuditEntry.objects.filter(target_id=publisher.id).count() == 2
 
 
-def test_staff_who_may_not_use_the_api_for_staff_now_get_no_list_for_staff() -> None:
+def test_staff_without_approval_cannot_use_the_lists_for_staff() -> None:
     user = make_user("boss", role="Owner")
     User.objects.filter(pk=user.pk).update(approved=False)
     answer = Api(make_token(user, SCOPES)).get(f"{PATH}/tags")

@@ -70,7 +70,7 @@ def call_again() -> None:
     CALLS.run()
 
 
-def test_a_webhook_is_notified_of_people_reports_and_posts(receiver: PushService, settings: Any) -> None:
+def test_a_webhook_is_called_for_accounts_reports_and_posts(receiver: PushService, settings: Any) -> None:
     settings.CONFIRM_EMAIL = False
     bob = make_user("bob")
     work()
@@ -171,7 +171,9 @@ def test_a_failing_webhook_is_retried_then_given_up_and_delays_no_other(receiver
     assert len(receiver.at("dead")) == TERMS["webhooks"].attempts + 1
 
 
-def test_waiting_calls_and_stored_attempts_are_limited(receiver: PushService, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_numbers_of_waiting_calls_and_stored_attempts_are_limited(
+    receiver: PushService, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("moderation.senders.webhooks.ATTEMPTS_KEPT", 2)
     webhook = create_webhook(by=OPERATOR, draft=WebhookDraft(receiver.endpoint(), ("status.created",)))
     api = Api(make_token(make_user("ada")))
@@ -195,7 +197,7 @@ def test_addresses_on_private_networks_and_on_this_server_are_refused(url: str) 
     assert not Webhook.objects.exists()
 
 
-def test_events_need_the_permission_for_what_they_tell() -> None:
+def test_choosing_events_requires_the_permission_to_see_their_content() -> None:
     alone = Staff(1, "@ada", Permission.MANAGE_WEBHOOKS, 10)
     draft = WebhookDraft("https://hooks.example/", ("report.created",))
     with pytest.raises(NotPermitted):

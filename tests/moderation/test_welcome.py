@@ -27,7 +27,7 @@ def set_site(key: str, value: Any) -> None:
     forget_access()
 
 
-def test_visitors_see_whose_place_it_is_and_whom_they_may_find(client: Client) -> None:
+def test_visitors_see_the_name_and_contact_of_the_server_and_discoverable_accounts(client: Client) -> None:
     someone("anna", "Tulips are out")
     someone("bert", "Nobody shall find this", discoverable=False)
     someone("cleo", "For followers alone", visibility="private")
@@ -63,7 +63,7 @@ def test_the_owner_chooses_what_visitors_see(client: Client) -> None:
         assert ('alt="anna' in page) is is_there, landing
 
 
-def test_beside_a_profile_visitors_read_what_this_server_is_and_members_do_not(client: Client) -> None:
+def test_a_profile_page_describes_the_server_to_visitors_only(client: Client) -> None:
     user = make_user("anna")
     assert '<aside class="beside card"' in client.get("/@anna").content.decode()
     client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")

@@ -77,14 +77,14 @@ def test_every_list_offers_something_to_some_role() -> None:
     assert [model for model, found in LISTS if not any(offered(user, found) for user in users)] == []
 
 
-def test_who_may_write_rules_discards_what_they_hold_only_with_the_right_to_decide_about_posts() -> None:
+def test_discarding_held_posts_of_a_rule_requires_the_permission_for_reports_too() -> None:
     (model_admin,) = (found for model, found in LISTS if model.__name__ == "SpamRule")
     writer, both = Permission.MANAGE_BLOCKS, Permission.MANAGE_BLOCKS | Permission.MANAGE_REPORTS
     assert offered(with_role(writer), model_admin) == ["enable", "disable"]
     assert offered(with_role(both), model_admin) == ["enable", "disable", "discard_all"]
 
 
-def test_a_row_is_found_by_the_filter_of_the_state_that_its_label_names() -> None:
+def test_a_row_is_found_by_the_filter_for_the_state_in_its_label() -> None:
     scene()
     for values in ({}, {"scheduled_at": MOMENT}, {"published_at": MOMENT}):
         Announcement.objects.create(text="Hello", content="<p>Hello</p>", **values)
@@ -114,7 +114,7 @@ def test_a_row_is_found_by_the_filter_of_the_state_that_its_label_names() -> Non
     assert [pair for found in labels.values() for pair in found if pair[0] != pair[1]] == []
 
 
-def test_in_the_inbox_sign_in_is_disabled_by_who_manages_users_alone() -> None:
+def test_disabling_a_sign_in_in_the_inbox_requires_managing_users() -> None:
     target = make_user("target").account
     kept = Report.objects.create(account=make_remote("zoe"), target_account=target, comment="Spam")
     inbox = reverse("admin:moderation_report_inbox")
@@ -151,7 +151,7 @@ def test_a_row_that_cannot_be_acted_on_is_named_with_the_reason() -> None:
 
 
 @pytest.mark.verify
-def test_every_link_within_the_admin_opens_for_who_is_shown_it() -> None:
+def test_every_link_within_the_admin_opens_for_the_role_that_sees_it() -> None:
     scene()
     for model in admin.site._registry:
         made(model)

@@ -29,14 +29,14 @@ def boss() -> Api:
 
 @pytest.mark.parametrize("start", ["0001-01-01", "2026-01-01", "9999-12-31"])
 @pytest.mark.parametrize("end", ["0001-01-01", "9999-12-31"])
-def test_figures_can_be_asked_for_up_to_the_ends_of_the_calendar(boss: Api, start: str, end: str) -> None:
+def test_figures_can_be_requested_for_the_first_and_last_dates_of_the_calendar(boss: Api, start: str, end: str) -> None:
     time = {"start_at": start, "end_at": end}
     for path, keys in (("measures", ["active_users", "new_users"]), ("dimensions", ["languages"]), ("retention", [])):
         answer = boss.post(f"/api/v1/admin/{path}", {"keys": keys, **time})
         assert answer.status_code == 200, answer.content
 
 
-def test_of_a_time_that_is_longer_than_a_year_the_last_year_is_counted(boss: Api) -> None:
+def test_figures_for_more_than_a_year_cover_the_last_year(boss: Api) -> None:
     now = clock.now()
     for locale, days in (("de", 400), ("fr", 300)):
         user, moment = make_user(f"person{days}"), now - timedelta(days=days)
@@ -48,14 +48,14 @@ def test_of_a_time_that_is_longer_than_a_year_the_last_year_is_counted(boss: Api
     assert (people["total"], len(people["data"])) == ("2", 367)
 
 
-def test_an_address_of_one_interface_is_no_network(boss: Api) -> None:
+def test_an_ip_address_with_an_interface_is_refused(boss: Api) -> None:
     sent = {"ip": "fe80::1%eth0", "severity": "sign_up_block"}
     answer = boss.post("/api/v1/admin/ip_blocks", sent)
     assert (answer.status_code, answer.json()) == (422, {"error": "Validation failed: Ip can't be blank"})
     assert boss.get("/api/v2/admin/accounts", {"ip": "fe80::1%eth0"}).json() == []
 
 
-def test_all_that_is_wrong_with_a_block_of_a_network_is_named(boss: Api) -> None:
+def test_all_errors_of_a_network_block_are_named(boss: Api) -> None:
     path = "/api/v1/admin/ip_blocks"
 
     def refused(answer: Any) -> str:
@@ -108,7 +108,7 @@ def test_deleted_users_cannot_be_approved_enabled_or_acted_on(boss: Api) -> None
     assert not User.objects.filter(pk__in=[waiting.pk, gone.pk], disabled_at=None).exists()
 
 
-def test_somebody_suspended_is_not_the_one_who_may_still_do_everything() -> None:
+def test_a_suspended_owner_does_not_count_as_the_remaining_owner() -> None:
     boss = make_user("boss", role="Owner")
     make_user("other", role="Owner", suspended_at=clock.now(), suspension_origin="local")
     with pytest.raises(Conflict):
@@ -127,7 +127,7 @@ def test_the_limit_of_dimensions_is_read_like_other_limits(boss: Api, limit: str
     assert (answer.status_code, len(answer.json()[0]["data"])) == (200, parts)
 
 
-def test_figures_of_a_server_are_at_most_five_minutes_old_and_those_of_no_server_are_those_of_now(boss: Api) -> None:
+def test_figures_of_servers_are_cached_for_five_minutes(boss: Api) -> None:
     today = clock.now().astimezone(UTC).date()
     time: dict[str, Any] = {"start_at": str(today), "end_at": str(today)}
     here, there = make_account("here"), make_remote("there")

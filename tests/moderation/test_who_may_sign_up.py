@@ -85,7 +85,7 @@ def test_the_registrations_that_staff_choose_apply_everywhere_and_are_audited(bo
 
 
 @pytest.mark.parametrize(("mode", "status"), [("closed", 403), ("approval", 422)])
-def test_the_interface_signs_nobody_up_against_what_staff_have_chosen(boss: Client, mode: str, status: int) -> None:
+def test_the_api_obeys_the_registration_setting_of_staff(boss: Client, mode: str, status: int) -> None:
     write_setting("site_registrations", mode)
     api = Api()
     sent = {"username": "ada", "email": "ada@example.com", "password": "a long password", "agreement": "true"}
@@ -97,7 +97,7 @@ def test_the_interface_signs_nobody_up_against_what_staff_have_chosen(boss: Clie
     assert answer.status_code == status, answer.content
 
 
-def test_the_environment_wins_and_the_form_says_so(boss: Client, settings: Any) -> None:
+def test_the_environment_takes_precedence_and_the_form_says_so(boss: Client, settings: Any) -> None:
     write_setting("site_registrations", "open")
     settings.REGISTRATIONS, settings.FIXED_SITE_SETTINGS = "closed", frozenset({"REGISTRATIONS"})
     assert find_registrations() == "closed"
@@ -112,6 +112,6 @@ def test_the_environment_wins_and_the_form_says_so(boss: Client, settings: Any) 
     assert find_registrations() == "open", "what was chosen before stands again"
 
 
-def test_another_word_is_no_choice(boss: Client) -> None:
+def test_an_unknown_registration_mode_is_refused(boss: Client) -> None:
     with pytest.raises(Invalid):
         change_site(by=OPERATOR, texts=SiteTexts(site_registrations="sometimes"))

@@ -34,7 +34,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def test_a_gap_counts_as_one_step(clock: Clock) -> None:
+def test_a_pause_of_the_supervisor_counts_as_one_step(clock: Clock) -> None:
     watcher = processes.AwakeTime()
     clock.ahead += 3600
     assert watcher.look() == processes.LOOK_SECONDS

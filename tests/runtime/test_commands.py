@@ -78,7 +78,7 @@ def test_manage_py_finds_its_libraries_whichever_python_is_first(data_dir: Path)
 
 
 @pytest.mark.parametrize("words", ["version", "--version"])
-def test_manage_py_says_the_version_of_this_server(words: str, data_dir: Path) -> None:
+def test_manage_py_prints_the_version_of_this_server(words: str, data_dir: Path) -> None:
     done = manage(words, environment=clean_environment(DATA_DIR=str(data_dir)))
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{__version__}\n", "")
 

@@ -20,7 +20,7 @@ def root(settings: Any, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_file_has_its_type_and_may_do_nothing(root: Path) -> None:
+def test_a_file_is_served_with_its_type_and_in_a_sandbox(root: Path) -> None:
     answer = Api().get("/system/ab/picture.png")
     assert answer.status_code == 200
     assert b"".join(answer.streaming_content) == b"\x89PNG"

@@ -92,7 +92,7 @@ def test_a_warm_start_prepares_nothing_again(installation: dict[str, str], tmp_p
         assert "Preparing the database" not in process.text()
 
 
-def test_everything_runs_and_the_doctor_agrees(installation: dict[str, str], tmp_path: Path) -> None:
+def test_all_processes_run_and_the_doctor_reports_no_faults(installation: dict[str, str], tmp_path: Path) -> None:
     with up(installation, tmp_path / "log") as process:
         assert all(child(process, kind) for kind in KINDS)
         eventually(lambda: all_well(installation))
@@ -168,7 +168,7 @@ def test_a_killed_supervisor_leaves_nothing_and_the_next_start_works(
             following.end()
 
 
-def test_redis_may_lose_everything_at_any_moment(installation: dict[str, str], tmp_path: Path) -> None:
+def test_the_server_continues_after_redis_loses_all_data(installation: dict[str, str], tmp_path: Path) -> None:
     with up(installation, tmp_path / "log") as process:
         code = "from social.kernel import redis; redis.client('cache').flushall()"
         assert manage("shell", "-c", code, environment=installation).returncode == 0

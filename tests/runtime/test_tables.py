@@ -76,7 +76,7 @@ def test_setup_refuses_to_add_what_cannot_be_added(statement: str, words: str) -
         call_command("setup", add_missing=True, verbosity=0)
 
 
-def test_rows_that_do_not_allow_what_is_missing_are_not_touched() -> None:
+def test_nothing_is_added_if_existing_rows_lack_a_required_value() -> None:
     make_account("alice")
     execute("ALTER TABLE accounts_account DROP COLUMN username CASCADE")
     execute("DROP INDEX timelines_list_active")

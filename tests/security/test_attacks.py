@@ -72,7 +72,7 @@ def nobody_waits(server: Instance, token: str, requests: int = 20) -> None:
         client.connection.close()
 
 
-def test_row_49_half_requests_in_http_2(server: Instance, token: str, attack: Any) -> None:
+def test_row_49_incomplete_http_2_requests_delay_nobody(server: Instance, token: str, attack: Any) -> None:
     block = b"\x83\x84\x86\x41\x01a"
     frames = (len(block).to_bytes(3, "big") + b"\1\4" + (1 + 2 * n).to_bytes(4, "big") + block for n in range(10))
     data = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0" + b"".join(frames)
@@ -81,7 +81,7 @@ def test_row_49_half_requests_in_http_2(server: Instance, token: str, attack: An
     nobody_waits(server, token)
 
 
-def test_row_50_dripping_bodies_keep_nobody_waiting(server: Instance, token: str, attack: Any) -> None:
+def test_row_50_bodies_sent_very_slowly_delay_nobody(server: Instance, token: str, attack: Any) -> None:
     head = "POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Length: 500\r\n"
     head += "Content-Type: application/json\r\n\r\n{{"
     clients = [attack(head.format(PATHS[number % 6], token).encode()) for number in range(40)]
@@ -91,7 +91,7 @@ def test_row_50_dripping_bodies_keep_nobody_waiting(server: Instance, token: str
         nobody_waits(server, token, 8)
 
 
-def test_row_51_slow_readers_keep_nobody_waiting(server: Instance, token: str, attack: Any) -> None:
+def test_row_51_slow_readers_delay_nobody(server: Instance, token: str, attack: Any) -> None:
     for _number in range(40):
         attack(b"GET /system/ab/large.png HTTP/1.1\r\nHost: localhost\r\n\r\n", receive=2048)
     nobody_waits(server, token)
@@ -99,13 +99,13 @@ def test_row_51_slow_readers_keep_nobody_waiting(server: Instance, token: str, a
         assert len(answer.read()) == 7 * 2**20
 
 
-def test_row_52_idle_connections_keep_nobody_waiting(server: Instance, token: str, attack: Any) -> None:
+def test_row_52_idle_connections_delay_nobody(server: Instance, token: str, attack: Any) -> None:
     for number in range(1100):
         attack(b"GET / HT" if number % 2 else b"")
     nobody_waits(server, token)
 
 
-def test_row_56_costly_pictures_keep_nobody_waiting(server: Instance, token: str) -> None:
+def test_row_56_costly_pictures_delay_nobody(server: Instance, token: str) -> None:
     def saved(size: tuple[int, int]) -> bytes:
         file = io.BytesIO()
         Image.new("RGB", size, (9, 200, 3)).save(file, "PNG")
@@ -125,7 +125,7 @@ def test_row_56_costly_pictures_keep_nobody_waiting(server: Instance, token: str
             assert {each.result() for each in uploads} == {expected}
 
 
-def test_row_57_long_biographies_keep_nobody_waiting(server: Instance, token: str) -> None:
+def test_row_57_long_biographies_delay_nobody(server: Instance, token: str) -> None:
     def change() -> None:
         with pytest.raises(ApiError, match="422"):
             Client(server.base_url, token).call(
@@ -140,7 +140,7 @@ def test_row_57_long_biographies_keep_nobody_waiting(server: Instance, token: st
 
 
 @pytest.mark.parametrize(("part", "seconds"), [("web worker", 20), ("streaming", 65), ("valkey", 90), ("postgres", 90)])
-def test_row_49_a_part_that_hangs_is_replaced(server: Instance, token: str, part: str, seconds: float) -> None:
+def test_row_49_a_hanging_process_is_replaced(server: Instance, token: str, part: str, seconds: float) -> None:
     pid = server.part(part)
     assert pid is not None
     time.sleep(12)  # wait for the first heartbeat of the process, which has just started

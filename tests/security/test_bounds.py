@@ -26,9 +26,7 @@ READING = [scope for scope in SCOPES if scope.startswith("read:")]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_row_69_the_oldest_token_of_an_application_and_a_person_ends_for_one_too_many(
-    alice: Person, bob: Person
-) -> None:
+def test_row_69_tokens_per_user_and_application_are_limited_and_the_oldest_ends(alice: Person, bob: Person) -> None:
     application = AccessToken.objects.get(token=str(alice.api.token)).application
     others = issue_token(application=application, user=bob.user, scopes=["read"])
     before = AccessToken.objects.filter(user=alice.user, application=application).count()
@@ -97,7 +95,7 @@ def test_row_69_sockets_are_counted_for_each_address(pattern: str, *, counted: b
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.verify
-def test_row_70_a_socket_that_does_not_stop_commanding_is_closed_and_others_are_not(server: StreamingServer) -> None:
+def test_row_70_a_socket_that_sends_too_many_commands_is_closed_and_others_are_not(server: StreamingServer) -> None:
     with open_socket(server, person()) as socket, open_socket(server, person()) as other:
         assert _commands_until_closed(socket, 5000) > 100
         assert socket.is_closed(3) == 1008

@@ -73,7 +73,7 @@ def takes(column: str, expression: str, length: int) -> bool:
     return True
 
 
-def test_row_33_postgresql_refuses_what_is_longer_than_a_column_may_hold() -> None:
+def test_row_33_postgresql_refuses_values_beyond_the_maximum_length_of_a_column() -> None:
     found: dict[type[models.Model], list[tuple[models.Field, str]]] = {}
     for model, field, expression in text_columns():
         found.setdefault(model, []).append((field, expression))

@@ -67,7 +67,7 @@ def lines() -> Iterator[Lines]:
 @pytest.mark.parametrize(
     "where", ["/inbox", "/users/alice/inbox", "/system/x", "/page", "/api/v1/endpoint", "/api/v1/view"]
 )
-def test_row_66_every_fault_is_logged_once_with_the_id_of_its_request(
+def test_row_66_every_error_is_logged_once_with_the_id_of_its_request(
     settings: Any, monkeypatch: pytest.MonkeyPatch, lines: Lines, where: str
 ) -> None:
     urls = ModuleType("failing_urls")

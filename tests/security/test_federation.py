@@ -71,7 +71,7 @@ def received(zoe: RemotePerson, alice: Person, visibility: str) -> Status:
         ("direct", 410, {}, False),
     ],
 )
-def test_row_53_a_forwarded_deletion_is_believed_only_when_its_origin_proves_it(
+def test_row_53_a_forwarded_deletion_counts_only_if_the_origin_confirms_it(
     elsewhere: RemoteServer,
     zoe: RemotePerson,
     alice: Person,
@@ -125,7 +125,7 @@ def signed_get(zoe: RemotePerson, path: str, *, method: str = "GET", **options: 
         pytest.param({"at": timedelta(hours=2)}, 404, id="from the future"),
     ],
 )
-def test_rows_11_and_54_a_signed_get_opens_what_its_signer_asked_this_server_for(
+def test_rows_11_and_54_a_signed_get_works_only_for_this_server_path_and_time(
     zoe: RemotePerson, alice: Person, options: dict[str, Any], status: int
 ) -> None:
     follow(fetch_actor(zoe.uri), alice.account)
@@ -176,7 +176,9 @@ def _spare_bits_changed(headers: dict[str, str]) -> dict[str, str]:
     return {**headers, "signature": headers["signature"].replace(written, changed)}
 
 
-def test_rows_11_and_59_a_replay_in_other_letters_is_a_replay(zoe: RemotePerson, alice: Person) -> None:
+def test_rows_11_and_59_a_replay_with_a_differently_spelled_signature_is_recognised(
+    zoe: RemotePerson, alice: Person
+) -> None:
     body = json.dumps(zoe.activity("Follow", alice.account.uri)).encode()
     headers = zoe.headers("/inbox", body)
     assert post("/inbox", body, headers).status_code == 202
@@ -188,7 +190,7 @@ def _statements(queries: CaptureQueriesContext) -> list[str]:
     return [re.sub(r"'[^']*'|\d+", "?", query["sql"]) for query in queries.captured_queries]
 
 
-def test_row_60_a_private_post_makes_the_same_work_as_one_that_does_not_exist(
+def test_row_60_a_private_post_causes_the_same_requests_and_queries_as_a_missing_one(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
 ) -> None:
     private = f"/users/alice/statuses/{alice.post('secret', visibility='private')['id']}"
@@ -265,7 +267,7 @@ def test_row_13_a_suspended_signer_counts_as_unsigned(zoe: RemotePerson, alice: 
     assert zoe.get(private).status_code == 404
 
 
-def test_row_13_a_suspended_authors_post_comes_in_by_nobody(
+def test_row_13_nobody_can_bring_in_a_post_of_a_suspended_author(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
 ) -> None:
     """The post is refused when another account boosts, forwards or answers it."""
@@ -280,7 +282,7 @@ def test_row_13_a_suspended_authors_post_comes_in_by_nobody(
     assert not Status.objects.filter(account__uri=yan.uri).exists()
 
 
-def test_row_13_a_suspended_authors_post_is_boosted_by_nobody(zoe: RemotePerson, alice: Person) -> None:
+def test_row_13_nobody_can_boost_a_post_of_a_suspended_author(zoe: RemotePerson, alice: Person) -> None:
     """The rule also applies to posts that are older than the suspension."""
     yan = make_remote("yan")
     old = make_remote_status(yan)
@@ -290,7 +292,7 @@ def test_row_13_a_suspended_authors_post_is_boosted_by_nobody(zoe: RemotePerson,
     assert not Status.objects.filter(reblog_of=old).exists()
 
 
-def test_row_39_what_a_signed_reader_gets_of_outbox_and_boosts_is_kept_by_no_cache(
+def test_row_39_outbox_and_boosts_for_a_signed_reader_are_not_cached(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
 ) -> None:
     follow(fetch_actor(zoe.uri), alice.account)
@@ -315,7 +317,7 @@ def test_row_39_what_a_signed_reader_gets_of_outbox_and_boosts_is_kept_by_no_cac
         assert stranger.get(path).status_code == 404
 
 
-def test_row_71_searches_and_mentions_ask_one_server_at_a_pace_whoever_asks(
+def test_row_71_look_ups_on_one_server_by_all_users_together_are_rate_limited(
     alice: Person, bob: Person, elsewhere: RemoteServer, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.RATE_LIMITS = True

@@ -33,7 +33,7 @@ class TestNothingFails:
         assert not InboundActivity.objects.filter(outcome__startswith="failed").exists()
         assert not OutboxRow.objects.filter(queue="ingress").exists()
 
-    def test_a_nul_in_any_part_of_an_activity(self, zoe: RemotePerson, alice: Person) -> None:
+    def test_a_nul_in_any_part_of_an_activity_causes_no_error(self, zoe: RemotePerson, alice: Person) -> None:
         follow(alice.account, fetch_actor(zoe.uri))
         activity = zoe.activity("Create", zoe.note())
         for name in ("type", "id", "object", "to", "published", "@context"):
@@ -52,7 +52,7 @@ class TestNothingFails:
         self.settled()
         assert Status.objects.filter(uri=note["id"]).exists()
 
-    def test_a_nul_in_any_part_of_an_actor(self, elsewhere: RemoteServer, alice: Person) -> None:
+    def test_a_nul_in_any_part_of_an_actor_causes_no_error(self, elsewhere: RemoteServer, alice: Person) -> None:
         for number, name in enumerate(RemotePerson(elsewhere, "x").document()):
             if name == "id":
                 continue
@@ -65,7 +65,7 @@ class TestNothingFails:
         self.settled()
 
     @pytest.mark.parametrize("key_id", ["http://a\0b.example/k", "http://b.example/\0", "acct:\0@b.example", "\0"])
-    def test_a_nul_in_the_id_of_a_key(self, zoe: RemotePerson, alice: Person, key_id: str) -> None:
+    def test_a_nul_in_the_id_of_a_key_causes_no_error(self, zoe: RemotePerson, alice: Person, key_id: str) -> None:
         body = json.dumps(zoe.activity("Follow", alice.account.uri)).encode()
         assert post("/inbox", body, signed(zoe.private_key, key_id, "/inbox", body)).status_code in (400, 401)
 
@@ -88,7 +88,7 @@ class TestNothingFails:
         }
 
     @pytest.mark.django_db(transaction=True)
-    def test_an_actor_deleted_between_signature_and_storing(
+    def test_an_actor_deleted_between_signature_and_storing_causes_no_error(
         self, zoe: RemotePerson, alice: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         verify = signers.verify
@@ -103,7 +103,7 @@ class TestNothingFails:
         self.settled()
 
     @pytest.mark.django_db(transaction=True)
-    def test_an_actor_deleted_while_its_activity_is_worked_on(
+    def test_an_actor_deleted_while_its_activity_is_processed_causes_no_error(
         self, zoe: RemotePerson, alice: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         handler = processing.HANDLERS["Follow"]

@@ -20,7 +20,7 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-def test_row_33_each_part_of_an_actor_of_another_server_has_an_end(elsewhere: RemoteServer, db: None) -> None:
+def test_row_33_the_length_of_each_part_of_a_remote_actor_is_limited(elsewhere: RemoteServer, db: None) -> None:
     """Contract, federation section 16."""
     row = {"type": "PropertyValue", "name": "n" * 3000, "value": "v" * 3000}
     person = elsewhere.person(
@@ -44,7 +44,7 @@ def test_row_33_each_part_of_an_actor_of_another_server_has_an_end(elsewhere: Re
     assert fetch_actor(person.uri).username == longest
 
 
-def test_row_33_each_part_of_a_post_of_another_server_has_an_end(
+def test_row_33_the_length_of_each_part_of_a_remote_post_is_limited(
     elsewhere: RemoteServer, alice: Person, zoe: RemotePerson
 ) -> None:
     """Long texts are cut, long addresses are dropped, and the post is stored."""
@@ -92,7 +92,7 @@ def test_row_33_each_part_of_a_post_of_another_server_has_an_end(
     assert (status.content, status.url) == ("<p>new</p>", note["id"])
 
 
-def test_row_33_what_an_activity_names_is_kept_by_no_longer_id_than_can_be(
+def test_row_33_an_activity_with_an_id_that_is_too_long_is_refused(
     elsewhere: RemoteServer, alice: Person, zoe: RemotePerson
 ) -> None:
     """An activity with a longer id is refused with a reason, once, and stores nothing."""
@@ -121,7 +121,7 @@ def test_row_33_what_an_activity_names_is_kept_by_no_longer_id_than_can_be(
     assert Status.objects.count() == 1
 
 
-def test_row_33_a_value_that_no_check_has_refused_is_not_tried_again(
+def test_row_33_a_value_that_only_the_database_refuses_is_not_retried(
     elsewhere: RemoteServer, alice: Person, zoe: RemotePerson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If a check is missing, the database refuses the value, and a retry would change nothing."""

@@ -11,7 +11,7 @@ import pytest
 from tests.security.small_client import ENDLESS, first_line, is_readable, read_until
 
 
-def test_requests_sent_ahead_are_answered_in_order_and_one_at_a_time(start: Any) -> None:
+def test_pipelined_requests_are_answered_in_order_and_one_at_a_time(start: Any) -> None:
     small = start(threads=2)
     client = small.connect(b"".join(b"GET /environ?%d HTTP/1.1\r\nHost: x\r\n\r\n" % number for number in range(5)))
     found = b""
@@ -35,12 +35,12 @@ def test_requests_sent_ahead_are_answered_in_order_and_one_at_a_time(start: Any)
         "GET / HTTP/1.1\nHost: x\0y\n\n",
     ],
 )
-def test_requests_that_two_servers_could_read_differently_are_refused(start: Any, head: str) -> None:
+def test_ambiguous_requests_are_refused(start: Any, head: str) -> None:
     small = start()
     assert first_line(small.connect(head.encode())) == b"HTTP/1.1 400 Bad Request"
 
 
-def test_what_the_application_receives_of_a_request(start: Any) -> None:
+def test_the_application_receives_a_request_as_it_was_sent(start: Any) -> None:
     small = start()
     headers = {"X-Real": "1", "X_Real": "2", "Cookie": "a=1", "Content-Type": "text/x"}
     environ = json.loads(small.ask("GET", "/environ?q=%20a", headers=headers).read())
@@ -59,7 +59,7 @@ def test_what_the_application_receives_of_a_request(start: Any) -> None:
     assert b"TRANSFER_ENCODING" not in answer
 
 
-def test_a_header_that_is_not_ascii_is_left_out_and_refused_where_proxies_write_it(start: Any) -> None:
+def test_a_header_that_is_not_ascii_is_dropped_or_refused_if_proxies_set_it(start: Any) -> None:
     small = start()
     ask = "GET /environ HTTP/1.1\r\nHost: x\r\n{}: \xff, 1.2.3.4\r\n\r\n"
     answer = read_until(small.connect(ask.format("User-Agent").encode("latin-1")), b"}")
@@ -95,7 +95,7 @@ def test_expect_100_continue_is_answered_by_continue_or_the_refusal(start: Any) 
     assert first_line(small.connect(head.format(2**30).encode())).startswith(b"HTTP/1.1 413")
 
 
-def test_head_and_http_1_0(start: Any) -> None:
+def test_head_requests_and_http_1_0_are_answered_correctly(start: Any) -> None:
     small = start()
     for path in ("/file", "/"):
         answer = small.ask("HEAD", path)
@@ -106,7 +106,7 @@ def test_head_and_http_1_0(start: Any) -> None:
     assert found.startswith(b"HTTP/1.0 200 OK")
 
 
-def test_a_client_that_goes_in_the_middle_disturbs_nobody(start: Any) -> None:
+def test_a_client_that_disconnects_in_the_middle_affects_nobody(start: Any) -> None:
     small = start(threads=2)
 
     def leave(data: bytes) -> None:
@@ -180,9 +180,7 @@ _CHUNKED = "Transfer-Encoding: chunked\r\n"
     }.items(),
     ids=lambda item: item[0],
 )
-def test_requests_of_no_proper_form_are_refused_and_nothing_behind_them_is_read(
-    start: Any, request_: tuple[str, bytes]
-) -> None:
+def test_malformed_requests_are_refused_and_nothing_after_them_is_read(start: Any, request_: tuple[str, bytes]) -> None:
     small = start()
     client = small.connect(request_[1] + b"GET /pid HTTP/1.1\r\nHost: x\r\n\r\n")
     found = read_until(client, b"nothing ends so")
@@ -209,7 +207,7 @@ def test_endless_requests_are_refused_before_their_deadline(start: Any, head: by
     assert first_line(client).split()[1] in (b"400", b"431")
 
 
-def test_a_refusal_comes_behind_the_answers_to_what_was_sent_before(start: Any) -> None:
+def test_a_refusal_follows_the_responses_to_earlier_requests(start: Any) -> None:
     small = start(threads=2)
     with small.holding() as hold:
         client = hold(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -220,7 +218,7 @@ def test_a_refusal_comes_behind_the_answers_to_what_was_sent_before(start: Any) 
     assert re.findall(rb"HTTP/1.1 (\d+)", found) == [b"200", b"200", b"400"]
 
 
-def test_what_the_parser_takes_in_more_than_one_form_is_read_in_one_way(start: Any) -> None:
+def test_tolerated_forms_of_requests_are_read_in_only_one_way(start: Any) -> None:
     """Proxies refuse or rewrite such requests (RFC 9112 sections 2.2 and 6.3).
 
     A transfer coding takes precedence over a length, and the connection is closed.

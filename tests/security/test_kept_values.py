@@ -47,7 +47,7 @@ def _kept_by(ask: Callable[[list[str]], None], first: int) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_row_68_a_web_process_keeps_nothing_of_what_strangers_send(kind: str, settings: Settings) -> None:
+def test_row_68_a_web_process_retains_no_values_that_strangers_send(kind: str, settings: Settings) -> None:
     settings.TRUSTED_PROXIES = (ipaddress.ip_network("127.0.0.1"), ipaddress.ip_network("10.0.0.0/8"))
     client = Client()
 
@@ -70,7 +70,7 @@ def test_row_68_a_web_process_keeps_nothing_of_what_strangers_send(kind: str, se
 
 
 @pytest.mark.verify
-def test_row_68_a_streaming_process_keeps_nothing_of_what_strangers_send(tmp_path: Path) -> None:
+def test_row_68_a_streaming_process_retains_no_values_that_strangers_send(tmp_path: Path) -> None:
     with streaming_server(tmp_path / "log", traced=True) as server:
         _ask(server, _texts(0)[:10])
         before = server.kept_memory()

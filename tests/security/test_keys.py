@@ -21,7 +21,7 @@ def attempt(key_id: str, actor: RemotePerson, alice: Person, key: int = 1) -> in
     return int(post("/inbox", body, signed(pair(key)[0], key_id, "/inbox", body)).status_code)
 
 
-def test_row_12_a_key_names_its_actor_and_lives_on_its_server() -> None:
+def test_row_12_a_key_must_name_its_actor_and_be_on_the_actors_server() -> None:
     actor = "https://a.example/users/zoe"
     good = {"id": f"{actor}#main-key", "owner": actor, "publicKeyPem": "PEM"}
     found = read_key(good, actor)
@@ -58,7 +58,7 @@ def test_row_12_a_key_document_leads_only_to_an_owner_on_its_own_server(elsewher
     assert not Account.objects.filter(uri=victim.uri).exists()
 
 
-def test_row_12_a_key_its_owner_does_not_list_signs_nothing(
+def test_row_12_a_key_that_its_owner_does_not_list_is_refused(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
 ) -> None:
     """Either the key's id is not the one in the actor document, or the key has a document of its own that the actor does not
@@ -71,7 +71,7 @@ def test_row_12_a_key_its_owner_does_not_list_signs_nothing(
     assert not InboundActivity.objects.exists()
 
 
-def test_row_12_a_key_document_of_another_person_is_no_key_of_the_actor(elsewhere: RemoteServer, alice: Person) -> None:
+def test_row_12_a_key_document_of_another_actor_is_refused(elsewhere: RemoteServer, alice: Person) -> None:
     """The actor lists a key document that names another actor."""
     lister = elsewhere.person("lister")
     key_id = elsewhere.uri("keys/3")
@@ -85,7 +85,7 @@ def test_row_12_a_key_document_of_another_person_is_no_key_of_the_actor(elsewher
     assert attempt(key_id, lister, alice) == 202
 
 
-def test_row_12_a_key_document_on_another_server_is_not_asked_for(elsewhere: RemoteServer, alice: Person) -> None:
+def test_row_12_a_key_document_on_another_server_is_not_requested(elsewhere: RemoteServer, alice: Person) -> None:
     with RemoteServer().running() as other:
         lister = elsewhere.person("lister")
         reference = other.uri("keys/4")
@@ -96,7 +96,7 @@ def test_row_12_a_key_document_on_another_server_is_not_asked_for(elsewhere: Rem
     assert not InboundActivity.objects.exists()
 
 
-def test_row_12_a_key_that_somebody_has_becomes_nobody_elses(
+def test_row_12_a_known_key_cannot_be_claimed_by_another_actor(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
 ) -> None:
     assert attempt(zoe.key_id, zoe, alice) == 202

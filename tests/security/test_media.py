@@ -132,7 +132,7 @@ def test_row_1_a_picture_with_a_large_hidden_text_costs_little(author: Account) 
     assert answered <= {200, 422}
 
 
-def test_row_1_a_video_that_ends_early_has_failed_alone(author: Account, settings: Any) -> None:
+def test_row_1_a_truncated_video_fails_without_affecting_other_files(author: Account, settings: Any) -> None:
     whole = recording("webm", "libvpx-vp9", "libopus", seconds=10, frames=100)
     bad = _upload(author, whole[: len(whole) // 3], "video/webm").json()["id"]
     good = _upload(author, sample("audio/wav"), "audio/wav").json()["id"]

@@ -109,7 +109,7 @@ def scene() -> tuple[User, dict[str, Any]]:
 @pytest.mark.parametrize(
     "kind", ["NUL", *(pytest.param(kind, marks=pytest.mark.verify) for kind in VALUES if kind != "NUL")]
 )
-def test_no_value_of_any_field_is_an_error_of_this_server(kind: str) -> None:
+def test_no_value_of_any_form_field_causes_a_server_error(kind: str) -> None:
     ann, ids = scene()
     wrong = []
     for name, path in addresses(**ids):
@@ -132,7 +132,7 @@ def test_no_value_of_any_field_is_an_error_of_this_server(kind: str) -> None:
 
 @needs_federation
 @pytest.mark.verify
-def test_ids_that_are_too_large_foreign_or_repeated_are_no_error_of_this_server() -> None:
+def test_ids_that_are_too_large_foreign_or_repeated_cause_no_server_error() -> None:
     ann, _ids = scene()
     browser, wrong = browser_of(ann), []
     for number in (2**62, 2**63, 10**19 - 1):

@@ -32,7 +32,7 @@ FEEDS = ("live_feeds", "hashtag_feeds", "trending_link_feeds")
 
 @needs_federation
 @pytest.mark.parametrize("openness", ["authenticated", "disabled"])
-def test_row_40_what_a_closed_timeline_hides_from_clients_no_page_feed_or_document_shows(
+def test_row_40_a_timeline_closed_to_clients_is_shown_by_no_page_feed_or_document(
     alice: Person, settings: Any, openness: str
 ) -> None:
     settings.LIMITED_FEDERATION = True
@@ -110,7 +110,7 @@ def test_row_35_many_large_pictures_in_a_zip_are_refused_and_so_is_what_cannot_b
             list(read_archive(data))
 
 
-def test_row_35_names_in_an_archive_lead_nowhere(settings: Any, tmp_path: Path) -> None:
+def test_row_35_names_in_an_archive_cannot_lead_outside_of_it(settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path / "inner" / "media"
     settings.MEDIA_ROOT.mkdir(parents=True)
     for name in ("../../up.png", "/up.png", "a/../../../up.png", "..\\..\\up.png"):
@@ -130,7 +130,7 @@ ENTITIES = "".join(f'<!ENTITY e{number} "{f"&e{number - 1};" * 10}">' for number
 XRD = '<XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="lrdd" template="https://a.example/{}?r={{uri}}"/></XRD>'
 
 
-def test_row_35_a_document_type_in_xml_is_not_obeyed() -> None:
+def test_row_35_a_document_type_definition_in_xml_is_ignored() -> None:
     assert place_in_host_meta(XRD.format("x").encode(), "acct:a@a.example") == "https://a.example/x?r=acct:a@a.example"
     bomb = f'<!DOCTYPE x [<!ENTITY e0 "{"a" * 1000}">{ENTITIES}]>'
     file = '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]>'

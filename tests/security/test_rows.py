@@ -50,7 +50,7 @@ def test_row_15_a_remote_post_whose_page_is_on_another_host_is_shown(alice: Pers
     assert body["uri"].startswith("https://bridge.example/")
 
 
-def test_row_27_and_28_neither_an_address_nor_a_query_to_a_directory_leads_to_an_account() -> None:
+def test_row_27_and_28_no_sign_in_by_e_mail_address_or_ldap_exists() -> None:
     # Signing in through an issuer (tests/accounts/issuers) depends on identities, not on e-mail addresses.
     assert socialaccount_adapter().authenticate_by_email(None) is None
     assert all(
@@ -70,7 +70,7 @@ def test_row_18_the_name_of_a_suspended_account_stays_taken(name: str) -> None:
     assert answer.json()["details"]["username"][0]["error"] == "ERR_TAKEN"
 
 
-def test_rows_19_and_20_what_belongs_to_somebody_else_is_as_if_it_were_not_there(alice: Person, bob: Person) -> None:
+def test_rows_19_and_20_objects_of_others_look_like_missing_ones(alice: Person, bob: Person) -> None:
     """A stranger requests private objects of another user, through every endpoint with a single id in its path. The test
     compares queries instead of response times, which vary.
     """
@@ -105,7 +105,7 @@ def test_rows_19_and_20_what_belongs_to_somebody_else_is_as_if_it_were_not_there
     assert alice.ids("notifications") == [notified]
 
 
-def test_row_20_nobody_takes_down_a_public_post_of_another(alice: Person, bob: Person) -> None:
+def test_row_20_users_cannot_delete_public_posts_of_others(alice: Person, bob: Person) -> None:
     post = alice.post()
     assert bob.api.delete(f"/api/v1/statuses/{post['id']}").status_code == 404
     assert bob.read(f"statuses/{post['id']}")["id"] == post["id"]
@@ -120,7 +120,7 @@ def test_row_21_files_of_others_cannot_be_attached(alice: Person, bob: Person) -
     assert not Status.objects.exists()
 
 
-def test_row_22_only_who_is_addressed_reads_a_direct_post(alice: Person, bob: Person) -> None:
+def test_row_22_only_its_recipients_read_a_direct_post(alice: Person, bob: Person) -> None:
     carol = Person("carol")
     carol.do(f"accounts/{alice.id}/follow")
     post = alice.post("@bob psst carol@social.localhost", visibility="direct")
@@ -143,7 +143,7 @@ def test_row_25_another_spelling_of_an_address_is_no_new_limit(alice: Person, se
         assert again.status_code == 404
 
 
-def test_row_31_what_people_write_of_themselves_is_text_everywhere(alice: Person, bob: Person) -> None:
+def test_row_31_html_in_profiles_and_posts_is_escaped_everywhere(alice: Person, bob: Person) -> None:
     fields = [{"name": HOSTILE[:200], "value": HOSTILE[:200]}]
     sent = {"display_name": "<b>x</b>", "note": HOSTILE, "fields_attributes": fields}
     assert alice.api.patch(UPDATE, sent).status_code == 200
@@ -183,7 +183,7 @@ def _html_of(body: dict[str, Any]) -> list[tuple[str, str]]:
         "[::1]",
     ],
 )
-def test_row_37_what_may_name_its_author_is_a_domain(alice: Person, domain: str) -> None:
+def test_row_37_attribution_domains_must_be_domains(alice: Person, domain: str) -> None:
     answer = alice.api.patch(UPDATE, {"attribution_domains": ["good.example", domain]})
     assert answer.status_code == 422
     assert answer.json()["details"]["attribution_domains"][0]["error"] == "ERR_INVALID_DOMAIN_ON_LINE"
@@ -202,13 +202,13 @@ def test_row_37_what_may_name_its_author_is_a_domain(alice: Person, domain: str)
         "alice@[::1",
     ],
 )
-def test_row_14_a_resource_that_can_be_none_is_no_crash(alice: Person, resource: str) -> None:
+def test_row_14_an_invalid_webfinger_resource_causes_no_server_error(alice: Person, resource: str) -> None:
     answer = Api().get("/.well-known/webfinger", {"resource": resource})
     assert answer.status_code in (400, 404)
 
 
 @needs_federation
-def test_row_39_what_only_a_signer_may_read_is_kept_by_no_cache(alice: Person) -> None:
+def test_row_39_documents_for_signed_readers_are_not_cached(alice: Person) -> None:
     private = alice.post("secret", visibility="private")
     public = alice.post("hello")
     shown = Api().get(f"/users/alice/statuses/{public['id']}", headers=ACTIVITY)
@@ -220,7 +220,7 @@ def test_row_39_what_only_a_signer_may_read_is_kept_by_no_cache(alice: Person) -
     assert alice.api.get(f"/api/v1/statuses/{private['id']}")["Cache-Control"] == "private, no-store"
 
 
-def test_row_40_what_the_api_hides_is_in_no_document_either(alice: Person, bob: Person) -> None:
+def test_row_40_documents_do_not_show_what_the_api_hides(alice: Person, bob: Person) -> None:
     secrets = [alice.post(f"secret {name}", visibility=name) for name in ("private", "direct")]
     shown = [
         Api().get("/users/alice/outbox?page=true", headers=ACTIVITY),
@@ -239,7 +239,7 @@ def test_row_40_what_the_api_hides_is_in_no_document_either(alice: Person, bob: 
         assert "secret" not in answer.content.decode()
 
 
-def test_row_42_nobody_gets_more_than_a_page(alice: Person) -> None:
+def test_row_42_no_list_returns_more_than_a_page(alice: Person) -> None:
     author = alice.account
     for number in range(42):
         make_remote_status(make_remote(), f"<p>{number}</p>", tags=[])
@@ -252,7 +252,7 @@ def test_row_42_nobody_gets_more_than_a_page(alice: Person) -> None:
 
 
 @pytest.mark.parametrize("path", ["/inbox", "/users/alice/inbox", "/actor/inbox"])
-def test_row_43_what_was_received_is_no_public_collection(alice: Person, path: str) -> None:
+def test_row_43_inboxes_are_no_public_collections(alice: Person, path: str) -> None:
     answer = Api().get(path, headers=ACTIVITY)
     assert answer.status_code in (404, 405)
     assert "orderedItems" not in answer.content.decode()
@@ -277,12 +277,12 @@ def test_row_45_an_application_has_only_scopes_that_exist(scope: str) -> None:
         "app.example/callback",
     ],
 )
-def test_row_45_addresses_that_run_or_lead_nowhere_are_not_registered(address: str) -> None:
+def test_row_45_redirect_uris_with_dangerous_or_useless_schemes_are_refused(address: str) -> None:
     answer = Api().post("/api/v1/apps", {"client_name": "x", "redirect_uris": address})
     assert answer.status_code == 422
 
 
-def test_rows_29_and_38_who_has_not_confirmed_does_nothing(bob: Person) -> None:
+def test_rows_29_and_38_unconfirmed_users_cannot_use_the_api(bob: Person) -> None:
     user = make_user("dora", confirmed=False)
     api = Api(make_token(user))
     public = bob.post()
@@ -305,7 +305,7 @@ def test_rows_29_and_38_who_has_not_confirmed_does_nothing(bob: Person) -> None:
 @pytest.mark.parametrize(
     "word", ["password", "private_key", '"otp', "otp_", "secret", "sign_up_ip", "encrypted", "@example.com"]
 )
-def test_row_40_nothing_private_of_a_person_is_in_what_others_read(alice: Person, bob: Person, word: str) -> None:
+def test_row_40_private_data_of_users_is_not_shown_to_others(alice: Person, bob: Person, word: str) -> None:
     alice.post()
     for path in (f"accounts/{alice.id}", "timelines/public", "accounts/lookup?acct=alice", "accounts/search?q=alice"):
         assert word not in json.dumps(bob.read(path)).lower(), path

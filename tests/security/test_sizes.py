@@ -61,7 +61,7 @@ def test_row_32_a_hostile_text_is_refused_by_its_length(alice: Person, text: str
     ("field", "limit"),
     [("display_name", 40), ("note", 500), ("avatar_description", 150), ("header_description", 150)],
 )
-def test_row_33_each_text_of_a_profile_has_an_end(alice: Person, field: str, limit: int) -> None:
+def test_row_33_the_length_of_each_text_of_a_profile_is_limited(alice: Person, field: str, limit: int) -> None:
     assert alice.api.patch(UPDATE, {field: "ü" * limit}).status_code == 200
     before = alice.read("accounts/verify_credentials")
     assert alice.api.patch(UPDATE, {field: "ü" * (limit + 1)}).status_code == 422
@@ -78,7 +78,7 @@ def test_row_33_the_table_of_a_profile_has_four_rows_of_255_characters(alice: Pe
     assert [(len(item["name"]), len(item["value"])) for item in answer.json()["source"]["fields"]] == [(255, 255)]
 
 
-def test_the_domains_that_may_name_an_author_are_100_and_each_once(alice: Person) -> None:
+def test_at_most_100_different_attribution_domains_are_accepted(alice: Person) -> None:
     domains = [f"d{number}.example" for number in range(100)]
     answer = alice.api.patch(UPDATE, {"attribution_domains": domains})
     assert (answer.status_code, answer.json()["source"]["attribution_domains"]) == (200, domains)
@@ -92,7 +92,7 @@ def test_the_domains_that_may_name_an_author_are_100_and_each_once(alice: Person
     ("field", "limit"),
     [("username", 30), ("email", 320), ("password", 72), ("reason", 420)],
 )
-def test_row_33_each_text_of_a_sign_up_has_an_end(field: str, limit: int) -> None:
+def test_row_33_the_length_of_each_text_of_a_sign_up_is_limited(field: str, limit: int) -> None:
     form = {"username": "dora", "email": "dora@example.com", "password": "correct horse", "agreement": True}
     long = "d" * (limit + 1) if field != "email" else "d" * limit + "@example.com"
     answer = Api(make_token(None)).post("/api/v1/accounts", form | {field: long})
@@ -102,7 +102,7 @@ def test_row_33_each_text_of_a_sign_up_has_an_end(field: str, limit: int) -> Non
 
 
 @pytest.mark.parametrize(("length", "status"), [(500, 200), (501, 422)])
-def test_row_33_a_post_has_an_end(alice: Person, length: int, status: int) -> None:
+def test_row_33_the_length_of_a_post_is_limited(alice: Person, length: int, status: int) -> None:
     for sent in ({"status": "x" * length}, {"status": "x", "spoiler_text": "y" * (length - 1)}):
         assert alice.api.post("/api/v1/statuses", sent).status_code == status
 
@@ -121,7 +121,7 @@ ADDRESSES = " ".join("https://e.example.org/?" + "&" * 1900 for _number in range
         pytest.param({"status": "#" + "\ufb03" * 450}, id="a hashtag of ligatures"),
     ],
 )
-def test_row_33_a_post_that_counts_as_short_and_is_long_breaks_nothing(alice: Person, sent: dict[str, str]) -> None:
+def test_row_33_a_long_post_that_counts_as_short_causes_no_error(alice: Person, sent: dict[str, str]) -> None:
     """A grapheme cluster may have any number of joiners, and a link counts as 23 characters, so a post can be longer than it
     counts.
     """
@@ -129,13 +129,13 @@ def test_row_33_a_post_that_counts_as_short_and_is_long_breaks_nothing(alice: Pe
     assert answer.status_code in (200, 422)
 
 
-def test_row_33_a_hashtag_is_kept_in_a_spelling_that_has_an_end(alice: Person) -> None:
+def test_row_33_a_hashtag_is_stored_in_a_normalised_spelling_of_limited_length(alice: Person) -> None:
     written = "e\u0301" * 400
     assert alice.api.post("/api/v1/statuses", {"status": f"#{written}"}).json()["tags"][0]["name"] == "e" * 400
     assert alice.api.post("/api/v1/featured_tags", {"name": written}).json()["name"] == "e" * 400
 
 
-def test_row_33_a_bio_that_counts_as_short_and_is_long_is_refused(alice: Person) -> None:
+def test_row_33_a_long_biography_that_counts_as_short_is_refused(alice: Person) -> None:
     for note in (JOINED, ADDRESSES):
         answer = alice.api.patch(UPDATE, {"note": note})
         assert answer.status_code == 422
@@ -215,7 +215,7 @@ MENTIONS = "@a " * 300_000
         "post with domains",
     ],
 )
-def test_row_57_lengths_are_looked_at_before_anything_else(
+def test_row_57_lengths_are_checked_before_anything_else(
     alice: Person, method: str, path: str, sent: dict[str, Any]
 ) -> None:
     def ask() -> None:

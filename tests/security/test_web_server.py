@@ -21,7 +21,7 @@ from tests.security.small_client import ENDLESS, FILE_SIZE, first_line, is_close
 from tests.support.patience import SOON
 
 
-def test_row_49_http_2_is_not_spoken_and_half_requests_of_it_hold_nothing(start: Any) -> None:
+def test_row_49_http_2_is_refused_and_incomplete_requests_occupy_nothing(start: Any) -> None:
     small = start(threads=2)
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     settings_frame = b"\0\0\0\4\0\0\0\0\0"
@@ -51,7 +51,7 @@ def is_closed_soon(client: socket.socket) -> bool:
 
 
 @pytest.mark.verify
-def test_row_50_forty_dripping_bodies_hold_no_thread_and_end(start: Any) -> None:
+def test_row_50_forty_very_slow_bodies_occupy_no_thread_and_time_out(start: Any) -> None:
     small = start(threads=2, **ENDLESS)
     paths = ["/inbox", "/users/x/inbox", "/auth/sign_in", "/auth/password", "/oauth/authorize", "/api/v1/statuses"]
     head = "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\nx"
@@ -67,7 +67,7 @@ def test_row_50_forty_dripping_bodies_hold_no_thread_and_end(start: Any) -> None
 
 
 @pytest.mark.verify
-def test_row_50_a_body_that_keeps_to_the_least_rate_arrives(start: Any) -> None:
+def test_row_50_a_body_sent_at_the_minimum_rate_is_accepted(start: Any) -> None:
     small = start(body_grace=1.0, body_rate=100)
     client = small.connect(b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1500\r\n\r\n")
     for _number in range(15):
@@ -117,7 +117,7 @@ def test_row_50_one_address_sends_a_bounded_number_of_bodies_at_a_time(start: An
 
 
 @pytest.mark.verify
-def test_row_51_forty_slow_readers_of_a_large_file_hold_no_thread_and_others_get_it_whole(start: Any) -> None:
+def test_row_51_forty_slow_readers_occupy_no_thread_and_others_get_the_whole_file(start: Any) -> None:
     small = start(threads=2, **ENDLESS)
     request = b"GET /file HTTP/1.1\r\nHost: x\r\n\r\n"
     before = small.descriptors()
@@ -135,7 +135,7 @@ def test_row_51_forty_slow_readers_of_a_large_file_hold_no_thread_and_others_get
     eventually(lambda: impatient.descriptors() <= before)
 
 
-def test_a_part_of_a_file_is_sent_however_short_it_is(start: Any) -> None:
+def test_a_range_of_a_file_is_sent_however_short_it_is(start: Any) -> None:
     small = start(threads=2)
     whole = small.get("/file").read()
     for first, end in ((0, 0), (5, 5), (FILE_SIZE, FILE_SIZE), (9, 10), (7, 1_000_000), (1_000_000, FILE_SIZE)):
@@ -156,7 +156,7 @@ def test_row_51_a_reader_that_is_slow_but_not_too_slow_gets_everything(start: An
             time.sleep(0.1)
 
 
-def test_row_52_idle_and_half_open_connections_hold_nobody_up(start: Any) -> None:
+def test_row_52_idle_and_half_open_connections_delay_nobody(start: Any) -> None:
     small = start(threads=2, **ENDLESS)
     for number in range(1100):
         small.connect(b"GET / HTTP/1.1\r\nHost: " if number % 2 else b"")
@@ -195,14 +195,14 @@ def test_row_52_three_thousand_connections_that_are_reset_leave_nothing(start: A
     eventually(lambda: small.descriptors() <= before)
 
 
-def test_row_52_headers_have_an_end(start: Any) -> None:
+def test_row_52_the_size_of_headers_is_limited(start: Any) -> None:
     small = start(threads=2, **ENDLESS)
     for head in (b"X-A: " + b"a" * 40_000, b"\r\n".join(b"X-%d: a" % number for number in range(200))):
         client = small.connect(b"GET / HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n")
         assert first_line(client).startswith(b"HTTP/1.1 431")
 
 
-def test_row_56_uploads_that_take_long_wait_for_each_other_and_hold_no_thread_of_others(start: Any) -> None:
+def test_row_56_long_uploads_run_one_after_the_other_and_leave_threads_to_others(start: Any) -> None:
     small = start(threads=2, upload_threads=1, uploads_waiting=4)
     upload = b"POST /upload/hold HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"
     with small.holding() as hold:
@@ -259,7 +259,7 @@ def test_a_killed_process_is_replaced_at_once_and_the_other_answers(start: Any) 
     eventually(lambda: len(descendants(small.process.pid) - {victim}) == 2)
 
 
-def test_a_stop_lets_requests_under_way_end(start: Any) -> None:
+def test_a_stop_waits_for_running_requests(start: Any) -> None:
     """Neither an incomplete body, an idle connection nor a deferred response delays the end of the server."""
     small = start(stop_seconds=2.0)
     small.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx")
@@ -276,7 +276,7 @@ def test_a_stop_lets_requests_under_way_end(start: Any) -> None:
     assert small.process.process.returncode == 0
 
 
-def test_what_the_application_lets_pass_is_logged_and_a_500_and_a_full_disk_is_503(start: Any) -> None:
+def test_uncaught_errors_are_logged_with_a_500_and_a_full_disk_is_503(start: Any) -> None:
     small = start()
     assert small.get("/raise").status == 500
     assert "ValueError: unforeseen" in small.process.text()
@@ -294,7 +294,7 @@ def test_an_application_that_exits_ends_neither_its_thread_nor_the_process(start
 
 
 @pytest.mark.verify
-def test_row_56_answers_that_are_put_off_hold_no_thread(start: Any) -> None:
+def test_row_56_deferred_responses_occupy_no_thread(start: Any) -> None:
     small = start(threads=2)
     waiting = [small.connect(b"GET /later?1000000,600 HTTP/1.1\r\nHost: x\r\n\r\n") for _number in range(40)]
     assert small.serves_others()
@@ -304,13 +304,13 @@ def test_row_56_answers_that_are_put_off_hold_no_thread(start: Any) -> None:
     assert not any(is_closed(client) for client in waiting)
 
 
-def test_an_answer_that_is_put_off_for_too_long_is_what_it_was_at_first(start: Any) -> None:
+def test_a_response_deferred_for_too_long_is_the_preliminary_one(start: Any) -> None:
     small = start(threads=2)
     answer = small.get("/later?1000000,0.5")
     assert (answer.status, answer.read(), answer.headers["Content-Type"]) == (200, b"0", "text/plain")
 
 
-def test_who_goes_away_is_not_waited_for_and_a_connection_serves_on_afterwards(start: Any) -> None:
+def test_disconnected_clients_are_not_waited_for_and_a_connection_serves_later_requests(start: Any) -> None:
     small = start(threads=2)
     small.connect(b"GET /later?1000000,600 HTTP/1.1\r\nHost: x\r\n\r\n").close()
     client = small.connect(b"GET /later?2,600 HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -321,7 +321,7 @@ def test_who_goes_away_is_not_waited_for_and_a_connection_serves_on_afterwards(s
     assert small.serves_others()
 
 
-def test_requests_sent_ahead_are_answered_as_soon_as_the_one_before_them(start: Any) -> None:
+def test_a_pipelined_request_is_answered_right_after_the_one_before(start: Any) -> None:
     small = start(threads=2)
     ask = "GET /bytes?{} HTTP/1.1\r\nHost: x\r\n\r\n"
     lengths = range(10, 18)
@@ -338,7 +338,7 @@ def test_requests_sent_ahead_are_answered_as_soon_as_the_one_before_them(start: 
     assert time.monotonic() - began < SOON
 
 
-def test_a_body_is_asked_for_behind_the_answers_to_what_came_before_it(start: Any) -> None:
+def test_continue_is_sent_after_the_responses_to_earlier_requests(start: Any) -> None:
     small = start(threads=2)
     waiting = b"POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
     with small.holding() as hold:
@@ -360,7 +360,7 @@ def test_a_body_is_asked_for_behind_the_answers_to_what_came_before_it(start: An
     assert (len(rest.removesuffix(b"HTTP/1.1 100 Continue\r\n\r\n")), head[:12]) == (FILE_SIZE, b"HTTP/1.1 200")
 
 
-def test_an_answer_for_somebody_who_has_gone_reaches_nobody_else(start: Any) -> None:
+def test_a_response_for_a_disconnected_client_reaches_nobody_else(start: Any) -> None:
     small = start(threads=2)
     with small.holding() as hold:
         gone = [hold(b"POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n") for _number in range(2)]
@@ -377,7 +377,7 @@ def test_an_answer_for_somebody_who_has_gone_reaches_nobody_else(start: Any) -> 
     assert not any(is_readable(other) for other in others)
 
 
-def test_a_large_answer_is_whole_however_slowly_it_is_taken(start: Any) -> None:
+def test_a_large_response_is_complete_however_slowly_it_is_read(start: Any) -> None:
     small = start(threads=1)
     size = 6 * 2**20
     slow = small.connect(f"GET /bytes?{size} HTTP/1.1\r\nHost: x\r\n\r\n".encode(), SO_RCVBUF=4096)

@@ -49,7 +49,7 @@ def _changes(status: Status, change: Callable[[], Any]) -> tuple[dict[str, Any],
     return before, after
 
 
-def test_a_cached_post_is_the_very_post(alice: Account) -> None:
+def test_a_cached_post_equals_the_uncached_one(alice: Account) -> None:
     status = make_status(alice, '"quoted" \\ <b> & 日本語 🎉 #tag')
     assert _warm(status)["content"] == Status.objects.get(id=status.id).content
 
@@ -78,20 +78,20 @@ def test_marks_are_never_cached(alice: Account, bob: Account) -> None:
     assert "favourited" not in _shown(status)
 
 
-def test_a_changed_post_shows_at_once(alice: Account) -> None:
+def test_a_changed_post_is_visible_immediately(alice: Account) -> None:
     status = make_status(alice)
     after = _changes(status, lambda: change_statuses([status.id], content="<p>changed</p>"))[1]
     assert after["content"] == "<p>changed</p>"
 
 
-def test_a_changed_profile_shows_under_every_post() -> None:
+def test_a_changed_profile_is_visible_with_every_post() -> None:
     user = make_user("dora")
     status = make_status(user.account)
     after = _changes(status, lambda: update_profile(user=user, change=ProfileChange(display_name="New")))[1]
     assert after["account"]["display_name"] == "New"
 
 
-def test_a_role_that_is_given_or_taken_away_shows_under_every_post() -> None:
+def test_a_changed_role_is_visible_with_every_post() -> None:
     user = make_user("dora")
     status = make_status(user.account)
     before, after = _changes(status, lambda: set_role(by=OPERATOR, user=user, role=find_role("Moderator")))
@@ -122,7 +122,7 @@ def test_a_mentioned_account_that_is_renamed_elsewhere_is_shown_by_its_new_name(
         assert (mention["acct"], mention["url"]) == ("evelyn@remote.example", "https://remote.example/@evelyn")
 
 
-def test_a_limit_or_a_sensitized_account_shows_at_once(alice: Account) -> None:
+def test_limiting_or_sensitizing_an_account_is_visible_immediately(alice: Account) -> None:
     status = make_status(alice)
     moment = clock.now()
     after = _changes(status, lambda: change_account(alice.id, limited_at=moment, sensitized_at=moment))[1]

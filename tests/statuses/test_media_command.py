@@ -49,7 +49,7 @@ def _files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-def test_copies_that_nobody_has_looked_at_are_removed(media_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_that_nobody_has_viewed_are_removed(media_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _copies(1, 8, 9, 30)
     RemoteCopy.objects.filter(url__endswith="3.png").update(host="other.example")
     size = 2 * len(picture())
@@ -107,9 +107,7 @@ def test_files_that_only_an_earlier_version_of_a_post_shows_stay(alice: Account,
     assert shown == [[storage.url(media.file)], []]
 
 
-def test_lost_files_of_other_servers_are_fetched_again_and_lost_ones_of_people_here_are_named(
-    alice: Account, media_root: Path
-) -> None:
+def test_lost_remote_files_are_fetched_again_and_lost_local_files_reported(alice: Account, media_root: Path) -> None:
     media = make_media(alice)
     make_status(alice, media=[media])
     MediaAttachment.objects.update(created_at=clock.now() - timedelta(days=2))
@@ -123,7 +121,7 @@ def test_lost_files_of_other_servers_are_fetched_again_and_lost_ones_of_people_h
     assert MediaAttachment.objects.filter(id=media.id).exists()
 
 
-def test_the_room_that_is_taken_is_shown_by_what_takes_it(alice: Account) -> None:
+def test_the_used_space_is_shown_by_kind_of_file(alice: Account) -> None:
     make_media(alice)
     _copies(1, 2)
     said = run("usage", "--storage")
@@ -133,6 +131,6 @@ def test_the_room_that_is_taken_is_shown_by_what_takes_it(alice: Account) -> Non
     assert "stored cache: 4" in said
 
 
-def test_who_may_not_manage_the_server_does_not_prune_its_storage(alice: Account) -> None:
+def test_pruning_the_storage_requires_the_permission(alice: Account) -> None:
     with pytest.raises(Forbidden):
         prune_media(by=staff_of(alice.user))

@@ -154,7 +154,7 @@ def test_a_file_whose_row_was_not_stored_is_not_kept_either(settings: Any, monke
     assert list(folder.glob("*")) == []
 
 
-def test_a_destroyed_file_is_known_when_it_comes_again(
+def test_a_destroyed_file_is_recognised_when_it_is_uploaded_again(
     alice: Account, scanner: Scanner, media_root: Path, django_capture_on_commit_callbacks: Any
 ) -> None:
     upload(alice, BAD)

@@ -70,7 +70,7 @@ def test_seed_019_a_direct_post_makes_the_conversation_unread_for_its_recipient(
     assert conversations(reader)[0][1] == str(third.id)
 
 
-def test_different_participants_make_another_conversation_and_only_direct_posts_make_any(
+def test_other_participants_create_another_conversation_and_only_direct_posts_create_one(
     author: Person, reader: Person
 ) -> None:
     third = person()

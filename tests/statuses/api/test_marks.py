@@ -115,7 +115,7 @@ def test_a_sixth_pin_is_refused_until_another_is_removed(alice: Account) -> None
     assert api_of(alice).post(f"{STATUSES}/{posts[5].id}/pin").status_code == 200
 
 
-def test_somebody_elses_pin_stays(alice: Account, bob: Account) -> None:
+def test_users_cannot_unpin_posts_of_others(alice: Account, bob: Account) -> None:
     post = make_status(alice)
     api_of(alice).post(f"{STATUSES}/{post.id}/pin")
     assert "pinned" not in api_of(bob).post(f"{STATUSES}/{post.id}/unpin").json()

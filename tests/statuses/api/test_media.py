@@ -105,7 +105,7 @@ WRONG_TYPE = "Validation failed: File content type is invalid, File is invalid"
         (b"<html><script>", "image/png", WRONG_TYPE),
     ],
 )
-def test_a_file_that_is_no_picture_is_an_error(alice: Account, data: bytes, content_type: str, error: str) -> None:
+def test_a_file_that_is_no_picture_is_refused(alice: Account, data: bytes, content_type: str, error: str) -> None:
     response = api_of(alice).upload("POST", "/api/v2/media", file=_file(data, "../../x.png", content_type))
     assert (response.status_code, response.json()) == (422, {"error": error})
     assert not MediaAttachment.objects.exists()

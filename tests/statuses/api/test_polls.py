@@ -193,7 +193,7 @@ def test_filters_search_poll_options(alice: Account, bob: Account) -> None:
     assert api_of(bob).get(f"{STATUSES}/{status_id}").json()["filtered"][0]["keyword_matches"] == ["rain"]
 
 
-def test_the_end_of_a_poll_notifies_its_author_and_who_has_voted_once() -> None:
+def test_the_end_of_a_poll_notifies_its_author_and_voters_once() -> None:
     alice, bob, carol, dave = (Person(name) for name in ("alice", "bob", "carol", "dave"))
     poll = _ask(alice.account)
     for voter in (bob, carol):

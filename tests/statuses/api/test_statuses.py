@@ -301,7 +301,7 @@ def test_the_list_of_an_accounts_posts_accepts_filters(alice: Account, bob: Acco
     assert api.get("/api/v1/accounts/abc/statuses").status_code == 404
 
 
-def test_trap_41_a_thread_over_http(alice: Account, bob: Account) -> None:
+def test_trap_41_a_thread_lists_ancestors_and_descendants(alice: Account, bob: Account) -> None:
     root = make_status(alice, "root")
     middle = make_status(bob, "middle", reply_to=root)
     leaf = make_status(alice, "leaf", reply_to=middle)

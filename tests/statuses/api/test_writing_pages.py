@@ -68,7 +68,7 @@ def test_a_refused_file_is_named_and_the_text_stays(browser: Client) -> None:
     assert not Status.objects.exists()
 
 
-def test_polls_times_markdown_and_who_may_quote(ann: User, browser: Client) -> None:
+def test_polls_times_markdown_and_quote_policies_can_be_set(ann: User, browser: Client) -> None:
     poll = {"option_1": "yes", "option_2": "no", "expires_in": "3600", "multiple": "on"}
     assert (
         browser.post("/write", values(text="*Well?*", markdown="on", quote_policy="nobody", **poll)).status_code == 303
@@ -133,7 +133,7 @@ def test_a_deleted_post_is_written_again_with_its_files_and_parent(ann: User, br
     )
 
 
-def test_a_form_without_its_token_publishes_nothing(ann: User) -> None:
+def test_a_form_without_its_csrf_token_publishes_nothing(ann: User) -> None:
     strict = signed_in(ann, enforce_csrf_checks=True)
     assert strict.post("/write", values()).status_code == 403
     assert not Status.objects.exists()

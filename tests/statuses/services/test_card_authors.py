@@ -15,7 +15,9 @@ from tests.support.site import Site
 pytestmark = pytest.mark.usefixtures("media_root")
 
 
-def test_row_37_only_who_agrees_is_named_as_the_author_of_a_page(alice: Account, bob: Account, site: Site) -> None:
+def test_row_37_only_an_account_that_lists_the_domain_is_shown_as_the_author_of_a_page(
+    alice: Account, bob: Account, site: Site
+) -> None:
     stranger = make_remote("eve", domain="eve.example")
     link = site.show("/a", '<meta name="fediverse:creator" content="@alice@social.localhost"><title>x</title>')
     status = link_to(stranger, link)
@@ -32,7 +34,7 @@ def test_row_37_only_who_agrees_is_named_as_the_author_of_a_page(alice: Account,
     assert card_of(status)["authors"] == []
 
 
-def test_row_37_a_domain_agrees_for_itself_and_what_is_below_it() -> None:
+def test_row_37_a_listed_domain_includes_its_subdomains() -> None:
     for host, domains, agreed in (
         ("example.com", ["example.com"], True),
         ("www.Example.com", ["other.example", "EXAMPLE.com."], True),

@@ -39,7 +39,7 @@ def _upload(account: Account, data: bytes, content_type: str = "", **values: Any
     return upload_media(account_id=account.id, upload=upload)
 
 
-def test_a_picture_is_kept_with_its_preview_its_sizes_and_its_blur(alice: Account, media_root: Path) -> None:
+def test_a_picture_is_stored_with_its_preview_sizes_and_blurhash(alice: Account, media_root: Path) -> None:
     media = _upload(alice, picture(1600, 1200, "JPEG"), description=" a cat ", focus="0.5,-0.25")
     stored = MediaAttachment.objects.get(id=media.id)
     assert (stored.type, stored.processing, stored.description) == (MediaType.IMAGE, Processing.COMPLETE, "a cat")

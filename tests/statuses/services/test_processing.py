@@ -58,7 +58,7 @@ def test_an_upload_is_stored_until_it_is_processed_and_never_served(
     assert (media_root / media.file).stat().st_size == media.file_size
 
 
-def test_a_conversion_that_a_killed_process_had_begun_is_done_by_the_next(alice: Account) -> None:
+def test_a_conversion_begun_by_a_killed_process_is_repeated_by_another(alice: Account) -> None:
     media = _upload(alice)
     assert processing._begin(media.id) is not None, "and nothing more: its process was killed here"
     media = _process(media)
@@ -86,7 +86,7 @@ def test_security_1_a_crash_of_the_decoder_fails_that_file_alone(
     assert _process(other).processing == Processing.COMPLETE
 
 
-def test_a_full_disk_costs_no_file(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_loses_no_file(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     media = _upload(alice)
 
     def full(*_values: Any, **_named: Any) -> str:
