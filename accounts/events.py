@@ -54,7 +54,7 @@ class AccountMoved(Event, key="account:{account_id}"):
 
 
 class CarryOverDue(Event, key="account:{account_id}"):
-    """Local accounts' relations of the kind `what` to an account that has moved are to be transferred to its new account,
+    """An account has moved, and local accounts' relations to it (of the kind `what`) are to be transferred to its new account,
     starting with the row after `after`.
     """
 

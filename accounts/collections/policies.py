@@ -70,8 +70,8 @@ def too_many_items() -> FieldError:
 
 
 def may_be_featured(account: Account, relations: Relations) -> bool:
-    """Tell whether the viewer of `relations` may put the account into a collection: its policy (`feature_approval`)
-    allows the viewer, and neither blocks the other. A remote account still has to consent, whatever its policy.
+    """Tell whether the viewer of `relations` may put the account into a collection. The account's policy (`feature_approval`)
+    must allow the viewer, and neither may block the other. A remote account still has to consent, whatever its policy.
     """
     if account.id == relations.viewer_id or account.suspended or relations.blocked_either_way(account.id):
         return False

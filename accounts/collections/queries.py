@@ -96,8 +96,8 @@ def find_item(collection_id: int, item_id: int) -> CollectionItem:
 
 
 def list_of_account(account: Account, viewer_id: int | None) -> QuerySet[Collection]:
-    """List an account's collections, newest first: all for the owner, none for a viewer whom the account blocks, the
-    discoverable ones for everybody else.
+    """List an account's collections, newest first. The owner sees all of them, a viewer whom the account blocks sees none, and
+    everybody else sees the discoverable ones.
     """
     collections = _collections().filter(account=account).order_by("-id")
     if viewer_id == account.id:

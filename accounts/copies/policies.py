@@ -190,8 +190,8 @@ def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
 
 
 class FileReason(Reason):
-    """Reasons not to store and show a file that was fetched; `social.kernel.http.errors.FetchReason` has the reasons
-    why fetching a file fails.
+    """Reasons not to store and show a fetched file. `social.kernel.http.errors.FetchReason` has the reasons why fetching
+    fails.
     """
 
     FILE_MISSING = "its server does not give the file", "HTTP status other than 200: there is nothing to show"

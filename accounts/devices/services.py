@@ -141,9 +141,9 @@ def claim_keys(
 def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[policies.MessageDraft]) -> None:
     """Store messages for local devices, and send messages for remote devices to their servers: all of them, or none.
 
-    Publishes EncryptedMessageStored for each stored message. Raises NotFound when the sender's token has no device, or a
-    receiving device is unknown or not `reachable`; a device counts as known while its server does not respond. Raises Invalid
-    for a body that is too long, for too many devices, and for more than MESSAGES_LIMIT messages.
+    Publishes EncryptedMessageStored for each stored message. Raises NotFound when the sender's token has no device, and for a
+    receiving device that is unknown or not `reachable`. A device counts as known while its server does not respond. Raises
+    Invalid for a body that is too long, for too many devices, and for more than MESSAGES_LIMIT messages.
     """
     sender = find_device(token_id)
     for draft in drafts:

@@ -134,8 +134,8 @@ ADMIN_VIEW = {
 }
 
 
-#: Counts that every page shows to a signed-in person (such as notifications), by name: each function returns an expression
-#: for a query of users. Apps of higher layers add entries when the process starts.
+#: Counts that every page shows to a signed-in person (such as notifications), by name. Each function returns an expression for
+#: a query of users. Apps of higher layers add entries when the process starts.
 WAITING_COUNTS: Final[dict[str, Callable[[], Any]]] = {}
 
 

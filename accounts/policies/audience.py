@@ -1,7 +1,7 @@
 """Rule that decides which accounts a surface (a timeline, a list, a page) shows to a viewer, as a predicate and as SQL.
 
-Conditions of a surface are options of `People` (contract, behaviours sections 7, 11, 14 to 16 and 18);
-`statuses.policies.audience` declares them for surfaces of posts.
+The options of `People` are the conditions of a surface (contract, behaviours sections 7, 11, 14 to 16 and 18).
+`statuses.policies.audience` declares the surfaces of posts.
 """
 
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ class People:
     """Rule for a surface's accounts. Suspended accounts, and accounts that block the viewer or the viewer's server, are never
     shown.
 
-    `hidden` leaves out accounts that the viewer blocks or mutes, `servers` accounts of servers that the viewer blocks;
-    `limited` says who sees limited accounts. Viewers always see themselves, unless suspended.
+    `hidden` leaves out accounts that the viewer blocks or mutes, `servers` leaves out accounts of servers that the viewer
+    blocks. `limited` says which viewers see limited accounts. Viewers always see themselves, unless suspended.
     """
 
     hidden: bool = False
@@ -68,8 +68,8 @@ class People:
     def sql(self, author: str, *, has_viewer: bool = True, joined: str | None = None) -> str:
         """Return `shows` as an SQL condition; with a viewer the statement needs VIEWER_SETS.
 
-        `author` is an expression for the account's id, `joined` the alias of its row if the statement joins
-        accounts_account; otherwise a scalar subquery reads the row, because a join makes the planner sort all posts.
+        `author` is an expression for the account's id. `joined` is the alias of the account's row if the statement joins
+        accounts_account. Otherwise a scalar subquery reads the row, because a join would make the planner sort all posts.
         """
         row = joined or "a"
         of_row = [f"{row}.suspended_at IS NULL"]

@@ -19,8 +19,8 @@ class Audience(StrEnum):
 
 
 def featuring_audience(account: Account) -> Audience:
-    """Return who may put the account into collections: for a discoverable local account everybody or, if it is locked,
-    its followers; for any other local account nobody; for a remote account the group that its server states (FEP-7aa9).
+    """Return who may put the account into collections. A discoverable local account allows everybody, or only its followers if
+    it is locked; any other local account allows nobody. A remote account allows the group that its server states (FEP-7aa9).
     """
     if not account.local:
         return Audience.MISSING if account.feature_policy is None else Audience(account.feature_policy)

@@ -171,8 +171,8 @@ def blocked_by(viewer_id: int | Slot, author: OuterRef) -> Q:
 
 
 def hidden_from(viewer_id: int, person: str) -> Q:
-    """Return a condition for accounts that lists hide from the viewer: those that the viewer blocks or mutes, and those
-    that block the viewer, but not accounts of blocked servers. `person` is the lookup that leads to the account's id.
+    """Return a condition for accounts that lists hide from the viewer: accounts that the viewer blocks or mutes, and accounts
+    that block the viewer. Accounts of blocked servers are not hidden. `person` is the lookup that leads to the account's id.
     """
     other = OuterRef(person)
     active = Q(expires_at=None) | Q(expires_at__gt=Now())

@@ -1,8 +1,8 @@
 """Reads accounts for discovery: search by prefix, the directory, and suggestions (contract, behaviours section 14).
 
-One or two letters match a large part of all accounts. A bounded number is therefore taken from each of several indexes:
-the first accounts by username, the most followed ones, those that the viewer follows and, from three letters on, those
-with a matching word in their display name.
+One or two letters match a large part of all accounts. A search therefore takes a bounded number of accounts from each of
+several indexes: the first by username, the most followed, those that the viewer follows and, from three letters on, those with
+a matching word in their display name.
 """
 
 import re
@@ -56,8 +56,8 @@ SELECT f.target_id, count(*)
 def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySet[Account]:
     """List discoverable accounts by last post (`order` "active"), newest first ("new") or unordered; `local`: only local ones.
 
-    Limited, suspended and moved accounts are left out, and so are accounts without any post or follow, and accounts
-    that the viewer blocks or mutes or that block the viewer.
+    Limited, suspended and moved accounts are left out, as are accounts without any post or follow, accounts that the viewer
+    blocks or mutes, and accounts that block the viewer.
     """
     accounts = _discoverable().filter(stat__isnull=False)
     if local:

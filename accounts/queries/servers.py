@@ -27,8 +27,8 @@ def list_failing_hosts() -> QuerySet[Host]:
 
 
 def load_names(hosts: Iterable[str]) -> dict[str, list[str]]:
-    """Load each host's domains: the host itself if it is a known domain; otherwise the domains whose documents it
-    serves, or the host if there are none.
+    """Load the domains of each host: the domains whose documents the host serves, or only the host itself if it is a known
+    domain or serves no documents.
     """
     names = list(hosts)
     known = set(Domain.objects.filter(name__one_of=names).values_list("name", flat=True))

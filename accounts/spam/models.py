@@ -34,9 +34,9 @@ class RuleOrigin(models.TextChoices):
 class SpamRule(models.Model):
     """Rule that matches when all its conditions match: a list matches with any of its entries, an empty list always.
 
-    Conditions for posts: `words`, hosts of links (with subdomains), a minimum number of mentions, an author known here
-    for at most `maximum_age_hours`, and `first_contact`, an author without relations to all mentioned accounts.
-    Conditions for sign-ups: words in the reason, e-mail domains (with subdomains) and networks.
+    Conditions for posts: `words`, hosts of links (with subdomains), a minimum number of mentions, an author known here for at
+    most `maximum_age_hours`, and `first_contact` (no mentioned account has a relation to the author). Conditions for sign-ups:
+    words in the reason, e-mail domains (with subdomains) and networks.
     """
 
     id = SnowflakeField(primary_key=True)

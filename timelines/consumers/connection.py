@@ -54,7 +54,7 @@ class Connection:
     """Connection of a client, WebSocket or event stream.
 
     `send` writes an event, `report_error` an error about a command, `close` ends the transport (True: the client is too slow,
-    False: its token is invalid); all three are called in the connection's own task. `write` sends the frame of a WebSocket
+    False: its token is invalid). These three are called in the connection's own task. `write` sends the frame of a WebSocket
     immediately, or returns False if the client has not read earlier data yet; it is called only while the queue is empty.
     `abort` ends the transport soon, even if the client does not read.
     """

@@ -12,8 +12,8 @@ from timelines.policies.streams import MISSING_PATH, StreamError
 
 
 def _with_closing(send: Any) -> Any:
-    # A response closes its connection: bytes after a request can then never be interpreted as another request, even if this
-    # server and a proxy read its length differently.
+    # A response closes its connection, so that bytes after a request are never interpreted as another request, even if this
+    # server and a proxy read the request's length differently.
 
     async def send_last(message: dict[str, Any]) -> None:
         if message["type"] == "http.response.start":

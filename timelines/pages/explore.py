@@ -58,8 +58,9 @@ def explore(request: HttpRequest, kind: str = "") -> HttpResponse:
 
 
 def explored_posts(limit: int, viewer: User | None = None, *, trends: bool = True) -> dict[str, Any]:
-    """Return the template values `posts` and `trending`: trending posts, if `trends` is set and there are any; otherwise the
-    newest posts of discoverable local accounts, unless the viewer (None for a visitor) may not read the local timeline.
+    """Return the template values `posts` and `trending`. The posts are trending posts if `trends` is set and there are any.
+    Otherwise these are the newest posts of discoverable local accounts, or none if the viewer (None for a visitor) may not read
+    the local timeline.
     """
     reader = reader_of(viewer, "public") if viewer is not None else None
     viewer_id = _id_of(viewer)

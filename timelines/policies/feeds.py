@@ -1,6 +1,6 @@
 """Decides which posts belong to a home or list timeline, and which boosts repeat a nearby item.
 
-The rules of home and list timelines exist in two forms: for a post in memory, and in SQL; property tests compare both
+The rules of home and list timelines exist in two forms: for a post in memory, and in SQL. Property tests compare both forms
 (contract, behaviours section 11, "Home", "List timeline" and "Reblogs are aggregated"). Fan-out applies the form in memory
 before it writes to a feed, and readers apply it again when they load the feed. The SQL form finds the posts that a feed does
 not contain.

@@ -114,10 +114,10 @@ def open_stream(
 ) -> Stream:
     """Return the stream of this name for the account.
 
-    `tag` is the hashtag as the client wrote it, `normalised_tag` its normalised form; `origins` are the origins (local, remote)
-    of the public posts that are shown to the account; `named_list` is the list as the client wrote it, `own_list_id` its id if
-    the account owns it. Raises StreamError: 400 for an unknown stream, a missing tag or list, 401 for missing scopes and for a
-    list that the account does not own (SEED-140).
+    `tag` is the hashtag as the client wrote it, and `normalised_tag` its normalised form. `origins` tells whether local and
+    remote public posts are shown to the account. `named_list` is the list as the client wrote it, and `own_list_id` the list's
+    id if the account owns the list. Raises StreamError: 400 for an unknown stream, and for a missing tag or list; 401 for
+    missing scopes, and for a list that the account does not own (SEED-140).
     """
     if name == "user:notification":
         _require(scopes, NOTIFICATION_SCOPES)
@@ -167,10 +167,10 @@ def _require(scopes: frozenset[str], sufficient_scopes: frozenset[str]) -> None:
 
 
 def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: datetime) -> bool:
-    """Tell whether a viewer does not get a public post that other listeners get: the viewer blocks or mutes the author, a
-    mentioned account or the quoted author; the author or the quoted author blocks the viewer, or is on a blocked domain; the
-    post is in none of the chosen languages; or it does not belong to the stream. A viewer's own posts are hidden only by the
-    quoted author's block.
+    """Tell whether a public post that other listeners get is hidden from the viewer. A post is hidden if the viewer blocks or
+    mutes the author, a mentioned account or the quoted author; if the author or the quoted author blocks the viewer, or is on a
+    domain that the viewer blocks; if the post is in none of the viewer's languages; or if the post does not belong to the
+    stream. A viewer's own posts are hidden only by the quoted author's block.
     """
     if (stream.only_media and not facts.has_media) or (stream.only_local and not facts.local):
         return True

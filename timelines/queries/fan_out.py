@@ -77,8 +77,8 @@ class Readers:
     lists: Mapping[int, Sequence[ReadList]] = field(default_factory=dict)
     # Members of the exclusive lists of each owner.
     exclusive: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    # Readers of each author who follow without options and have no relations to the other requested accounts: the verdict on
-    # a post is the same for all of them, except for readers whom the post involves.
+    # Readers of each author who follow without options and have no relations to the other requested accounts. The verdict on a
+    # post is the same for all of them, except for readers whom the post involves.
     alike: Mapping[int, Set[int]] = field(default_factory=dict)
 
     def of(self, author_id: int) -> Mapping[int, FollowOptions | None]:
@@ -124,8 +124,8 @@ def load_readers(
     if tagged:
         by_hashtag = load_hashtag_followers(tagged)
     readers = {reader for found in (*by_author.values(), *by_hashtag.values()) for reader in found}
-    # All readers get relations to all `people`: a reader who gets one post because of its hashtag may also follow the author of
-    # another post.
+    # All readers get relations to all `people`, because a reader who gets one post because of its hashtag may also follow the
+    # author of another post.
     stored = load_relations_of(readers, people, followable=followable)
     apart = stored.keys() | exclusive.keys()
     alike = {

@@ -19,10 +19,10 @@ from timelines.stores.feed import FeedItem
 # While `budget` lasts, the candidates come from a scan of all posts by id. The budget is about the number of accounts and
 # hashtags that the reader follows, because querying each of these takes about as many reads (docs/adr/0025). The last scanned
 # post is always a candidate, so that the next step knows where to start. After the budget is spent, each author and hashtag is
-# queried, through the indexes (account, id) and (tag, status), within an id range that contains two pages if posts are as dense
-# there as in the part read so far, and that is at most twenty times as long as that part. No post is read in more than one
-# step. The rows of each candidate are read separately (OFFSET 0), because a join leads to plans that read whole tables, or
-# everything that the reader follows.
+# queried through the indexes (account, id) and (tag, status). The range of ids contains two pages if posts are as dense there
+# as in the part read so far, and is at most twenty times as long as that part. No post is read in more than one step. The rows
+# of each candidate are read separately (OFFSET 0), because a join leads to plans that read whole tables, or everything that the
+# reader follows.
 _PAGE: Final = """
 WITH RECURSIVE <sets>,
 walk (edge, origin, budget, candidates, found, ids, originals) AS (
@@ -79,9 +79,9 @@ walk (edge, origin, budget, candidates, found, ids, originals) AS (
 SELECT post.id, post.original FROM walk CROSS JOIN LATERAL unnest(walk.ids, walk.originals) post (id, original)
  ORDER BY post.id <direction>
 """
-# Every value is wrapped in a SELECT, so that the planner does not know it. Otherwise a plan for a reader with few
-# follows, or for a certain id, would look cheaper than the generic plan, and each page would be planned again, which
-# costs several times as much as the page itself (docs/adr/0011).
+# Every value is wrapped in a SELECT, so that the planner does not know it. Otherwise a plan for a reader with few follows, or
+# for a certain id, would look cheaper than the generic plan. Each page would then be planned again, which costs several times
+# as much as the page itself (docs/adr/0011).
 _VALUE: Final = re.compile(r"%\((\w+)\)s")
 _DESCENDING: Final = {
     "direction": "DESC",

@@ -66,9 +66,9 @@ chosen AS MATERIALIZED (
 _DISCOVERABLE_AUTHOR: Final = """
   AND (SELECT a.discoverable FROM accounts_account a WHERE a.id = s.account_id)
 """
-# Without chosen languages, all posts are read by id. Otherwise the posts in each chosen language, and those without a
-# language, are read separately for local and remote posts, through an index that begins with both columns, so that a rare
-# language costs no more than a common one.
+# Without chosen languages, all posts are read by id. Otherwise the posts in each chosen language, and those without a language,
+# are read separately for local and remote posts. An index begins with both columns, so that a rare language costs no more than
+# a common one.
 _CHOSEN_LANGUAGE_POSTS: Final = """
 SELECT post.id FROM (
   (SELECT s.id FROM statuses_status s WHERE NOT EXISTS (SELECT 1 FROM chosen) AND {condition} {ordered})
@@ -168,8 +168,8 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, public_filter: Public
     """Return posts of a hashtag's timeline, newest first; none for an unused hashtag, or one without a public or unlisted post.
     Unused hashtags in `all` and `none` are ignored (contract, parameters).
 
-    The query uses the index (tag, status) for each wanted hashtag, or for the rarest one that all posts must have, and reads at
-    most POSTS_LOOKED_AT posts of each from the cursor on.
+    The query uses the index (tag, status) for each wanted hashtag, or for the rarest hashtag that all posts must have. It reads
+    at most POSTS_LOOKED_AT posts of each hashtag, from the cursor on.
     """
     condition = _condition(HASHTAG_TIMELINE, viewer_id, public_filter)
     on_tags = (

@@ -39,8 +39,8 @@ def broadcast_posts(
     lists: Mapping[int, Collection[tuple[int, int]]] | None = None,
     to_public: bool = True,
 ) -> None:
-    """Publish posts to the home streams of `readers` (account ids by post id), the streams of `lists` (by post id, pairs of a
-    list and its owner) and, with `to_public`, the public streams to which they belong.
+    """Publish posts to the home streams of `readers` (account ids by post id), the streams of `lists` (pairs of a list and its
+    owner, by post id) and, with `to_public`, the public streams to which the posts belong.
 
     A post without subscribers is not encoded. Any other post is encoded once for ordinary readers, and separately for its
     author and for readers who have favourited, boosted or otherwise marked it. New posts older than STREAMED_AGE are left out.

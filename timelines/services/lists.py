@@ -87,8 +87,8 @@ def add_members(*, found: List, account_ids: Sequence[int]) -> None:
 
 
 def add_by_title(*, account: Account, title: str, member: Account) -> None:
-    """Add an account to the list with this title, which is created if missing, and follow the account if necessary; the account
-    may already be in the list. Raises Invalid (title, number of lists), and the errors of `follow_account`.
+    """Add an account to the list with this title, and create the list if it is missing. Follow the account if necessary. The
+    account may already be in the list. Raises Invalid (title, number of lists), and the errors of `follow_account`.
     """
     with transaction.atomic():
         found = List.objects.filter(account=account, title=title).order_by("id").first()
@@ -110,7 +110,7 @@ def remove_members(*, found: List, account_ids: Sequence[int]) -> None:
 
 def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
     """Remove unfollowed accounts from the lists of their former followers (behaviours section 11). An account that was followed
-    or requested again stays; an account that has moved is replaced by its new account if the list's owner follows the new
+    or requested again stays. An account that has moved is replaced by its new account if the list's owner follows the new
     account.
     """
     members = ListMember.objects.filter(

@@ -1,10 +1,10 @@
 """Full-text search of posts in PostgreSQL.
 
-A document is one `tsvector`. It has the words of the post with their positions and, as lexemes that cannot occur as words,
-the post's author, its properties (`Fact`: "has media", "is a reply"), whether it is public, and three time spans to which it
-belongs. One GIN index serves the whole query. The newest posts are found first, without sorting all matches: time ranges are
-queried one after the other, so that a word in every second post costs no more than a rare word. Visibility is checked in the
-statement.
+A document is one `tsvector` with the words of the post and their positions. Lexemes that cannot occur as words stand for the
+post's author, for its properties (`Fact`: "has media", "is a reply"), for being public, and for the three time spans to which
+the post belongs. One GIN index serves the whole query. The newest posts are found first, without sorting all matches: time
+ranges are queried one after the other, so that a word in every second post costs no more than a rare word. Visibility is
+checked in the statement.
 """
 
 import re

@@ -57,7 +57,7 @@ SELECT account_id FROM accounts_user
 
 
 def record_presence(*account_ids: int) -> None:
-    """Mark the users of these accounts as active, so that posts are added to their feeds: called about twice a day for each
+    """Mark the users of these accounts as active, so that posts are added to their feeds. Called about twice a day for each
     reader, and when a stream is opened. Runs one statement, or six if one of the users was absent.
     """
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:

@@ -72,7 +72,7 @@ class StatusIndex(Protocol):
 
     def find(self, search: Search) -> list[int]:
         """Return the matching posts that the viewer may find, newest first: public posts, and posts that the viewer wrote,
-        favourited, boosted, bookmarked, voted in or is mentioned in, except posts hidden by a block, a mute or a limit.
+        favourited, boosted, bookmarked, voted in or is mentioned in. Posts hidden by a block, a mute or a limit are left out.
         """
         ...
 

@@ -1,6 +1,6 @@
-"""Names of the Redis channels between publishing and streaming processes, also for apps of higher layers, and which of them
-have subscribers. The format of messages is in `timelines.stores.messages`. PUBSUB NUMSUB counts the subscribers exactly and
-survives a FLUSHALL, but only of one Redis server: the role `streams` must not be a sharded cluster.
+"""Names of the Redis channels between publishing and streaming processes (also of higher apps), and which of them have
+subscribers. The format of messages is in `timelines.stores.messages`. PUBSUB NUMSUB is exact even after a FLUSHALL, but counts
+the subscribers of one Redis server only. The role `streams` must therefore not be a sharded cluster.
 """
 
 from collections.abc import Iterable

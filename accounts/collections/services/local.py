@@ -87,8 +87,8 @@ def delete_collection(*, owner: Account, collection: Collection) -> None:
 def add_item(*, owner: Account, collection: Collection, account_id: int) -> CollectionItem:
     """Add an account to a collection; a remote account has to consent first. Publishes CollectionItemAdded.
 
-    Raises Forbidden for another owner's collection and for an account that may not be featured; NotFound; Invalid for a
-    full collection and for an account that is or was in it.
+    Raises NotFound; Forbidden for another owner's collection and for an account that may not be featured; Invalid for a full
+    collection and for an account that is or was in it.
     """
     _require_owner(owner, collection)
     member = _featurable(owner.id, [account_id])[0]

@@ -288,8 +288,8 @@ def change_emoji(
 def copy_emoji(*, by: Staff, emoji: CustomEmoji) -> None:
     """Copy a remote emoji to this server, under the same name.
 
-    Raises Forbidden; Conflict for a name that exists already, and while the picture is being fetched; Invalid for a
-    picture or name that is not accepted here.
+    Raises Forbidden; Conflict if the name exists already, or if the picture is still being fetched; Invalid for a picture or
+    name that is not accepted here.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     if emoji.domain is None or CustomEmoji.objects.filter(domain=None, shortcode=emoji.shortcode).exists():

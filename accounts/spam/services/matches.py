@@ -28,8 +28,8 @@ def record_matches(
 ) -> None:
     """Record which rules matched an account or its post, in the caller's transaction.
 
-    Publishes SpamRuleMet for each rule in `limited_by`, which leads to a strike, and for each rule whose outcome is one
-    of `reported`, which leads to a report.
+    Publishes SpamRuleMet for each rule in `limited_by` (a strike follows), and for each rule whose outcome is one of `reported`
+    (a report follows).
     """
     # The rules come from a cache: staff may have deleted some meanwhile.
     existing = keep_rows(SpamRule, [rule.id for rule in rules]) if rules else set()
