@@ -226,8 +226,10 @@ class UsernameBlock(models.Model):
 
 
 class RetiredUsername(models.Model):
-    """Username of a deleted local account, in lower case. Nobody can choose it again, because the new owner would get
-    mentions and private posts that are meant for the former one (security row 18). A database trigger adds the row.
+    """Username of a deleted local account, in lower case.
+
+    Nobody can choose it again, because the new owner would get mentions and private posts that are meant for the former owner
+    (security row 18). A database trigger adds the row.
     """
 
     username = models.TextField(primary_key=True)

@@ -221,7 +221,7 @@ def proper_address(text: str) -> str:
 
 
 def find_or_resolve(address: str) -> Account:
-    """Return the account with an address; an unknown one is looked up by `resolve_address`. Raises NotFound."""
+    """Return the account with an address; an unknown account is looked up by `resolve_address`. Raises NotFound."""
     try:
         return find_by_address(address)
     except NotFound:

@@ -47,7 +47,7 @@ def forget_old_uses(*, batch: int = 5000) -> int:
 
 
 def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False, local_only: bool = False) -> list[Tag]:
-    """Return the rows of these hashtags, given as (normalised, as written), in their order; missing rows are created.
+    """Return the rows of these hashtags, given as (normalised, as written), in the same order; missing rows are created.
 
     Unless the post is `private` (not public) or `local_only` (for people of this server), the hashtags become known to
     everybody. The caller limits their number.

@@ -91,7 +91,7 @@ class ArchiveState(models.TextChoices):
 
 
 class Archive(models.Model):
-    """File with all data of an account, which only its owner may download, until `expires_at`.
+    """File with all data of an account. Only the owner of the account may download the file, until `expires_at`.
 
     `part` is the name of the part that is being written, `cursor` its progress
     (`accounts.transfers.services.archives`); `files` maps each file to its numbers of valid bytes and items.

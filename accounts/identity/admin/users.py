@@ -49,7 +49,7 @@ PERMISSION_NAMES = {
 
 
 def role_name(role: Role) -> str:
-    """Return the role's name; for the default role, which has no name, a translated text."""
+    """Return the role's name, or a translated text for the default role, which has no name."""
     return role.name or gettext("Everyone")
 
 

@@ -162,7 +162,7 @@ def usable_invites() -> QuerySet[Invite]:
 
 
 def list_invites(inviter: User) -> QuerySet[Invite]:
-    """List an inviter's invitations, the newest first; `usable` says whether people may sign up with one now."""
+    """List an inviter's invitations, the newest first; `usable` says whether people may sign up with an invitation now."""
     usable = usable_invites().filter(pk=OuterRef("pk"))
     return Invite.objects.filter(inviter=inviter).annotate(usable=Exists(usable)).order_by("-id")
 

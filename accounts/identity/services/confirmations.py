@@ -65,7 +65,7 @@ def resend_confirmation(*, user: User | None, application_id: int | None, email:
 
 
 def correct_email(*, user: User, email: str, address: str) -> None:
-    """Replace an address that is not confirmed yet, and send the confirmation mail to the new one.
+    """Replace an address that is not confirmed yet, and send the confirmation mail to the new address.
 
     `address` is the rate limit key of the client. Publishes and raises the same as `request_confirmation` and
     `resend_confirmation`.
@@ -256,7 +256,7 @@ def _link(user: User) -> str:
 
 
 def checked_email(email: str) -> str:
-    """Return a new address in lower case. Raises Invalid with `details`. It may query the DNS: call it outside transactions."""
+    """Return a new address in lower case. Raises Invalid with `details`. May query the DNS: call it outside transactions."""
     address = email.strip().lower()
     require_valid(
         email_errors(address) or load_email_findings(address, look_up_mail_hosts(address)).errors(), details=True

@@ -88,7 +88,7 @@ def record_visit(*, user: User, session_key: str, address: str, user_agent: str,
 
 
 def forget_ended_sessions() -> int:
-    """Delete expired sessions and records of ended ones, in batches; return how many rows. Run by the scheduler."""
+    """Delete expired sessions and records of ended sessions, in batches; return how many rows. Run by the scheduler."""
     expired = Session.objects.filter(expire_date__lt=clock.now())
     over = UserSession.objects.filter(~Exists(Session.objects.filter(session_key=OuterRef("session_key"))))
     removed = 0

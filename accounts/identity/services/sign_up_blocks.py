@@ -42,7 +42,7 @@ def block_email_domain(*, by: Staff, domain: str, allow_with_approval: bool = Fa
 
 
 def block_email_domains(*, by: Staff, domains: Mapping[str, bool]) -> set[str]:
-    """Block normalised domains, each mapped to its `allow_with_approval`; return those that were blocked before.
+    """Block normalised domains, each mapped to its `allow_with_approval`; return the domains that were blocked before.
 
     One transaction, with a fixed number of statements for every 500 domains. Raises Forbidden; Conflict when somebody
     else blocks one of the domains at the same moment.
@@ -84,7 +84,7 @@ def block_network(
 ) -> IpBlock:
     """Block sign-ups, or every request, from an address or network (CIDR) until `expires_at`.
 
-    It takes effect immediately in this process, and in other processes within `refused_networks.RELOAD_SECONDS`. Raises
+    The block takes effect immediately in this process, and in other processes within `refused_networks.RELOAD_SECONDS`. Raises
     Forbidden; Invalid for an invalid or blocked network.
     """
     block = _network_block(network, severity)

@@ -145,7 +145,7 @@ def sign_up(
             if not verified:
                 publish(ConfirmationRequested(user_id=user.id, return_to=draft.return_to))
     except IntegrityError:
-        # If two people sign up with one name at the same moment, the unique index refuses one of them, who gets an error.
+        # If two people sign up with the same name at the same moment, the unique index refuses one of them, who gets an error.
         errors = _findings(draft).errors()
         if not errors:
             raise

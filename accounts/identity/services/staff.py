@@ -212,7 +212,7 @@ _SALT: Final = "accounts.identity.recovery"
 
 
 def recovery_url(user: User) -> str:
-    """Return a link with which the user can sign in. It expires after VALID_SECONDS, or earlier when the user signs in."""
+    """Return a sign-in link for the user. The link expires after VALID_SECONDS, or earlier when the user signs in."""
     return links.web_url(reverse("recover", args=[signing.dumps([user.pk, _last_login(user)], salt=_SALT)]))
 
 

@@ -73,10 +73,10 @@ def issue_token(*, application: Application, user: User | None, scopes: Sequence
 
 
 def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
-    """Delete these tokens and return how many there were. They are refused immediately, and their streams close.
+    """Delete these tokens and return how many there were. The tokens are refused immediately, and their streams close.
 
-    Works in batches, each a transaction unless the caller has one. Publishes TokenRevoked for each token. A push
-    subscription is deleted with its token.
+    Works in batches, each in a transaction of its own unless the caller has opened one. Publishes TokenRevoked for each token.
+    A push subscription is deleted with its token.
     """
     revoked = 0
     while step := _revoke_some(tokens):

@@ -129,7 +129,7 @@ class ArchiveWriter:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[Path]:
-    """Create and lock a folder, so that this process alone works on it. Raises Unavailable if another one holds the lock."""
+    """Create and lock a folder, so that only this process works on it. Raises Unavailable if another process has the lock."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (folder / ".lock").open("wb") as guard:
         try:

@@ -58,7 +58,7 @@ _DOCUMENTS: Final = "documents"
 
 
 def register(*parts: ArchivePart) -> None:
-    """Register parts, at the start of a process; they are written in this order. Raises ValueError for a name in use."""
+    """Register parts at the start of a process, in the order in which they are written. Raises ValueError for a name in use."""
     for part in parts:
         if _parts.setdefault(part.name, part) is not part:
             raise ValueError(f"There is a part {part.name} already.")
@@ -91,7 +91,7 @@ def request_archive(*, account: Account) -> Archive:
 
 
 def find_archive_file(*, account: Account, archive_id: int) -> Path:
-    """Return the file of an account's finished archive. Raises NotFound, also for another account's or an expired one."""
+    """Return the file of an account's finished archive. Raises NotFound, also for another account's or an expired archive."""
     archives = Archive.objects.filter(id=archive_id, account=account, state=ArchiveState.READY)
     path = archive_files.folder_of(archive_id) / archive_files.ARCHIVE
     if not archives.filter(expires_at__gt=clock.now()).exists() or not path.exists():

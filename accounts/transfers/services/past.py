@@ -40,7 +40,7 @@ def remove_files(import_id: int) -> None:
 
 
 def take_archive(*, account: Account, file: IO[bytes], file_name: str, unlimited: bool = False) -> PastImport:
-    """Store an archive, which is then read in the background; an earlier one that was not started is removed.
+    """Store an archive, which is then read in the background; an earlier archive that was not imported is removed.
 
     Raises Conflict while an import of the account is running or being undone; Invalid for a file beyond the owner's limit,
     unless the import is `unlimited`. Publishes PastImportDue.

@@ -52,9 +52,9 @@ class Existing:
 class PortableList:
     """Kind of list. Every line must have a value in the first of the `columns`. `named`: exported files have a header.
 
-    `count` and `rows` take the id of the owner. `read` parses the cells of a line, or raises BadLine. `add` adds a
-    line, given the account that it names; it is idempotent, and raises KernelError. `existing` returns entries of an
-    owner after an id, up to a limit; `remove` removes one. `may_name_owner`: lines may name the owner.
+    `count` and `rows` take the id of the owner. `read` parses the cells of a line, or raises BadLine. `add` adds a line, given
+    the account that it names; it is idempotent, and raises KernelError. `existing` returns entries of an owner after an id, up
+    to a limit; `remove` removes an entry. `may_name_owner`: lines may name the owner.
     """
 
     name: str
@@ -75,7 +75,7 @@ _lists: dict[str, PortableList] = {}
 
 
 def register(portable: PortableList) -> None:
-    """Register a list, at the start of a process; lists are shown in this order. Raises ValueError for a name in use."""
+    """Register a list at the start of a process; pages show lists in this order. Raises ValueError for a name in use."""
     if _lists.setdefault(portable.name, portable) is not portable:
         raise ValueError(f"There is a list {portable.name} already.")
 
