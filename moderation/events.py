@@ -70,7 +70,7 @@ class StaffMailDue(Event):
 
 class DomainRuleChanged(Event, key="domain:{domain}"):
     """A rule for `domain` was created, changed or removed. `since`, the time when the rule was created, identifies the
-    sanctions that it has set. The change is still to be applied to accounts with an id above `after`.
+    sanctions that the rule has set. The change is still to be applied to accounts with an id above `after`.
     """
 
     domain: str
@@ -89,7 +89,7 @@ class ServerSuspended(Event, key="domain:{domain}"):
 
 
 class AnnouncementDue(Event, key="announcement:{announcement_id}"):
-    """An announcement is due to be published or to end; handlers check its current times, because it may have been changed."""
+    """An announcement is due to be published or to end; handlers check its times, because staff may have changed them."""
 
     announcement_id: int
 
@@ -107,7 +107,7 @@ class AnnouncementWithdrawn(Event, key="announcement:{announcement_id}"):
 
 
 class AnnouncementReactionChanged(Event, key="announcement:{announcement_id}"):
-    """A person has added an emoji reaction to an announcement, or removed one."""
+    """A person has added or removed an emoji reaction to an announcement."""
 
     announcement_id: int
     name: str

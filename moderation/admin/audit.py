@@ -97,7 +97,7 @@ class AuditAdmin(PermittedAdmin):
 
     def find_rows(self, rows: QuerySet[AuditEntry], term: str) -> QuerySet[AuditEntry]:
         """Find entries by the whole name of the actor or target, with or without `@`: a search for parts of names would scan
-        the whole table. So would a condition on the actors' names; therefore actors are searched for by id.
+        the whole table. Actors are searched for by id, because a condition on their names would scan the whole table as well.
         """
         names = {term.lower(), f"@{term.lower()}"}
         matches = Q(target_name__iexact=term) | Q(target_name__iexact=f"@{term}")

@@ -99,7 +99,7 @@ _REASON_LENGTH: Final = 200
 
 @cache
 def sentences() -> dict[tuple[str, str], str | Promise]:
-    """Return the sentences by action and kind of the target, including those of the actions that the admin declares."""
+    """Return the sentences by action and kind of the target, including the sentences of actions that the admin declares."""
     declared = dict(_SENTENCES)
     for model, model_admin in admin.site._registry.items():
         kind = _PERSON if model.__name__ in PEOPLE else model.__name__

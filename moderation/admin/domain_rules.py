@@ -45,8 +45,8 @@ class ServerForm(RowForm):
 
 class DomainRuleForm(ServerForm):
     """Form for a domain rule; the domain of a stored rule cannot be changed. The form names the follows that the rule would
-    end, and asks for confirmation. It also asks for confirmation of a new rule for a domain below which anybody can register a
-    name (`is_registry`).
+    end, and asks for confirmation. The form also asks for confirmation of a new rule for a domain below which anybody can
+    register a domain (`is_registry`).
     """
 
     public_comment = text_field(_("Public reason"), DOMAIN_COMMENT_LIMIT)
@@ -105,7 +105,7 @@ class DomainRuleForm(ServerForm):
 
 
 def _follows_that_end(request: Any, rule: DomainRule | None) -> FollowsUnder | None:
-    """Return the follows that the submitted rule would end, or None if there are none. They are read once per request."""
+    """Return the follows that the submitted rule would end; None if there are none. Each request reads the follows once."""
     if request.POST.get("severity") != DomainSeverity.SUSPEND or (rule is not None and rule.severity == "suspend"):
         return None
     domain = rule.domain if rule is not None else normalise_domain(request.POST.get("domain", ""))

@@ -128,7 +128,7 @@ class HashListAdmin(EditedAdmin):
         return list_hash_lists()
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return only the names of the lists. Their hashes are deleted as well, but are too many to be listed."""
+        """Return only the names of the lists. The hashes on the lists are deleted as well, but are too many to show."""
         return [self.name_of(row) for row in objs], {}, set(), []
 
     @takes(FORM_BYTES)

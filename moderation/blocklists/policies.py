@@ -134,7 +134,7 @@ def is_same_origin(url: str, other: str) -> bool:
 
 
 def effect_of(entry: BlocklistEntry, blocklist: Blocklist) -> Effect | None:
-    """Return the effect that an entry asks for, within the options of its list; None for no effect."""
+    """Return the effect that an entry asks for and that the options of its list allow; None for no effect."""
     ours = getattr(blocklist, f"{entry.severity}_as")
     if not entry.listed or ours == TakenAs.IGNORE:
         return None
@@ -144,7 +144,7 @@ def effect_of(entry: BlocklistEntry, blocklist: Blocklist) -> Effect | None:
 
 
 def taken_of(entry: BlocklistEntry) -> Effect | None:
-    """Return the effect that was adopted from an entry; None if none was adopted."""
+    """Return the effect that was adopted from an entry; None if no effect was adopted."""
     if entry.taken_severity is None:
         return None
     return Effect(entry.taken_severity, entry.taken_media, entry.taken_reports)

@@ -25,7 +25,7 @@ COUNT_LIMIT: Final = 200_000
 
 LOG_LIMIT: Final = 20
 SERVERS_LIMIT: Final = 100
-# Posts are summed from the counter of each account, because counting the posts themselves would read all of them.
+# Posts are summed from the counter of each account, because counting the posts themselves would read all posts.
 _COUNTS: Final = """
 SELECT server, count(*), coalesce(sum(statuses_count), 0)::bigint FROM (
     SELECT lower(a.domain) AS server, s.statuses_count
@@ -46,7 +46,7 @@ def list_waiting() -> QuerySet[BlocklistEntry]:
 
 
 def list_drafts() -> QuerySet[BlocklistEntry]:
-    """Return the entries, with their lists, that are waiting for a decision to add or change a rule, not to remove one."""
+    """Return the entries, with their lists, that are waiting for a decision whether to add or change a rule."""
     return list_waiting().filter(listed=True, step__in=[EntryStep.BLOCK, EntryStep.CHANGE]).select_related("blocklist")
 
 

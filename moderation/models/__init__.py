@@ -1,6 +1,6 @@
 """Tables of the server's rules and of the actions of staff."""
 
-# Imported only so that Django finds the tables of blocklists; all other code imports them from that module.
+# Imported only so that Django finds the tables of blocklists; other code imports them from `moderation.blocklists.models`.
 import moderation.blocklists.models  # noqa: F401  # binds `moderation`, and only the import counts
 from moderation.models.announcement import Announcement, AnnouncementDismissal, AnnouncementReaction
 from moderation.models.documents import ActivityWeek, InstanceRule, TermsOfService

@@ -31,7 +31,7 @@ class ReportCategory(models.TextChoices):
 class Report(models.Model):
     """A report of `account` about `target_account`; resolved when `action_taken_at` is set.
 
-    `status_ids`, `rule_ids` and `collection_ids` are the ids of the attached posts, rules and collections. They are not
+    `status_ids`, `rule_ids` and `collection_ids` are the ids of the attached posts, rules and collections. The ids are not
     foreign keys, so that a report still names a post that was deleted later. `rule_ids` is None when no rule was named. `uri`
     is None for local reports; the account of a report from another server is its instance actor. `forward_domains` are the
     servers to which a forwarded report is sent. `spam_rule` is the spam rule that made the report; `account` is then the
@@ -186,9 +186,9 @@ UNDO_PERIOD = timedelta(minutes=10)
 
 class Decision(models.Model):
     """A decision of `account` (None: the operator) about `target_account`; `acts` are names from
-    `moderation.services.decisions.ACTS`. It can be undone until `ends_at`; undoing it sets `undone_at`. A decision that only
-    assigns a report or adds a note cannot be undone. `report_ids` are the reports that the decision settled, `strike_ids` are
-    the strikes that it issued, and `status_ids` are the posts to delete when it can no longer be undone.
+    `moderation.services.decisions.ACTS`. The decision can be undone until `ends_at`; undoing sets `undone_at`. A decision that
+    only assigns a report or adds a note cannot be undone. `report_ids` are the reports that the decision settled, `strike_ids`
+    are the strikes that it issued, and `status_ids` are the posts to delete when it can no longer be undone.
     """
 
     id = SnowflakeField(primary_key=True)

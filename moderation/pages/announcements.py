@@ -27,7 +27,7 @@ _OFFERED: Final = ("👍", "❤️", "🎉", "😄", "😢")
 
 @require_safe
 def announcements(request: HttpRequest) -> HttpResponse:
-    """`/announcements`: the same announcements as `GET /api/v1/announcements`, unread ones first, then newest first."""
+    """`/announcements`: the announcements of `GET /api/v1/announcements`; unread announcements come first, newest first."""
     user = signed_in(request)
     loaded = show([*reversed(list_shown())], user.account_id)
     posts = {post["number"]: post for post in posts_for_templates(loaded.statuses, reader_of(user, "public"))}

@@ -1,5 +1,5 @@
-"""Comparison of domain rules: which one applies, which is stricter. Source: contract, behaviours section 18, parameters
-section 6.
+"""Comparison of domain rules: which rule applies, and which rule is stricter. Source: contract, behaviours section 18,
+parameters section 6.
 """
 
 import hashlib

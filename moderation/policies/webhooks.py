@@ -61,8 +61,8 @@ def permissions_for(events: Iterable[str]) -> list[Permission]:
 
 def body_of(payload: Mapping[str, Any], template: str) -> str:
     """Return the body of a call: the payload as JSON, or the template with its variables replaced. A variable is a path into
-    the payload, such as `{{object.ips[0].ip}}`. The value is inserted as JSON, but a string without the quotation marks around
-    it. A missing value becomes `null`.
+    the payload, such as `{{object.ips[0].ip}}`. The value is inserted as JSON; strings are inserted without quotation marks. A
+    missing value becomes `null`.
     """
     if not template.strip():
         return orjson.dumps(payload).decode()

@@ -1,4 +1,4 @@
-"""Reads accounts as staff see them, with their users; filters them by the properties of both."""
+"""Reads accounts as staff see them, with their users, filtered by properties of the account or the user."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

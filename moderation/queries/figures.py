@@ -21,7 +21,7 @@ _TIMES: Final = "CASE WHEN s.created_at >= %(from)s THEN s.created_at < %(until)
 _CONDITIONS: Final = {
     # An account `a` of the server `domain` in the parameters.
     "[there]": "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))",
-    # A post `s` of the period. Its id gives the approximate time of writing, and has an index.
+    # A post `s` of the period. The id of a post gives the approximate time of writing, and has an index.
     "[in span]": f"s.id >= %(first_id)s AND s.id < %(end_id)s AND {_TIMES}",
     # A row `st` (hashtag of a post) whose post `s` is from the period.
     "[tagged in span]": f"st.status_id >= %(first_id)s AND st.status_id < %(end_id)s AND {_TIMES}",

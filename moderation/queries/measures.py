@@ -26,9 +26,9 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """Definition of a measure: `rows` selects events with a column `day`. `figure` aggregates the events of each day. It also
-    aggregates all events for the total, unless there is a statement `total`. `parameter` is the name of the parameter that the
-    measure needs.
+    """Definition of a measure: `rows` selects events with a column `day`. `figure` aggregates the events of each day. The same
+    expression aggregates all events for the total, unless there is a statement `total`. `parameter` is the name of the
+    parameter that the measure needs.
     """
 
     rows: str

@@ -29,14 +29,14 @@ UNION
 
 
 def find_reportable_statuses(target: Account, viewer_id: int, status_ids: Sequence[str]) -> list[int]:
-    """Return the ids of these posts. Raises NotFound unless all belong to the target and the viewer may read them."""
+    """Return the ids of these posts. Raises NotFound unless all posts belong to the target and the viewer may read them."""
     ids = _parse_ids(status_ids)
     return _all_of(ids, list_statuses(viewer_id).filter(account=target, id__one_of=ids).values_list("id", flat=True))
 
 
 def find_received_statuses(target: Account, domain: str, status_ids: Sequence[int]) -> list[int]:
-    """Return those posts that the target wrote and that may have reached the server `domain`: public posts, followers-only
-    posts if the target has followers there, and posts that mention an account there, but no local-only posts.
+    """Return the target's posts among these that may have reached the server `domain`: public posts, followers-only posts if
+    the target has followers there, and posts that mention an account there, but no local-only posts.
     """
     if not status_ids:
         return []
@@ -50,7 +50,7 @@ def find_received_statuses(target: Account, domain: str, status_ids: Sequence[in
 
 
 def find_reportable_collections(target: Account, collection_ids: Sequence[str]) -> list[int]:
-    """Return the ids of these collections. Raises NotFound unless all belong to the target."""
+    """Return the ids of these collections. Raises NotFound unless all collections belong to the target."""
     ids = _parse_ids(collection_ids)
     return _all_of(ids, find_owned_collections(target, ids))
 
@@ -62,7 +62,7 @@ def find_owned_collections(target: Account, collection_ids: abc.Collection[int])
 
 
 def load_rule_ids(rule_ids: Sequence[str]) -> list[int] | None:
-    """Return the ids of these rules, including withdrawn ones; None unless all of them exist."""
+    """Return the ids of these rules, including withdrawn rules; None unless all rules exist."""
     numbers = [parse_id(number) for number in rule_ids]
     ids = list(dict.fromkeys(number for number in numbers if number is not None))
     if len(ids) < len(set(rule_ids)):
@@ -92,7 +92,7 @@ def find_reported_statuses(status_ids: abc.Collection[int]) -> set[int]:
 
 
 def reports_naming(target: Account, status_ids: abc.Collection[int]) -> list[Report]:
-    """Return those of the last NAMING_LIMIT reports about the account that name one of these posts, open reports first."""
+    """Return the reports that name one of these posts, open reports first. Only the last NAMING_LIMIT reports are searched."""
     if not status_ids:
         return []
     rows = Report.objects.filter(target_account=target).order_by("-id")[:NAMING_LIMIT]
@@ -135,7 +135,7 @@ def find_report(report_id: int) -> Report:
 
 
 def find_report_about(account: Account, report_id: int) -> Report:
-    """Return the report with this id. Raises NotFound if it does not exist or is about another account."""
+    """Return the report with this id. Raises NotFound if the report does not exist or is about another account."""
     report = find_report(report_id)
     if report.target_account_id != account.pk:
         raise NotFound
@@ -143,7 +143,7 @@ def find_report_about(account: Account, report_id: int) -> Report:
 
 
 def load_rules(reports: abc.Collection[Report]) -> dict[int, InstanceRule]:
-    """Return the rules that these reports name, including withdrawn ones, by id, in one query."""
+    """Return the rules that these reports name, including withdrawn rules, by id, in one query."""
     rule_ids = {number for report in reports for number in report.rule_ids or ()}
     return InstanceRule.objects.filter(id__one_of=rule_ids).in_bulk()
 

@@ -28,7 +28,7 @@ def _begin(jobs: Sequence[Job[WebhookCall]]) -> Iterator[Steps]:
 
 
 def _call(job: Job[WebhookCall], webhook: Webhook | None) -> Steps:
-    """Make one attempt and store its result. A 4xx status ends the attempts, unless it may be temporary."""
+    """Make one attempt to call the webhook, and store the result. A 4xx status ends the attempts unless it may be temporary."""
     if webhook is None:
         return
     body = job.row.body.encode()

@@ -1,4 +1,4 @@
-"""Announcements: staff with MANAGE_ANNOUNCEMENTS change them, which the audit log records; local users react to them."""
+"""Changes to announcements by staff with MANAGE_ANNOUNCEMENTS, recorded in the audit log, and reactions of local users."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -113,8 +113,8 @@ def decide(
 
 
 def undo_decision(*, by: Staff, decision: Decision) -> None:
-    """Undo a decision: reopen its reports, end its sanctions, and neither delete its posts nor mail the person; its note
-    stays. Raises Forbidden in the same cases as `decide`; NotFound; Conflict when it cannot be undone any more.
+    """Undo a decision: reopen its reports, end its sanctions, and neither delete its posts nor mail the person; its note stays.
+    Raises Forbidden in the same cases as `decide`; NotFound; Conflict when the decision cannot be undone any more.
     """
     with transaction.atomic():
         current = require_found(
@@ -189,8 +189,8 @@ def _carry_out(
     *,
     settle: bool,
 ) -> Strike | None:
-    """Carry out one action without notifying the person yet. Return the strike, if any. It refers to the first report of
-    `reports`; if there is none, a strike for posts refers to the first report of `naming`.
+    """Carry out one action without notifying the person yet. Return the strike, if any. The strike refers to the first report
+    of `reports`; without `reports`, a strike for posts refers to the first report of `naming`.
     """
     first, named = next(iter(reports), None), posts or None
     if act == "assign":

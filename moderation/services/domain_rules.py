@@ -64,8 +64,8 @@ def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
 def write_rules(
     *, by: Staff, drafts: Mapping[str, DomainRuleDraft], changing: Collection[str] = (), from_lists: bool = False
 ) -> dict[str, AlreadyRuled]:
-    """Create these rules, or change the existing rules of servers in `changing`, as `create_rule` and `change_rule` do, in
-    one transaction; `from_lists` means that blocklists ask for them. Return the refusals by domain. Publishes
+    """Create these rules, or change the existing rules of servers in `changing`, as `create_rule` and `change_rule` do, in one
+    transaction; `from_lists` means that blocklists ask for the rules. Return the refusals by domain. Publishes
     DomainRuleChanged. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_FEDERATION)
@@ -113,7 +113,9 @@ def remove_rule(*, by: Staff, rule: DomainRule) -> None:
 
 
 def remove_rules(*, by: Staff, domains: Collection[str]) -> None:
-    """Remove the rules of blocklists for these servers as `remove_rule` does; rules that a person has changed since stay."""
+    """Remove the rules for these servers that came from blocklists, as `remove_rule` does; keep rules that a person has
+    changed.
+    """
     require(by, Permission.MANAGE_FEDERATION)
     if not domains:
         return

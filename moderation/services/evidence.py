@@ -1,4 +1,4 @@
-"""Exports the data of an account into one file, for a court or an authority that has requested it."""
+"""Exports the data of an account into one file, for a court or an authority that has requested the data."""
 
 import hashlib
 import json

@@ -31,9 +31,9 @@ from statuses.queries.statuses import Excerpt, list_excerpts
 def file_report(*, account: Account, target: Account, draft: ReportDraft) -> Report:
     """Store a report by a local account, and publish ReportFiled.
 
-    Staff are notified of the first open report about an account, or of every report if MAIL_EVERY_REPORT is set. A
-    report about a local account is not forwarded. Raises NotFound for a suspended target, and for posts and collections
-    that do not belong to the target or that the reporter may not read. Invalid is raised only after these checks.
+    Staff are notified of the first open report about an account, or of every report if MAIL_EVERY_REPORT is set. A report about
+    a local account is not forwarded. Raises NotFound for a suspended target, and for posts and collections that do not belong
+    to the target or that the reporter may not read. Raises Invalid only after these checks.
     """
     if target.suspended:
         raise NotFound

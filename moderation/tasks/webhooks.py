@@ -49,7 +49,7 @@ def call_about_changed_reports(events: Sequence[ReportChanged]) -> None:
 
 
 def await_posts(event: StatusPublished) -> bool:
-    """Tell whether a webhook is notified of a post. If none is, the event is not stored for webhooks."""
+    """Tell whether a webhook is notified of a post. Otherwise the event is not stored for webhooks."""
     return event.local and is_awaited(WebhookEvent.STATUS_CREATED)
 
 

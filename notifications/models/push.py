@@ -24,9 +24,9 @@ class PushSubscription(models.Model):
     """A subscription to pushes: the URL of the push service, and the notifications to send there. The subscription belongs to
     an access token, and is deleted with the token.
 
-    `p256dh` and `auth` are the keys of the device, as it sent them. `standard`: messages are encoded according to RFC 8291
-    instead of its draft. `alerts` maps notification types to whether they are pushed; types that are missing are not pushed.
-    With a `policy` that is not in PushPolicy, nothing is pushed. `host` is the host of the endpoint, with its port.
+    `p256dh` and `auth` are the keys of the device, as the device sent them. `standard`: messages are encoded according to RFC
+    8291 instead of its draft. `alerts` maps notification types to whether they are pushed; types that are missing are not
+    pushed. With a `policy` that is not in PushPolicy, nothing is pushed. `host` is the host of the endpoint, with its port.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -61,7 +61,7 @@ class Encrypted:
 
 
 class Device:
-    """The keys of a device. Only the device can decrypt messages that are encrypted with them. `auth` may be any text
+    """The keys of a device. Only the device can decrypt messages that are encrypted with these keys. `auth` may be any text
     (contract, parameters section 5); if it is not Base64, no device can decrypt the messages. Raises ValueError for a `p256dh`
     that `is_public_key` refuses.
     """

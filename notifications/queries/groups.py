@@ -31,7 +31,7 @@ COUNT_LIMIT: Final = 10_000
 """Maximum number of a group's notifications that are counted: a group may be huge, and each sender must be checked."""
 
 STRETCHES: Final = (1_000, 100_000)
-"""Numbers of notifications in which the groups of a page are searched for. The larger number is used only if the smaller one
+"""Numbers of notifications in which the groups of a page are searched for. The larger number is used only if the smaller number
 yields too few groups.
 """
 
@@ -121,7 +121,7 @@ class Span:
 class Heads:
     """The first notification of each group on a page, newest first. `span` covers the page; it extends to the requested bound
     if no more notifications are on that side. `ends` are the lowest and the highest id: the adjacent pages begin below and
-    above them.
+    above these ids.
     """
 
     rows: list[listing.ListedNotification] = field(default_factory=list)
@@ -131,9 +131,9 @@ class Heads:
 
 @dataclass(frozen=True, slots=True)
 class NotificationGroup:
-    """The notifications with the same key, except notifications newer than the page; `newest` is the newest of them. `count` is
-    at most COUNT_LIMIT. `sample` holds the latest senders, newest first. `lowest_id` and `latest_at` are the lowest id and the
-    latest time on the page.
+    """The notifications with the same key, except notifications newer than the page; `newest` is the newest notification.
+    `count` is at most COUNT_LIMIT. `sample` holds the latest senders, newest first. `lowest_id` and `latest_at` are the lowest
+    id and the latest time on the page.
     """
 
     newest: listing.ListedNotification

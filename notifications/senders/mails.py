@@ -66,8 +66,8 @@ _PARAMETERS: Final = {
 _THREADS: Final = ThreadPoolExecutor(TERMS["mails"].at_once, thread_name_prefix="mails")
 
 # A recipient who has got all mails allowed in an hour waits for the next hour. Existing rows are locked even if nothing
-# changes, so that a row that is deleted at the same moment is inserted again. They are locked in the order of their ids, as the
-# runner locks them.
+# changes, so that a row that is deleted at the same moment is inserted again. The statement locks rows in the order of their
+# ids, as the runner does.
 _MAKE_TURNS: Final = f"""
 INSERT INTO notifications_mailing AS m (host, account_id, due_at)
 SELECT %(host)s, u.account_id, GREATEST(
@@ -96,8 +96,8 @@ WITH made AS (
 _MAKE_NEXT_TURNS: Final = _MAKE_TURNS.format(
     items="(SELECT notification_id FROM notifications_mailitem WHERE account_id = ANY(%(ids)s))"
 )
-# This statement uses the index on the users' last activity. It leaves out users with a queued turn, because each turn checks
-# whether a summary is due.
+# This statement uses the index on the users' last activity. The statement leaves out users with a queued turn, because each
+# turn checks whether a summary is due.
 _MAKE_TURNS_OF_ABSENT: Final = f"""
 INSERT INTO notifications_mailing (host, account_id)
 SELECT %(host)s, u.account_id FROM accounts_user u LEFT JOIN notifications_mailrecord r ON r.account_id = u.account_id

@@ -32,7 +32,7 @@ logger = logging.getLogger("social.push")
 DEADLINE: Final = 10.0
 #: Maximum number of characters of a title or a body.
 TEXT_LIMIT: Final = 140
-# Seconds after which a loaded message is read again before it is sent, because its token may have been revoked. Other requests
+# Seconds after which a loaded message is read again before it is sent, because the token may have been revoked. Other requests
 # with a revoked token are refused after the same time.
 _FRESHNESS: Final = 1.0
 _TEMPORARY: Final = (408, 429)

@@ -105,9 +105,7 @@ def _context(page: NotificationPage | GroupPage) -> dict[str, Any]:
 
 
 def present_groups(page: GroupPage, *, paged: bool) -> dict[str, Any]:
-    """Return GroupedNotificationsResults, with every account and post once. Groups are left out like notifications in
-    `present`.
-    """
+    """Return GroupedNotificationsResults, with each account and post once. Groups are left out for the reasons in `present`."""
     statuses = present_by_id(page.statuses)
     shown = [group for group in page.groups if _is_shown(group.newest, statuses, page.subjects)]
     context = _context(page) | {"paged": paged}

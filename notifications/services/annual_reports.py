@@ -16,8 +16,8 @@ from social.kernel.events import publish
 
 
 def request_report(*, account_id: int, year: int | None) -> AnnualReport | None:
-    """Request the report of a year. Return it while it is being computed, None if it is finished or not offered. Publishes
-    AnnualReportRequested for a new request.
+    """Request the report of a year. Return the report while it is being computed; return None if the report is finished or not
+    offered. Publishes AnnualReportRequested for a new request.
     """
     if year is None or year != offered_report_year() or not has_posted(account_id, year):
         return None

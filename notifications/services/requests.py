@@ -107,8 +107,8 @@ def change_policy(*, account_id: int, settings: Mapping[str, str]) -> None:
 def lock_recipients(account_ids: Collection[int]) -> None:
     """Lock these accounts against accepting or dismissing requests until the transaction ends.
 
-    Permissions that are read under this lock stay valid. Otherwise a notification could stay held forever because its sender
-    was accepted at the same moment.
+    Permissions that are read under this lock stay valid. Without the lock, a notification could stay held forever because its
+    sender was accepted at the same moment.
     """
     if account_ids:
         _run(_LOCK_RECIPIENTS, {"ids": list(account_ids)})

@@ -54,7 +54,7 @@ class AnnualReportsViewSet(ApiViewSet):
         return reply({})
 
     def generate(self, request: Request, year: str) -> HttpResponse:
-        """Request the report of a year: 202 while it is being computed, 200 when it is finished or none is offered."""
+        """Request the report of a year: 202 while it is being computed, 200 when it is finished or no report is offered."""
         report = request_report(account_id=self.account_id, year=annual_reports.parse_year(year))
         return _reply({}, report, status=200 if report is None else 202)
 

@@ -230,7 +230,7 @@ class BlocklistAdmin(EditedAdmin):
         return count_entries(super().get_queryset(request))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return only the names of the lists. Their entries are deleted as well, but are too many to be listed."""
+        """Return only the names of the lists. The entries of the lists are deleted as well, but are too many to show."""
         return [self.name_of(row) for row in objs], {}, set(), []
 
     @action(description=_("What would happen"), icon="science", permissions=["manage"])

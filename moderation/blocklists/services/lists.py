@@ -182,7 +182,7 @@ def _values(draft: BlocklistDraft, known: Blocklist | None = None) -> dict[str, 
 
 
 def _shown(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values for an audit row; the password is replaced by whether there is a password."""
+    """Return the values for an audit row, with a boolean in place of the password."""
     return {**values, "password": bool(values["password"])}
 
 

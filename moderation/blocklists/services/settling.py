@@ -233,7 +233,7 @@ def _adopt(entry: BlocklistEntry, decision: Decision | None) -> None:
 
 
 def _store(entries: Sequence[BlocklistEntry]) -> None:
-    """Store these entries, but delete those that are no longer listed, have no effect, and were not decided on by a person."""
+    """Store these entries; delete entries that are no longer listed, have no effect, and were not decided on by a person."""
     gone = [entry.pk for entry in entries if not entry.listed and taken_of(entry) is None and not entry.asks]
     BlocklistEntry.objects.bulk_update(entries, _COLUMNS, batch_size=BATCH)
     BlocklistEntry.objects.filter(id__one_of=gone).delete()

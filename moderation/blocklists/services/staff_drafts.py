@@ -1,4 +1,4 @@
-"""Drafts of rules, which staff write for others to approve: entries without a list. No list changes such a rule later."""
+"""Drafts of rules (entries without a list), which other staff approve. Lists never change rules made from drafts."""
 
 from collections.abc import Sequence
 

@@ -34,7 +34,7 @@ def queue_fetches() -> int:
 
 
 def queue_fetch(*blocklists: Blocklist) -> int:
-    """Queue a fetch of these lists; return how many were queued. None of them may already have a queued fetch."""
+    """Queue a fetch of these lists; return how many were queued. A list must not have a queued fetch already."""
     with transaction.atomic():
         existing = keep_rows(Blocklist, [blocklist.pk for blocklist in blocklists])
         places = ((row, place_of(row.url)) for row in blocklists if row.pk in existing)
@@ -85,7 +85,7 @@ def note_unchanged(blocklist: Blocklist) -> None:
 
 
 def note_failure(blocklist: Blocklist, reason: str) -> None:
-    """Record that a list could not be fetched or read. Its entries and rules stay."""
+    """Record that a list could not be fetched or read. The entries and rules of the list stay."""
     with transaction.atomic():
         current = lock_row(blocklist)
         current.last_error = reason.replace("\0", "")[:MESSAGE_LIMIT]
@@ -108,7 +108,7 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
     known = load_entries(blocklist)
     drafts = {entry.name: entry.draft for entry in read.entries}
     listed = {domain for domain, entry in known.items() if entry.listed}
-    # A server is not retracted if the line that names it cannot be used, or if the list now covers it by a parent domain.
+    # A server is not retracted if an unusable line still names it, even if only by a digest or with asterisks.
     missing = {domain for domain in listed - drafts.keys() if not is_named_by(domain, read.unread)}
     new, changed, weaker = [], [], []
     for domain, draft in drafts.items():

@@ -58,7 +58,7 @@ class AdminViewSet(ApiViewSet):
         raise NotImplementedError  # each subclass has its own
 
     def require_permission(self, permission: IntFlag) -> None:
-        """Set `by` and check the permission. One query, and a second query for the second factor if staff must have one
+        """Set `by` and check the permission. One query, and a second query if staff must have a second factor
         (STAFF_SECOND_FACTOR, as for the pages of staff). Raises NotPermitted, Forbidden.
         """
         user = find_user(self.identity.user_id)
