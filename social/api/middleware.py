@@ -32,7 +32,7 @@ _SECRET_SEGMENT = re.compile(r"[^/]{31,}")
 
 
 def _loggable(path: str) -> str:
-    """Return a path as one line for a log that is read in a terminal: without secrets and control characters."""
+    """Return a path as one line for logs in a terminal, without secrets and control characters."""
     shown = _SECRET_SEGMENT.sub("[...]", path)
     return shown if shown.isprintable() else shown.encode("unicode_escape").decode()
 

@@ -49,7 +49,6 @@ class EntitySerializer:
         self.instance, self.many, self.context = instance, many, context or {}
 
     def to_representation(self, instance: Any) -> Any:
-        """Return the entity of an instance."""
         raise NotImplementedError  # each subclass has its own
 
     @property

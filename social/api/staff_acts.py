@@ -94,7 +94,6 @@ class Act:
 
     @property
     def logged(self) -> str:
-        """The name of the action in the admin's own log."""
         return self.verb or self.name
 
 

@@ -42,7 +42,6 @@ def parse_colour(text: str) -> str | None:
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours, from 1 to 21."""
     return contrast_of_rgb(_rgb(one), _rgb(other))
 
 

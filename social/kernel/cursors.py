@@ -24,7 +24,6 @@ class Cursor:
 
     @property
     def direction(self) -> str:
-        """The SQL keyword of the order in which rows are read."""
         return "ASC" if self.ascending else "DESC"
 
     @property

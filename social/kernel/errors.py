@@ -125,12 +125,10 @@ class FieldError:
 
     @classmethod
     def taken(cls, field: str) -> Self:
-        """Return the error for a value that must be unique."""
         return cls(field, "ERR_TAKEN", _("has already been taken"))
 
     @classmethod
     def too_long(cls, field: str, limit: int, label: str | None = None) -> Self:
-        """Return the error for a text of more than `limit` characters."""
         return cls(field, "ERR_TOO_LONG", _("is too long (maximum is %(count)d characters)") % {"count": limit}, label)
 
     @property

@@ -65,7 +65,6 @@ class _Guarded(Retry):
 
 
 def url(role: Role) -> str:
-    """Return the address of the role's server, from `settings.REDIS_URLS`."""
     return str(settings.REDIS_URLS[role])
 
 

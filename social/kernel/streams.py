@@ -23,7 +23,6 @@ _WAIT_LIMIT: Final = 2.0
 
 
 def channel_key(channel: str) -> str:
-    """Return the name of the channel inside Redis."""
     return redis.key("streams", channel)
 
 

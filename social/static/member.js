@@ -1,5 +1,5 @@
-// Makes pages quicker to use: actions without a new page, updates by the streaming API, keyboard shortcuts, pasted pictures,
-// a counter for the length of a text. All pages also work without it.
+// Makes pages quicker to use: actions without a new page, updates by the streaming API, keyboard shortcuts, pasted pictures, and
+// a counter for the length of a text. All pages work without this script, too.
 const find = (selector, within = document) => within.querySelector(selector);
 const words = find("#member-script").dataset;
 
@@ -122,7 +122,7 @@ document.addEventListener("keydown", (event) => {
 });
 find("[data-keys]")?.addEventListener("click", help);
 
-// The length of a post, counted like on the server.
+// The length of a post, counted as on the server.
 
 const segmenter = Intl.Segmenter && new Intl.Segmenter();
 const lengthOf = (text) => (segmenter ? [...segmenter.segment(text)].length : [...text].length);
@@ -221,13 +221,13 @@ const showNotification = ({ group_key: group, id }) => {
   if (/^\d+$/.test(figure.data.trim())) figure.data = +figure.data + 1;
 };
 
-// A thread: new replies. The stream has only those by people whom the reader follows, or to the reader; for the others,
+// A thread: new replies. The stream has only replies by people whom the reader follows, or to the reader. For other replies,
 // the page is fetched again.
 
 const thread = find("main > .current");
 let renewal = 0;
 
-// Only adds posts: the reader loses neither their position nor a text.
+// Only adds posts: the reader loses neither their position nor the text they have typed.
 const grow = (page) => {
   let added = 0;
   for (const section of page.querySelectorAll("main > .thread")) {
@@ -288,7 +288,7 @@ const receive = ({ event, payload }) => {
   showPosts();
 };
 
-// Insert the new posts above the first one (unless `wanted`, only if the reader is watching); return whether it worked.
+// Insert the new posts above the first one, if they are `wanted` or the reader is watching; return whether it worked.
 const load = async (link, wanted) => {
   const page = await pageOf(await fetch(link.href));
   const found = [...page.querySelectorAll(POST)];
@@ -352,7 +352,7 @@ const listen = () => {
     socket = null;
     words.state = "closed";
     failures = Date.now() - opened > 60_000 ? 0 : failures + 1;
-    // Nine failures: signed out, or no streams.
+    // After nine failures, the reader is signed out or there are no streams.
     if (failures < 9) later(2 ** failures * (500 + 500 * Math.random()));
   });
 };

@@ -98,7 +98,6 @@ class Drawing:
     still: Rendition | None
 
     def in_memory(self) -> "Drawing":
-        """A copy in memory, which can be used after the block."""
         return Drawing(self.shown.in_memory(), self.still.in_memory() if self.still is not None else None)
 
 

@@ -65,7 +65,6 @@ class ObjectStorage(S3Storage):
             super().delete(name)
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
-        """Yield every file below a folder: its path, its size in bytes, and the time at which it was written."""
         with _translated():
             prefix = self._normalize_name(folder) if folder else self.location.strip("/")
             for item in self.bucket.objects.filter(Prefix=f"{prefix}/" if prefix else ""):

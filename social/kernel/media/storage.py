@@ -46,7 +46,6 @@ class DurableStorage(FileSystemStorage):
         return name
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
-        """Yield every file below a folder: its path, its size in bytes, and the time at which it was written."""
         for place, _folders, names in os.walk(self.path(folder)):
             for name in names:
                 file = Path(place) / name

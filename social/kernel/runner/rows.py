@@ -235,7 +235,6 @@ def record_answers(queue: str, answers: Mapping[str, str], reached: set[str]) ->
 
 
 def is_paused(queue: str, name: str) -> bool:
-    """Tell whether a host is paused after a failure."""
     return Host.objects.filter(queue=queue, name=name, failures__gt=0, retry_at__gt=Now()).exists()
 
 

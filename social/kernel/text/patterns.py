@@ -49,7 +49,6 @@ class Patterns(Generic[T]):
                 states.append(following)
 
     def _step(self, state: int, item: str) -> int:
-        """Return the state after one more item."""
         following = self._following
         while item not in following[state]:
             if not state:
