@@ -20,8 +20,8 @@ BODY_LIMIT: Final = 1 << 16
 
 
 def forward(incoming: Incoming, status: Status) -> None:
-    """Forward an activity that its actor has sent about its own public or unlisted post, unchanged: other servers can verify
-    the author's signature in it (contract, federation sections 10 and 11).
+    """Forward an activity that its actor has sent about its own public or unlisted post. The activity is forwarded unchanged,
+    so that other servers can verify the author's signature in it (contract, federation sections 10 and 11).
 
     Publishes ForwardingDue in the caller's transaction, unless `sharers_of` finds no local account. If the hourly limit of the
     author's server or of a local account is exceeded, only a Delete is forwarded.

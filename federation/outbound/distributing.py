@@ -58,8 +58,8 @@ def _pair_key(one: int, other: int) -> str:
 
 
 def _due_after_earlier(key: str, inboxes: Iterable[str], delay: timedelta | None = None) -> datetime | None:
-    """Return the time to send the next of several Follows and Undos between two accounts: SPACING after the last waiting
-    activity, and at least `delay` from now; None means immediately.
+    """Return the time at which to send the next of several Follows and Undos between two accounts, None for immediately. The
+    time is SPACING after the last waiting activity, and at least `delay` from now.
 
     Other servers process activities in any order: the spacing makes the last activity win.
     """
@@ -185,8 +185,8 @@ def send_follow_requested(events: Sequence[account_events.FollowRequested]) -> N
 
 
 def send_follows_again(events: Sequence[account_events.FollowsToRenew]) -> None:
-    """Send again the Follows with which local accounts follow a remote account, BATCH_SIZE at a time. A server that has lost
-    the follows restores them; any other server answers as before (contract, federation section 10 "Key change").
+    """Send the Follows of a remote account's local followers again, BATCH_SIZE at a time. A server that has lost the follows
+    restores them; any other server answers as before (contract, federation section 10 "Key change").
     """
     for event in events:
         rows: list[Follow | FollowRequest] = []

@@ -83,8 +83,8 @@ def store_note(
     reviewed: bool = False,
     request_uri: str | None = None,
 ) -> Status | None:
-    """Store a post by `author`, and return it, new or known; None if it is deleted, held for review, or not allowed by the
-    policy of its parent.
+    """Store a post by `author`, and return it, even if it was stored before; None if it is deleted, held for review, or not
+    allowed by the policy of its parent.
 
     Spam rules are applied unless staff have `reviewed` the post. `recipient` is the local account in whose inbox the post
     arrived. Unknown parent posts are fetched in the background, up to `ancestors` of them, and so are the first replies that

@@ -43,9 +43,9 @@ def read_pins(actor_uri: str) -> None:
 
 
 def read_profile(actor_uri: str) -> None:
-    """Store the featured hashtags of an actor, the numbers of its posts, followers and followed accounts, and whether it hides
-    its network: then the collections have no pages (contract, federation section 4). Values that the server does not provide
-    remain unchanged. Raises Unavailable.
+    """Store the featured hashtags of an actor, the numbers of its posts, followers and followed accounts, and whether the actor
+    hides its network. The network is hidden if one of its two collections has no pages (contract, federation section 4). Values
+    that the server does not provide remain unchanged. Raises Unavailable.
     """
     account = _find(actor_uri)
     if account is None:

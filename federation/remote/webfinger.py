@@ -78,7 +78,7 @@ def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEA
 
 def find_interaction_page(username: str, domain: str, uri: str) -> str:
     """Return the address of the page on which the user with this address can act on the object `uri`, as the user's server
-    states it. Raises the errors of `look_up`, and Rejected without a public https address.
+    states it. Raises the errors of `look_up`, and Rejected if the answer has no public https address.
     """
     for link in many(_document(username, domain, DEADLINE).get("links")):
         template = link.get("template") if isinstance(link, dict) and link.get("rel") == SUBSCRIBE else None

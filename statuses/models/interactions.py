@@ -70,7 +70,7 @@ class ConversationMute(models.Model):
 
 
 class ImportedPost(models.Model):
-    """Origin of an imported post: its id (`uri`) and page at its former server. No `uri` is imported twice by an account."""
+    """Origin of an imported post: its id (`uri`) and page at its former server. An account can import a `uri` only once."""
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="imported")
     batch = models.ForeignKey(PastImport, null=True, on_delete=models.SET_NULL, related_name="posts", db_index=False)

@@ -121,8 +121,9 @@ _STRENGTHS: Final = (FilterAction.HIDE, FilterAction.WARN, FilterAction.BLUR)
 
 
 def strongest_action(results: Sequence[dict[str, Any]], context: str) -> tuple[FilterAction | None, str]:
-    """Return the strongest action in these entities "FilterResult" that applies in the context, and the title of its filter:
-    hiding the post is stronger than covering it, which is stronger than covering its files. None and "" if no action applies.
+    """Return the strongest action in these entities "FilterResult" that applies in the context, and the title of its filter.
+    Hiding the post is stronger than covering the post; covering the post is stronger than covering its files. None and "" if no
+    action applies.
     """
     found = {
         result["filter"]["filter_action"]: result["filter"]["title"]

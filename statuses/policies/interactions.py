@@ -38,7 +38,7 @@ IMPLIED_WORDS: Final = frozenset({"author", "me", "mentioned"})
 
 UNLIMITED: Final = 0
 PREFERENCE: Final = "interaction_policies"
-"""Key of the policies for new posts in the preferences of a user; the policies are numbers by visibility."""
+"""Key in a user's preferences under which the policies for new posts are stored, as numbers by visibility."""
 PENDING: Final = 1 << 30
 """Bit of the policy of a reply that awaits approval: only its author and the parent's author can read it."""
 

@@ -172,10 +172,10 @@ class PostBody(AuthorColumns):
 
     `addressed` are the accounts that the post mentions: id, username, domain, url, uri, whether the mention is `silent`, and
     for a group the id of the collection of its followers (`group_followers`). `tags` are normalised names, in the order of the
-    text. `quote` has the identifiers of the quote for other servers (its id, `quoted_uri` and `approval_uri`), `approval` has
-    the same for a reply that needed approval, and the id of the account that approved it (`author_uri`). `thread_root_id` is
-    the first known post of the thread. `imported_uri` and `imported_url` are the id and the page of an imported post at its
-    former server.
+    text. `quote` has the identifiers of the quote for other servers (its id, `quoted_uri` and `approval_uri`). For a reply that
+    needed approval, `approval` has the same identifiers, and the id of the account that approved the reply (`author_uri`).
+    `thread_root_id` is the first known post of the thread. `imported_uri` and `imported_url` are the id and the page of an
+    imported post at its former server.
     """
 
     id: int

@@ -13,8 +13,9 @@ from statuses.policies.cards import card_url
 
 @dataclass(frozen=True, slots=True)
 class ShownCard:
-    """A preview as a post shows it: `url` is the link as written in the post, `author_id` the account that the page names as
-    its author, if the account allows this for the page's server, and `claimed_by` a named account that does not allow it (yet).
+    """A preview as a post shows it. `url` is the link as written in the post. `author_id` is the account that the page names as
+    its author, if the account allows this for the page's server. `claimed_by` is a named account that does not allow this
+    (yet).
     """
 
     card: PreviewCard

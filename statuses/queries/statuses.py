@@ -91,8 +91,8 @@ def is_readable(post: Post, account_id: int) -> bool:
 
 
 def require_readable(post: Post | None, account_id: int) -> Post:
-    """Return the post if the account may read it. Raises NotFound, after the same work even if `post` is None (security row
-    19).
+    """Return the post if the account may read it, otherwise raise NotFound. The work is the same if `post` is None (security
+    row 19).
     """
     people = [post.account_id, post.proper.account_id] if post is not None else [0]
     relations = load_relations(account_id, people)
@@ -178,8 +178,9 @@ def load_earlier_words(status_ids: Collection[int]) -> dict[int, list[tuple[date
 
 
 def load_history(post: Post) -> list[tuple[Post, PostBody]]:
-    """Return a post, never a boost, in each of its versions, oldest first, with the file descriptions of that time and the time
-    from which it applied (`edited_at`, None for the first). One query for a post that was never edited, otherwise three.
+    """Return each version of a post (never a boost), oldest first, with the file descriptions of that version and the time from
+    which the version applied (`edited_at`, None for the first version). One query for a post that was never edited, otherwise
+    three.
     """
     body = require_found(load_bodies([post.id]).get(post.id))
     if body.edited_at is None:

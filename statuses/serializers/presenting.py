@@ -259,8 +259,8 @@ def present_history(post: Post, viewer_id: int | None) -> list[dict[str, Any]]:
 
 
 def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
-    """Return the entity of the viewer's own post that is about to be deleted, with its source instead of `content` (clients.md,
-    trap 36), or of a boost, even if the viewer may no longer read the boosted post.
+    """Return the entity of the viewer's own post or boost that is about to be deleted. A post has its source instead of
+    `content` (clients.md, trap 36). A boost is returned even if the viewer may no longer read the boosted post.
     """
     page = of_rows(load_posts([status.id]), viewer_id)
     page.with_source = True

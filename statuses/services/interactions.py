@@ -111,8 +111,9 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
 
 
 def take_back_favourites(*, account_id: int, limit: int) -> int:
-    """Undo the oldest favourites of an account, at most `limit`, including favourites of unreadable posts, in one transaction
-    with a constant number of statements, and return how many. Publishes StatusUnfavourited for posts that are not deleted.
+    """Undo the oldest favourites of an account, at most `limit`, and return how many. Favourites of unreadable posts are
+    included. Takes one transaction with a constant number of statements. Publishes StatusUnfavourited for posts that are not
+    deleted.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:

@@ -93,8 +93,8 @@ def forget_failures(*, by: Staff, host: str | None = None) -> int:
 
 def prune_media(*, by: Staff, dry_run: bool = False, progress: Progress | None = None) -> Pruned:
     """Remove stored files older than YOUNGEST_AGE to which no row refers, rows of copies whose file is lost, and expired
-    unattached files, with an audit row, unless it is a `dry_run`. Attachments whose file is lost are only listed. Needs a
-    little more than 8 bytes of memory for each stored file. Raises Forbidden.
+    unattached files, and write an audit row. With `dry_run`, only count. Attachments whose file is lost are only listed. Needs
+    a little more than 8 bytes of memory for each stored file. Raises Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
     pruned = Pruned()

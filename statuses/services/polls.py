@@ -100,9 +100,9 @@ def store_poll(status: Status, new: PollDraft | RemotePoll) -> None:
 
 
 def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
-    """Replace or remove the poll of an edited post, whose row is locked. Return whether that changes the poll. All votes are
-    dropped if the options or `multiple` change, and if a draft omits `multiple` (contract, parameters section 3). The duration
-    in a draft counts from now; PollEnded is published.
+    """Replace or remove the poll of an edited post, whose row is locked. Return whether the poll changes. All votes are dropped
+    if the options or `multiple` change, and if a draft omits `multiple` (contract, parameters section 3). The duration in a
+    draft counts from now; PollEnded is published.
     """
     poll = Poll.objects.select_for_update().filter(status=status).first()
     if new is None:

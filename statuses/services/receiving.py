@@ -65,9 +65,9 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
 
 
 def announce_fetched(*, status_id: int, new: Composed) -> bool:
-    """Publish StatusPublished, once, in the caller's transaction, for a fetched post that its author now sends (as `new`),
-    unless the post awaits approval; return whether the event was published. Accounts that only `new` addresses get a silent
-    mention.
+    """Publish StatusPublished, once, in the caller's transaction, for a fetched post that its author now sends (as `new`).
+    Nothing is published if the post awaits approval. Return whether the event was published. Accounts that only `new` addresses
+    get a silent mention.
     """
     status = Status.objects.select_for_update().filter(id=status_id, fetched=True, deleted_at=None).first()
     # A reply that awaits approval is announced when it is approved.
@@ -167,8 +167,8 @@ def _differs_from(status: Status, new: Composed) -> bool:
 
 
 def _store_counts(status_id: int, new: Composed) -> None:
-    # Missing counts keep their value. Called last in the caller's transaction, after the counters of the quoted post and the
-    # parent, whose ids are lower.
+    # Counts that the document lacks keep their value. Called last in the caller's transaction, after the counters of the quoted
+    # post and the parent, whose ids are lower.
     counts = {
         "remote_reblogs_count": new.reblogs_count,
         "remote_favourites_count": new.favourites_count,

@@ -265,8 +265,8 @@ def change_draft(*, author: Account, draft_id: int, draft: Draft) -> None:
 
 
 def publish_saved(*, author: Account, draft_id: int, idempotency_key: str | None = None) -> Status:
-    """Publish a draft now and return the post. Raises the same errors as `publish_status`, in which case the draft stays, and
-    NotFound if the draft was published or deleted, unless it was published with this idempotency key.
+    """Publish a draft now and return the post. Raises the errors of `publish_status`, in which case the draft stays. Raises
+    NotFound if the draft was published or deleted, unless the draft was published with this idempotency key.
     """
     first = idempotency.find_first(author.id, idempotency_key) if idempotency_key else None
     if first is not None:
