@@ -21,7 +21,6 @@ def text_field(label: Any, **options: Any) -> forms.CharField:
 
 
 def address_field(label: Any) -> forms.CharField:
-    """Return a field for the address of an account."""
     hint, widget = _("For example name@server.example"), forms.TextInput(PLAIN)
     return forms.CharField(label=label, max_length=2400, help_text=hint, widget=widget)
 

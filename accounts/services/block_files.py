@@ -192,7 +192,6 @@ def _apply_batch(kind: BlockFile[D], by: Staff, plans: Sequence[Planned[D]]) -> 
 
 
 def export_file(kind: BlockFile[D]) -> Iterator[str]:
-    """Yield the lines of a file with all blocks."""
     yield _line(kind.columns)
     for row in kind.rows():
         yield _line(row)

@@ -50,7 +50,6 @@ from social.kernel.references import erase_related, erase_some
 BATCH_SIZE: Final = 100
 TURN_SECONDS: Final = 5.0
 
-#: Interval at which holds are checked again.
 HOLD_CHECK_INTERVAL: Final = timedelta(minutes=5)
 Step = Callable[[int], int]
 """Removes at most BATCH_SIZE rows or files of the account with this id, and returns how many; 0 when nothing is left.

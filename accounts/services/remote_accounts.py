@@ -75,7 +75,6 @@ class RemoteProfile:
     show_media: bool = True
     show_media_replies: bool = True
     show_featured: bool = True
-    # Custom emojis in the texts of the profile.
     emojis: Sequence[RemoteEmoji] = field(default_factory=list)
     # Time of the limit that staff have set for the account's server; it is only used for a new account.
     limited_since: datetime | None = None

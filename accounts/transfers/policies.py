@@ -135,7 +135,6 @@ def read_boolean(cell: str) -> bool | None:
 
 
 def write_boolean(value: bool) -> str:
-    """Return `true` or `false`, as `read_boolean` reads it."""
     return "true" if value else "false"
 
 

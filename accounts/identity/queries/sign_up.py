@@ -168,7 +168,6 @@ def list_invites(inviter: User) -> QuerySet[Invite]:
 
 
 def is_usable(invite: Invite) -> bool:
-    """Tell whether people may sign up with the invitation now."""
     return usable_invites().filter(pk=invite.pk).exists()
 
 

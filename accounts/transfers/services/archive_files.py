@@ -60,7 +60,6 @@ class ArchiveWriter:
         return self.files.get(name, [0, 0])[1]
 
     def append(self, name: str, data: bytes, *, items: int = 0) -> None:
-        """Append data with this number of items to a document."""
         self._file(name).write(data)
         self._count(name, items)
 

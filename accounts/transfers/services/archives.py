@@ -145,7 +145,6 @@ def _write_step(archive: Archive) -> None:
             else:
                 cursor = _parts[name].write(archive.account, archive.cursor, writer)
     except archive_files.FilesMissing:
-        # The archive is written again from the first part.
         _save(archive, part="", cursor=0, files={})
         return
     if cursor is not None:
