@@ -69,7 +69,7 @@ class ServiceForm(forms.Form):
                 field.offer(str(self[name].value() or ""))
 
     def is_accepted_by(self, service: Callable[[], object]) -> bool:
-        """Tell whether the form is valid and the service accepts its values; errors of the service are shown at the fields."""
+        """Tell whether the form is valid and the service accepts its values; service errors are shown next to the fields."""
         if not self.is_valid():
             return False
         try:

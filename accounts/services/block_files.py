@@ -79,8 +79,10 @@ class BlockFile(ABC, Generic[D]):
 
     @abstractmethod
     def do(self, by: Staff, plans: Sequence[Planned[D]]) -> Sequence[Planned[D]]:
-        """Carry out at most BATCH plans, in one transaction and a fixed number of statements; return the plans, changed
-        where a block has changed meanwhile. Raises KernelError; Conflict for a concurrent change.
+        """Carry out at most BATCH plans, in one transaction and a fixed number of statements; return the plans, adapted to
+        blocks that have changed meanwhile.
+
+        Raises KernelError; Conflict for a concurrent change.
         """
 
     @abstractmethod

@@ -138,9 +138,7 @@ def _announce_follows(*follows: Follow) -> None:
 
 
 def lock_name(account_id: int) -> str:
-    """Return the name of the lock on follow requests to an account and on unlocking it; take it before the locks of
-    `pair_name`.
-    """
+    """Return the name of the lock on follow requests to an account and on unlocking it; taken before locks of `pair_name`."""
     return f"locked:{account_id}"
 
 

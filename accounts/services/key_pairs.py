@@ -21,7 +21,7 @@ from social.kernel.events import publish
 from social.kernel.locks import keep_rows
 
 PREVIOUS_KEY_RETENTION: Final = timedelta(days=7)
-"""Time for which the key before the last rotation may still sign deliveries: the time for which a delivery is retried."""
+"""Time for which the previous key may still sign deliveries after a rotation; deliveries are retried for this long."""
 MISSING_KEYS_AT_ONCE: Final = 10
 
 

@@ -1,6 +1,6 @@
 """Reads and writes the lists that people transfer between servers: CSV files in UTF-8, as Mastodon exports them.
 
-The first line may name the columns, in any order and case; otherwise they are in the order of the list. Missing columns
+The first line may name the columns, in any order and case; otherwise the columns are in the order of the list. Missing columns
 are empty; unknown ones are ignored.
 """
 

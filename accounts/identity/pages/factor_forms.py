@@ -117,8 +117,10 @@ class _Signature:
     passwordless: bool
 
     def clean_credential(self) -> Authenticator:
-        """Return the passkey. Raises ValidationError if it was used on a page of another server, if its counter
-        suggests a copy, or if it replaces the password without user verification.
+        """Return the passkey.
+
+        Raises ValidationError if the passkey was used on a page of another server, if its counter suggests a copy, or if it
+        replaces the password without user verification.
         """
         sent: Any = self.cleaned_data["credential"]  # type: ignore[attr-defined]  # of the form it is mixed into
         try:
