@@ -55,7 +55,7 @@ class DomainRuleForm(ServerForm):
     concern_all = forms.BooleanField(label=_("A rule for all these servers"), required=False)
     # The follows that the submitted rule would end; set for each request.
     follows: FollowsUnder | None = None
-    # Whether the submitted rule is new and for a domain below which anybody can register a name; set for each request.
+    # Whether the submitted rule is a new rule for a domain below which anybody can register a domain; set for each request.
     concerns_all = False
 
     class Meta:

@@ -101,7 +101,7 @@ class ExclusionSerializer(EntitySerializer):
 
 
 class AcceptedSerializer(EntitySerializer):
-    """DomainPermission of the rule made from an accepted entry. Context: `entry`, and `account_id` of the accepter."""
+    """DomainPermission of the rule made from an accepted entry. Context: `entry`, and `account_id` (who accepted the entry)."""
 
     def to_representation(self, instance: DomainRule) -> dict[str, Any]:
         entry: BlocklistEntry = self.context["entry"]

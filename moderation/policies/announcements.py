@@ -14,7 +14,7 @@ from social.kernel.text.characters import is_emoji
 
 @dataclass(frozen=True)
 class AnnouncementDraft:
-    """An announcement that is not stored yet. `scheduled_at` is None if staff will publish it by hand."""
+    """An announcement that is not stored yet. `scheduled_at` is None if staff will publish the announcement by hand."""
 
     text: str
     starts_at: datetime | None = None

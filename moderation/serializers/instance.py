@@ -194,8 +194,7 @@ class PrivacyPolicySerializer(EntitySerializer):
 
 
 def _moment(moment: datetime | None) -> str | None:
-    # This time has no fractions of a second, unlike all other times (contract, entities "PrivacyPolicy": a string of no
-    # particular form).
+    # This time has no fractions of a second, unlike all other times (contract, entities "PrivacyPolicy": a string in any form).
     return None if moment is None else f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 

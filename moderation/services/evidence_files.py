@@ -71,7 +71,7 @@ def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
 def forget_evidence() -> int:
     """Delete expired files, and files without a row; return the number of expired rows. Run by the scheduler."""
     count, _models = EvidenceFile.objects.filter(expires_at__lt=clock.now()).delete()
-    # The files are listed before the rows, so that files written meanwhile do not look orphaned.
+    # The files are listed before the rows, so that a file that is written at the same moment does not look orphaned.
     files = list(_folder().glob("*"))
     known_ids = set(map(str, EvidenceFile.objects.values_list("id", flat=True)))
     for file in files:

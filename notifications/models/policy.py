@@ -75,7 +75,7 @@ class NotificationPermission(models.Model):
 
 class NotificationRequest(models.Model):
     """A request of `from_account`, whose messages to `account` are held until the request is accepted or dismissed.
-    `notifications_count` counts the held messages up to REQUEST_COUNT_LIMIT; `last_status` is the newest.
+    `notifications_count` counts the held messages up to REQUEST_COUNT_LIMIT; `last_status` is the post of the newest message.
     """
 
     id = SnowflakeField(primary_key=True)

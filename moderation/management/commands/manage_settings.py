@@ -79,7 +79,7 @@ class Command(OperatorCommand):
         self._change(name, self._read(name, value), dry_run)
 
     def unset(self, name: _Name, *, dry_run: bool) -> None:
-        """Go back to the default."""
+        """Reset a setting to its default."""
         self._change(name, _default_of(name), dry_run)
 
     def _change(self, name: str, value: Any, dry_run: bool) -> None:
