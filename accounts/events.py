@@ -4,7 +4,7 @@ from social.kernel.events import Event
 
 
 class AccountCreated(Event, key="account:{account_id}"):
-    """An account was signed up; it may still be unconfirmed or unapproved."""
+    """A person has signed up; their account may still be unconfirmed or unapproved."""
 
     account_id: int
 
@@ -26,7 +26,7 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """A block or suspension has ended all follows that it has to end; if there were any, they are stored under `cause`."""
+    """All follows that a block or suspension ends have ended; if there were any, they are stored under `cause`."""
 
     cause: str
 
@@ -107,7 +107,7 @@ class PasswordResetRequested(Event, key="user:{user_id}"):
 
 
 class SecurityChanged(Event, key="user:{user_id}"):
-    """An event (`kind`) that concerns the security of a user's account has happened, from the IP address `address`."""
+    """A security event (`kind`) has happened to a user's account, caused by a request from the IP address `address`."""
 
     user_id: int
     kind: str
@@ -200,8 +200,8 @@ class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
 
 
 class AccountBlocked(Event, key="pair:{account_id}:{target_id}"):
-    """`account_id` has blocked `target_id`; follows in both directions have ended. `uri` is the id of the Block activity. It is
-    None between local accounts, and for blocks of an earlier release, which built the id from `block_id`.
+    """`account_id` has blocked `target_id`; follows in both directions have ended. `uri` is the id of the Block activity. `uri`
+    is None between local accounts, and for blocks of an earlier release, which built the id from `block_id`.
     """
 
     account_id: int

@@ -204,7 +204,7 @@ def unlink(request: HttpRequest, identity_id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_out(request: HttpRequest) -> HttpResponseBase:
-    """`/auth/sign_out`: ends the session; if an issuer signed the person in, then leads there to end the issuer's session."""
+    """`/auth/sign_out`: ends the session and, if an issuer signed the person in, the session at the issuer."""
     issuer_id, token = request.session.get(ISSUER_SESSION) or ("", "")
     answer: HttpResponseBase = account_views.logout(request)
     if request.method == "POST" and issuer_id and not isinstance(request.user, User):

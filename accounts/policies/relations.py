@@ -1,7 +1,7 @@
-"""Rules of blocks, mutes and blocked servers, as the value `Relations` and as SQL, and permission to follow.
+"""Rules of blocks, mutes and blocked servers, in memory (`Relations`) and in SQL, and the permission to follow.
 
-Only this module and `accounts.queries.relations`, which loads the value, name the three tables. A property test checks
-that value and conditions agree (contract, behaviours section 14).
+Only this module and `accounts.queries.relations`, which loads `Relations`, name the tables of blocks, mutes and blocked
+servers. A property test checks that both forms agree (contract, behaviours section 14).
 """
 
 from collections.abc import Iterable, Mapping

@@ -74,9 +74,9 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
     """Load suggestions for the viewer: accounts that staff have chosen, then follows of the viewer's latest follows,
     then the most followed accounts.
 
-    Returns at most SUGGESTIONS_LIMIT, chosen from _CANDIDATES of each kind, and takes four queries (six if staff have chosen
-    accounts). Accounts that the viewer follows, has requested to follow, blocks, mutes or has dismissed are left out, and so
-    are those that staff suppress.
+    Returns at most SUGGESTIONS_LIMIT suggestions, chosen from _CANDIDATES of each kind, and takes four queries (six if staff
+    have chosen accounts). Accounts that the viewer follows, has requested to follow, blocks, mutes or has dismissed are left
+    out, and so are those that staff suppress.
     """
     allowed = _suggestable(viewer_id, _recommendable())
     offered = _offered_ids(viewer_id)
@@ -121,7 +121,7 @@ def _offered_ids(viewer_id: int) -> list[int]:
 
 
 def _followable() -> QuerySet[Account]:
-    """List accounts that can be followed: not limited, suspended or moved; if local, only those that their users can use."""
+    """List accounts that can be followed: not limited, suspended or moved, and usable by their users if they are local."""
     # The users are in a subquery, which is evaluated only for local accounts; a join would look for the user of every account.
     unconfirmed = EmailAddress.objects.filter(user=OuterRef("id"), primary=True, verified=False)
     users = User.objects.filter(account_id=OuterRef("id"), approved=True, disabled_at=None).exclude(Exists(unconfirmed))

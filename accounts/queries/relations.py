@@ -158,7 +158,7 @@ SELECT 'read_apart', a.id, NULL, NULL, NULL, NULL FROM unnest((SELECT %(ids)s)::
 
 def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) -> set[int]:
     """Return the ids of the accounts that let only their followers feature them. `accounts` and the accounts to which they have
-    moved are checked; the ids in `approving` belong to such accounts and are returned, too.
+    moved are checked; the ids in `approving` are known to qualify, and are returned as well.
     """
     ids = set(approving)
     for account in accounts:

@@ -50,9 +50,7 @@ _NAMED: Final = 10
 
 @dataclass
 class FollowsUnder:
-    """Numbers of follows by (`from_here`) and of (`to_here`) local accounts, and some of the follows as (follower,
-    followed).
-    """
+    """Follows by local accounts (`from_here`) and by remote ones (`to_here`): numbers, and examples as (follower, followed)."""
 
     from_here: int = 0
     to_here: int = 0

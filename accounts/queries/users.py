@@ -1,4 +1,4 @@
-"""Reads users, with the rows and counters that their own account's entity needs, and staff in the audit log."""
+"""Reads users with the rows and counters that the entity of their own account needs, and lists staff in the audit log."""
 
 from datetime import datetime
 from typing import Final, NamedTuple

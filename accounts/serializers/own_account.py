@@ -122,5 +122,5 @@ def present_own_account(user_id: int) -> dict[str, Any]:
 
 
 def _shows_own_rows_only(account: Account) -> bool:
-    """Tell whether the entity may be cached: it shows no custom emoji and no other account, whose change would be unnoticed."""
+    """Tell whether the entity may be cached: it shows no custom emoji and no other account, whose change would go unnoticed."""
     return account.moved_to_id is None and not shortcodes_in(*account_texts(account))

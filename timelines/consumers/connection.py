@@ -54,9 +54,9 @@ class Connection:
     """Connection of a client, WebSocket or event stream.
 
     `send` writes an event, `report_error` an error about a command, `close` ends the transport (True: the client is too slow,
-    False: its token is invalid). These three are called in the connection's own task. `write` sends the frame of a WebSocket
-    immediately, or returns False if the client has not read earlier data yet; it is called only while the queue is empty.
-    `abort` ends the transport soon, even if the client does not read.
+    False: its token is invalid). `send`, `report_error` and `close` are called in the connection's own task. `write` sends the
+    frame of a WebSocket immediately, or returns False if the client has not read earlier data yet; it is called only while the
+    queue is empty. `abort` ends the transport soon, even if the client does not read.
     """
 
     def __init__(
@@ -256,7 +256,7 @@ class Connection:
 
     async def _check_user_again(self) -> None:
         looked_at = None
-        # If the user changed again during the query, its result may be outdated: the query is repeated.
+        # If the user changed again during the query, the result may be outdated, so the query is repeated.
         while looked_at != self._user_changes:
             looked_at = self._user_changes
             try:
@@ -277,7 +277,7 @@ class Connection:
             logger.debug("A stream ended", exc_info=True)
 
     async def run(self) -> None:
-        """Write events until the connection must end; then close it. To be cancelled when the client has disconnected."""
+        """Write events until the connection must end; then close it. Cancel the task when the client has disconnected."""
         while True:
             self._waits = True
             item = await self._queue.get()

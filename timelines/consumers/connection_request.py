@@ -1,7 +1,7 @@
 """Parses requests of streaming clients, and responds to refused requests (contract, behaviours section 16).
 
 Refused upgrades and client errors are kept out of the error log. Uvicorn considers a handshake complete only after the upgrade
-was accepted or closed. It logs an upgrade that is refused with an HTTP response (ASGI's "WebSocket Denial Response") as
+was accepted or closed. Uvicorn logs an upgrade that is refused with an HTTP response (ASGI's "WebSocket Denial Response") as
 unanswered, and logs a traceback for every client message that is not UTF-8.
 """
 
@@ -32,8 +32,8 @@ _FALSE_VALUES: Final = frozenset({"", "0", "f", "F", "false", "FALSE", "off", "O
 @dataclass(frozen=True, slots=True)
 class ConnectionRequest:
     """Request of a streaming client, from an ASGI scope. `path` is the part after `/api/v1/streaming`, `address` the client's
-    IP address in canonical form (security row 25). `session` is the key of a browser's session. It is set only for a WebSocket
-    without a token that, according to the header Origin, was opened by a page of this server (adr/0038).
+    IP address in canonical form (security row 25). `session` is the key of a browser's session. `session` is set only for a
+    WebSocket without a token that, according to the header Origin, was opened by a page of this server (adr/0038).
     """
 
     path: str

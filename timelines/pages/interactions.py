@@ -109,7 +109,7 @@ def _of_person(request: HttpRequest, user: User, target: Account) -> HttpRespons
     looked = request.GET.get("looked", "")
     looks = int(looked) if looked.isdecimal() and len(looked) == 1 else 0
     if context["requested"] and not target.locked and looks < _LOOKS:
-        # The other server usually answers within seconds: the page reloads itself, at growing intervals.
+        # The other server usually answers within seconds, so the page reloads itself, at growing intervals.
         again = with_query(request.path, uri=request.GET.get("uri", ""), looked=str(looks + 1))
         answer.headers["Refresh"] = f"{2 << looks}; url={again}"
     return answer

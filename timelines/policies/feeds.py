@@ -129,8 +129,8 @@ def _why_unreadable(post: Post, relations: Relations) -> FeedReason:
 
 _EXCLUSIVE_LISTS: Final = "SELECT l.id FROM timelines_list l WHERE l.account_id = %(viewer)s AND l.exclusive"
 
-# Most users have no exclusive list. The first condition is evaluated once per query, and then avoids evaluating the second one
-# for each account.
+# Most users have no exclusive list. The first condition is evaluated once per query. If it is false, the second one is not
+# evaluated for each account.
 EXCLUSIVE_LIST_CONDITION: Final = f"""
 EXISTS ({_EXCLUSIVE_LISTS})
   AND EXISTS (SELECT 1 FROM timelines_listmember m WHERE m.account_id = a.id AND m.list_id IN ({_EXCLUSIVE_LISTS}))

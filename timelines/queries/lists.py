@@ -70,7 +70,7 @@ def _may_be_member(owner_id: int) -> Q:
 
 
 def list_list_items(user_list: List, cursor: Cursor) -> list[FeedItem]:
-    """Return posts of a list at the cursor (by `timelines.policies.feeds`), repeated boosts included. Takes one query."""
+    """Return posts of a list at the cursor (rules: `timelines.policies.feeds`), with repeated boosts. Takes one query."""
     statement = _STATEMENTS[RepliesPolicy(user_list.replies_policy)]
     return read_items(statement, cursor, viewer=user_list.account_id, list=user_list.id)
 

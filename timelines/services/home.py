@@ -36,8 +36,8 @@ FIRST_PAGE_MARGIN: Final = 60
 """Number of posts that a new feed gets in addition to the first page and to the posts that decide about its boosts."""
 
 NEXT_PAGES_MARGIN: Final = 280
-"""Number of additional posts that are read at the end of a feed. A reader who gets there usually continues: the next fourteen
-pages of twenty posts then need no SQL query, each of which would cost as much as the page itself (docs/adr/0025).
+"""Number of additional posts that are read at the end of a feed. A reader who gets there usually continues. Fourteen more pages
+of twenty posts then need no SQL query, which costs as much as a page itself (docs/adr/0025).
 """
 
 
@@ -217,7 +217,7 @@ def build_open_feed(account_id: int, list_id: int | None = None) -> None:
 
 
 def list_active() -> QuerySet[User]:
-    """Select the local users who have a feed: those active in the last days."""
+    """Select the local users who have a feed: users who were active in the last few days."""
     users = User.objects.filter(account__deleted_at=None).alias(seen=Coalesce("active_at", "created_at"))
     return users.filter(seen__gt=feed.absent_before(clock.now()))
 

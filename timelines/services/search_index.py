@@ -28,8 +28,8 @@ from timelines.policies.search_query import Fact, StatusQuery
 @dataclass(frozen=True)
 class Document:
     """A post in the form that a search engine stores. `public`: everyone may find the post, not only viewers who have
-    interacted with it or are mentioned in it. `listed`: the post is public, and becomes `public` here when its author opts in
-    to search.
+    interacted with it or are mentioned in it. `listed`: the post has public visibility; its document becomes `public` when the
+    author opts in to search.
     """
 
     status_id: int

@@ -57,7 +57,7 @@ class SearchForm:
 
 @dataclass
 class Found:
-    """Search results, in the order of display: ids, and hashtags. Whether the viewer may read them is not checked yet."""
+    """Search results, in the order of display: ids, and hashtags. The viewer may not be allowed to read all of them."""
 
     accounts: Sequence[int] = ()
     statuses: Sequence[int] = ()
@@ -88,7 +88,7 @@ def search(form: SearchForm, viewer_id: int) -> Found:
 
 
 def find_at_address(url: str, viewer_id: int) -> Found:
-    """Return the object with this address, fetched if necessary, readable or not. Must run outside of a transaction."""
+    """Return the object with this address, fetched if necessary, even if unreadable. Must run outside of a transaction."""
     return _find_object(url, SearchForm(), viewer_id)
 
 

@@ -193,7 +193,7 @@ def _presence_key(account_id: int) -> str:
 
 
 def absent_before(now: datetime) -> datetime:
-    """Return the limit of presence: users last active before this time are absent, and have no feed."""
+    """Return the limit of presence: users who were last active before this time are absent, and have no feed."""
     return now - RETENTION - _RETENTION_MARGIN
 
 

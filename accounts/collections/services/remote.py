@@ -1,6 +1,6 @@
 """Stores collections of other servers, and the consent of accounts to be in collections on another server (FEP-7aa9).
 
-The caller has clamped the values (federation section 16). Remote accounts are shown only with verified consent.
+The caller must have clamped the values (federation section 16). Remote accounts are shown only with verified consent.
 """
 
 from collections.abc import Iterable, Sequence

@@ -31,7 +31,7 @@ def record_matches(
     Publishes SpamRuleMet for each rule in `limited_by` (a strike follows), and for each rule whose outcome is one of `reported`
     (a report follows).
     """
-    # The rules come from a cache: staff may have deleted some meanwhile.
+    # The rules come from a cache, and staff may have deleted some of them in the meantime.
     existing = keep_rows(SpamRule, [rule.id for rule in rules]) if rules else set()
     SpamRuleMatch.objects.bulk_create(
         (

@@ -71,7 +71,7 @@ def delete_rule(*, by: Staff, rule: SpamRule) -> None:
 
 
 def limit_by_rules(account: Account, rules: Sequence[SpamRule]) -> list[SpamRule]:
-    """Limit an account if a matched rule has the outcome LIMIT. Return a list of that rule, empty if nothing was limited."""
+    """Limit an account if a matched rule has the outcome LIMIT. Return a list of the rule that limited it, or an empty list."""
     if account.limited:
         return []
     limiting = [rule for rule in rules if rule.outcome == RuleOutcome.LIMIT][:1]
