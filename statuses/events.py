@@ -174,7 +174,7 @@ class PollVoted(Event, key="status:{status_id}"):
 
 
 class PollVotesDue(Event, key="status:{status_id}"):
-    """The votes in a local poll are due to be sent to other servers, together, some minutes after the first vote."""
+    """The votes in a local poll are due to be sent to other servers together, some minutes after the first vote."""
 
     poll_id: int
     status_id: int

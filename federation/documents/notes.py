@@ -177,7 +177,9 @@ def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
 
 
 def _approval(body: PostBody) -> dict[str, Any]:
-    """Return the members that name the authorization of an approved reply. The parent author's server has issued it."""
+    """Return the members that name the authorization of an approved reply. The parent author's server has issued the
+    authorization.
+    """
     if body.approval is None:
         return {}
     own = authorization_uri(body.approval["author_uri"], Interaction.REPLY, body.approval["id"])

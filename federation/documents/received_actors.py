@@ -110,7 +110,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
 
 
 def _address(value: Any) -> str | None:
-    """Return the address that an actor claims (FEP-2c59); None if the value is no valid address."""
+    """Return the address that an actor claims (FEP-2c59); None if the value is not a valid address."""
     claimed = reading.text_of(value, USERNAME_LIMIT).removeprefix("acct:").removeprefix("@")
     pair = split_address(claimed)
     return claimed if pair is not None and pair[1] is not None else None

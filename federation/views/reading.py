@@ -91,7 +91,7 @@ def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tupl
     """
     number = require_found(parse_id(status_id))
     # The signer is determined before the post is looked up. If the signer's key were fetched only when the post exists, the
-    # delay would reveal that a private post exists (security row 60).
+    # fetch would reveal that a private post exists (security row 60).
     viewer_id = reader_id_of(request)
     try:
         post = find_post(number, viewer_id)

@@ -115,7 +115,7 @@ class PostForm(ServiceForm):
     )
     multiple = check_field(_("Allow several choices"))
     expires_in = _DurationField(label=_("Duration of the poll"), required=False, choices=_DURATIONS, initial="86400")
-    # Set when a local-only post that is not public is redrafted. For a public local-only post, the visibility is LOCAL instead.
+    # True if a local-only post that is not public is redrafted. For a public local-only post, the visibility is LOCAL instead.
     local_only = forms.BooleanField(required=False, widget=_HIDDEN)
     hide_totals = forms.BooleanField(required=False, widget=_HIDDEN)
     # Ids of the accounts that an application allows the post to mention.
@@ -224,7 +224,7 @@ class PostForm(ServiceForm):
     def details(self) -> dict[str, dict[str, Any]]:
         """Return the state of each part of the page that can be closed. `chosen` has the titles of the values that are chosen
         in the part, which are shown beside its name. `open` is True for a part with errors, for a poll with options, and for
-        the files on request.
+        the files if the user asked to attach some.
         """
         wrong, sections = self.errors, self.sections()
         answers = sum(bool(self[name].value()) for name in self._options)

@@ -72,8 +72,8 @@ class UnexpectedMentions(Invalid):
 def compose(*, author: Account, draft: Draft, application_id: int | None = None) -> Composed:
     """Check a draft and return the content that `store_status` writes. `author` is local, with its `user` loaded.
 
-    A reply to a local-only post, or a quote of a local-only post, is local-only as well; a reply that needs approval is
-    returned by `gated`. Raises NotFound for a parent that the author may not read, NotPermitted for a parent to which the
+    A reply to a local-only post, or a quote of a local-only post, is local-only as well; a reply that needs approval has the
+    form that `gated` returns. Raises NotFound for a parent that the author may not read, NotPermitted for a parent to which the
     author may not reply, UnexpectedMentions, and Invalid for every other broken rule.
     """
     user: User = author.user

@@ -132,7 +132,7 @@ def _approve_edit(by: Staff, held: HeldPost) -> None:
         HeldPost.objects.filter(id=locked.id).delete()
         _record_held(by, "approve", locked)
 
-    assert held.status_id is not None  # a held draft that is no edit would be in `scheduled`
+    assert held.status_id is not None  # a held draft that is not an edit would be in `scheduled`
     draft = read_draft(held.draft or {})
     previews = {
         held_media.preview_of_id: held_media.media

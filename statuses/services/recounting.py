@@ -102,7 +102,7 @@ class Progress:
 
 def recount_statuses(*, dry_run: bool = False) -> Iterator[Progress]:
     """Recount the counters of posts that are not deleted, of accounts (with the time of the last post), of local polls and of
-    featured hashtags, oldest first. Correct wrong counters, unless it is a `dry_run`. Can be interrupted. Concurrent changes
+    featured hashtags, oldest first. Wrong counters are corrected, except with `dry_run`. Can be interrupted. Concurrent changes
     are counted correctly, because they wait for the lock of the corrected row.
     """
     for kind in _kinds():

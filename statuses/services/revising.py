@@ -56,7 +56,7 @@ def store_revision(
     """
     before, current = _version(status)
     values = new.written
-    # The HTML of a local post depends on its text and on the names of mentioned accounts: if only the HTML changes, this is no
+    # The HTML of a local post depends on its text and on the names of mentioned accounts: a change of only the HTML is not an
     # edit.
     source = "content" if status.local else "text"
     changed |= any(getattr(status, name) != value for name, value in values.items() if name != source)

@@ -71,7 +71,7 @@ def note_stored(status: Status, screening: Screening, limited_by: Sequence[SpamR
 
 
 def screen_edit(status: Status, new: Composed, words: Sequence[str] = ()) -> Screening:
-    """Return the rules that an edit matches, with the file descriptions `words`; none if the text is unchanged."""
+    """Return the rules that an edit matches; `words` are its file descriptions. None match if the text is unchanged."""
     screening = screen(new, words)
     if screening.facts is not None and screening.rules and screening.facts.text == _text_of(status):
         return UNSCREENED
