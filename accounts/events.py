@@ -26,7 +26,7 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """All follows that a block or suspension ends have ended; if there were any, they are stored under `cause`."""
+    """A block or suspension has ended the last of its follows; the ended follows, if any, are stored under `cause`."""
 
     cause: str
 
