@@ -100,7 +100,9 @@ def test_each_token_has_its_counter_and_a_user_one_for_all_tokens(callers: Token
     first, second = callers.user_token(), callers.user_token()
     path = "/api/v1/access/person"
     assert [get(path, token=first).status_code for _ in range(5)] == [200] * 4 + [429]
-    assert [get(path, token=second).status_code for _ in range(2)] == [200, 429], "five of six were the first token's"
+    assert [get(path, token=second).status_code for _ in range(2)] == [200, 429], (
+        "five of the six requests were sent with the first token"
+    )
 
 
 def test_requests_with_a_token_do_not_count_for_their_address(callers: Tokens, get: Any, small: None) -> None:
@@ -181,7 +183,7 @@ def test_the_headers_show_the_counter_of_a_family_when_it_has_fewer_requests_lef
     assert refused.status_code == 429
     assert refused.json() == {"error": "Too many requests"}
     assert remaining(refused) == ("2", "0")
-    assert Client().get("/api/v1/tags", headers=headers).status_code == 200, "only the family is used up"
+    assert Client().get("/api/v1/tags", headers=headers).status_code == 200, "only the limit of the family is exceeded"
 
 
 @pytest.mark.django_db

@@ -159,7 +159,7 @@ def test_feeds_are_paged_by_the_same_rules() -> None:
     assert feed("?limit=3&min_id=50") == [53, 52, 51]
     assert feed("?limit=0") == []
     asked = FeedViewSet.asked[-1]
-    assert (asked.limit, asked.after, asked.ascending) == (3, 50, True), "limit=0 does not even ask"
+    assert (asked.limit, asked.after, asked.ascending) == (3, 50, True), "limit=0 sends no query"
     response = Client().get("/api/v1/feed?limit=3&max_id=3")
     assert response.json() == ["2", "1"]
     assert "max_id=1>" in response.headers["Link"]
@@ -183,4 +183,4 @@ def test_offset_links_lead_to_the_next_and_previous_page(ids: list[int]) -> None
         "prev": {"limit": "10", "offset": "10"},
     }
     assert rels("limit=20&offset=45") == {"prev": {"limit": "20", "offset": "25"}}
-    assert rels("offset=500") == {"prev": {"offset": "480"}}, "also on an empty page"
+    assert rels("offset=500") == {"prev": {"offset": "480"}}, "an empty page has a prev link too"

@@ -70,7 +70,9 @@ def test_other_sites_may_read_answers_and_their_headers(callers: Tokens, get: An
         assert response.headers["Access-Control-Allow-Origin"] == "*"
         assert set(response.headers["Access-Control-Expose-Headers"].split(", ")) == exposed
         assert "Access-Control-Allow-Credentials" not in response.headers
-        assert "origin" in response.headers["Vary"], "caches do not give the answer without these headers to a site"
+        assert "origin" in response.headers["Vary"], (
+            "caches must not serve a response without these headers to other sites"
+        )
 
 
 @pytest.mark.parametrize(
@@ -160,7 +162,7 @@ def test_messages_are_in_the_language_of_the_caller(callers: Tokens, get: Any, m
     assert language(token=callers.user_token(locale="tlh")) == "ar"
     assert language(token=callers.user_token(), accept="fr;q=0.9, de-AT;q=0.8") == "de"
     assert language(token=callers.user_token(), accept="") == django_settings.LANGUAGE_CODE
-    assert translation.get_language() == django_settings.LANGUAGE_CODE, "the thread keeps nothing"
+    assert translation.get_language() == django_settings.LANGUAGE_CODE, "the language of the thread is reset"
 
 
 @pytest.mark.parametrize(

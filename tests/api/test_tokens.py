@@ -71,7 +71,7 @@ def test_a_cached_token_is_looked_up_and_counted_in_one_round_trip_to_redis(
 
     assert calls("evalsha") == 1
     assert [calls(name) for name in ("eval", "set", "expire")] == [0, 0, 0]
-    assert calls("incr") == 2, "the counters of user and token"
+    assert calls("incr") == 2, "the counters of user and token are increased"
 
 
 def test_a_revoked_token_is_refused_in_every_process_within_a_second(
@@ -140,7 +140,7 @@ def test_without_rate_limits_a_process_caches_a_token_for_at_most_a_second(
     get(PERSON, token=token)
     redis.client("cache").flushdb()
     get(PERSON, token=token)
-    assert callers.asked == [token], "remembered in the process"
+    assert callers.asked == [token], "the process has cached the token"
     monkeypatch.setattr(admission.time, "monotonic", lambda: began + 1.05)
     get(PERSON, token=token)
     assert callers.asked == [token, token]
@@ -174,7 +174,7 @@ def test_without_redis_tokens_are_looked_up_in_the_database(
     for _ in range(20):
         assert get(PERSON, token=token).status_code == 200
         assert get(PERSON, token="wrong").status_code == 401
-    assert callers.asked.count(token) < 10, "the process remembers for a second"
+    assert callers.asked.count(token) < 10, "the process caches the token for a second"
 
 
 def test_a_redis_that_accepts_but_never_answers_delays_one_request_a_second(

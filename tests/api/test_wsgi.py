@@ -48,7 +48,9 @@ def test_a_request_leaves_no_connection_language_or_garbage_behind() -> None:
     assert json.loads(emojis[4]) == []
     assert emojis[2], "a connection was used"
     assert not any(after for _status, _type, _before, after, _body, _left in found)
-    assert [left for *_, left in (emojis, german, english, head)] == [0, 0, 0, 0], "freed without a garbage collection"
+    assert [left for *_, left in (emojis, german, english, head)] == [0, 0, 0, 0], (
+        "objects are freed without a garbage collection"
+    )
     assert german[0] == english[0] == "401 Unauthorized"
     assert json.loads(english[4]) == {"error": "The access token is invalid"} != json.loads(german[4])
     assert (page[0], page[1]) == ("200 OK", "text/html; charset=utf-8")

@@ -340,7 +340,7 @@ def test_trap_53_revoking_with_undefined_client_credentials_is_refused_in_json(a
     answer = Api().post("/oauth/revoke", form=form)
     assert (answer.status_code, answer.json()["error"]) == (403, "unauthorized_client")
     assert "WWW-Authenticate" not in answer
-    assert alice.read("lists") == [], "the token is as good as before"
+    assert alice.read("lists") == [], "the token is still valid"
 
 
 def test_trap_54_the_owner_of_a_locked_account_can_accept_follow_requests(alice: Person, bob: Person) -> None:

@@ -102,7 +102,7 @@ class TestCulling:
         assert Account.objects.filter(id=zoe_here.id).exists() is not gone
         assert Follow.objects.exists() is not gone
         assert ("delete" in AuditEntry.objects.values_list("action", flat=True)) is gone
-        assert said("cull_accounts", "--all") == ["nobody"], "the others count as looked at"
+        assert said("cull_accounts", "--all") == ["nobody"], "the other accounts were checked already"
 
     def test_cull_accounts_deletes_only_accounts_that_are_gone(
         self, elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account

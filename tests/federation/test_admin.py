@@ -140,7 +140,9 @@ def test_all_data_of_a_server_is_removed_in_steps(server: Domain, monkeypatch: p
         make_remote(f"p{number}", "b.example")
     boss = make_user("boss", role="Owner")
     assert act(signed_in(boss), server, "purge").status_code == 302
-    assert Account.objects.filter(domain="b.example", deleted_at=None).count() == 5, "nobody waits for it"
+    assert Account.objects.filter(domain="b.example", deleted_at=None).count() == 5, (
+        "the rows are removed in the background"
+    )
     work()
     assert not Account.objects.filter(domain="b.example", deleted_at=None).exists()
     assert Account.objects.filter(domain="well.example", deleted_at=None).exists()

@@ -82,7 +82,7 @@ def test_a_pending_like_is_withdrawn_by_an_undo_in_any_form(
         "request": request["id"],
     }
     assert deal(zoe, zoe.activity("Undo", undone[known])) == "done"
-    assert InteractionRequest.objects.get().id == other.id, "and nothing else"
+    assert InteractionRequest.objects.get().id == other.id, "nothing else was removed"
 
 
 def test_a_block_in_either_direction_removes_pending_requests(

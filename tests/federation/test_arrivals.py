@@ -65,7 +65,7 @@ def test_a_post_that_was_fetched_for_a_reply_notifies_once_when_it_is_delivered(
     answer = yan.note("<p>answer</p>", inReplyTo=asked["id"])
     assert deal(yan, yan.activity("Create", answer)) == "done"
     status = Status.objects.get(uri=asked["id"])
-    assert (_notified(), status.id in streamed) == ([], False), "a post that was asked for is not announced"
+    assert (_notified(), status.id in streamed) == ([], False), "a fetched post notifies nobody"
     for _time in range(2):
         assert deal(zoe, zoe.activity("Create", asked)) == "done"
         assert _notified() == [("bob", "mention")]
@@ -90,7 +90,7 @@ def test_an_edit_of_a_fetched_post_that_arrives_first_counts_as_its_delivery(
         assert deal(zoe, zoe.activity("Update", edited)) == "done"
         assert deal(zoe, zoe.activity("Create", document)) == "done"
     assert streamed.count(status.id) == 1
-    assert _notified() == [("alice", "mention")] * 2, "an old one is announced when it is sent itself"
+    assert _notified() == [("alice", "mention")] * 2, "an old post notifies when it is delivered itself"
     assert streamed.count(other.id) == 1
     assert {post.content for post in Status.objects.all()} == {"<p>edited</p>"}
 

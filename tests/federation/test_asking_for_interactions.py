@@ -37,7 +37,7 @@ def test_a_reply_to_a_remote_post_is_sent_with_the_authorization_of_its_author(
     check_terms(request)
     instrument = request["instrument"]
     assert (request["object"], request["to"], instrument["id"]) == (post.uri, zoe.uri, uri_of(reply))
-    assert instrument["to"] == [PUBLIC], "as it will be"
+    assert instrument["to"] == [PUBLIC], "the request contains the reply as it will be sent"
     assert not elsewhere.delivered("Create")
     assert Api().get(f"/users/alice/statuses/{reply.id}", headers={"Accept": ACTIVITY}).status_code == 404
     stamp = f"{zoe.uri}/reply_authorizations/1"
@@ -57,7 +57,7 @@ def test_a_reply_to_a_remote_post_is_sent_with_the_authorization_of_its_author(
     assert deal(zoe, zoe.activity("Delete", gone)) == "done"
     assert Api().get(f"/api/v1/statuses/{reply.id}").status_code == 404
     deal(zoe, zoe.activity("Accept", request["id"], result=stamp))
-    assert Api().get(f"/api/v1/statuses/{reply.id}").status_code == 404, "an old Accept brings nothing back"
+    assert Api().get(f"/api/v1/statuses/{reply.id}").status_code == 404, "an old Accept does not restore the reply"
 
 
 def test_favourites_and_boosts_of_remote_posts_wait_for_their_author_too(

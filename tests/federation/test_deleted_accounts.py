@@ -45,7 +45,7 @@ def test_one_delete_goes_to_every_known_server(gone: User, elsewhere: RemoteServ
     (received,) = elsewhere.delivered()
     assert (received["type"], received["actor"], received["object"]) == ("Delete", gone.account.uri, gone.account.uri)
     assert received["to"] == ["https://www.w3.org/ns/activitystreams#Public"]
-    assert erasing.erase_account(gone.account_id), "its keys waited for the delivery"
+    assert erasing.erase_account(gone.account_id), "the keys were kept for the delivery"
 
 
 def test_posts_and_follows_of_a_deleted_account_are_not_undone_one_by_one(gone: User, elsewhere: RemoteServer) -> None:

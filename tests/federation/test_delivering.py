@@ -110,8 +110,8 @@ class TestDelivering:
         for failed in (Failed("it does not answer"), None):
             held.end(job, failed)
             held.settle()
-        assert Delivery.objects.count() == 1, "the first holder has nothing to say any more"
-        assert not Host.objects.exists(), "nor of the host"
+        assert Delivery.objects.count() == 1, "the result of the first holder is ignored"
+        assert not Host.objects.exists(), "its result does not count for the host either"
         again.end(same, None)
         again.settle()
         assert not Delivery.objects.exists()
@@ -174,7 +174,7 @@ class TestDelivering:
         zoe.send(zoe.activity("Undo", activity))
         work()
         assert (Delivery.objects.count(), OutboundActivity.objects.count()) == (0, 0)
-        assert len(elsewhere.delivered()) == 1, "the attempt that failed"
+        assert len(elsewhere.delivered()) == 1, "this is the attempt that failed"
 
     def test_a_newer_update_replaces_the_one_that_waits(self, elsewhere: RemoteServer, post_now: Any) -> None:
         post_now(1, key="account:1")

@@ -98,7 +98,7 @@ def test_row_11_a_claim_is_signed_and_counts_once(zoe: RemotePerson, program: Pr
     headers = zoe.headers(CLAIMED, b"")
     wrong = headers | {"signature": headers["signature"].replace('signature="', 'signature="AAAA')}
     assert post(CLAIMED, b"", wrong).status_code == 401
-    assert post("/users/alice/claim?id=other", b"", headers).status_code == 401, "another device was signed"
+    assert post("/users/alice/claim?id=other", b"", headers).status_code == 401, "the signature was for another device"
     assert Api().get(CLAIMED, headers={"Accept": ACTIVITY}).status_code == 404
     assert program.count() == 2
     assert [post(CLAIMED, b"", headers).status_code for _number in range(3)] == [200, 401, 401]
@@ -158,11 +158,11 @@ def test_remote_devices_are_fetched_and_keys_are_claimed_in_the_name_of_the_writ
         CLAIM, {"device": [address_of(zoe), address_of(zoe, "none"), program.address()]}
     ).json()[:1]
     assert (claimed["account_id"], claimed["device_id"], claimed["key_id"]) == (number, "d1", "first")
-    assert elsewhere.gets() == ["/users/zoe/collections/devices"], "once for a conversation"
+    assert elsewhere.gets() == ["/users/zoe/collections/devices"], "the list is fetched once for a conversation"
     (asked,) = (one for one in elsewhere.asked if one.method == "POST")
     assert f'keyId="{program.user.account.uri}#main-key"' in asked.headers["signature"]
     assert "digest" in asked.headers["signature"]
-    assert OneTimeKey.objects.count() == 1, "of Alice's own"
+    assert OneTimeKey.objects.count() == 1, "a key of Alice's own device is left"
 
 
 def test_devices_cached_by_a_newer_release_are_read_without_its_new_fields(
@@ -214,7 +214,7 @@ def test_devices_of_several_accounts_of_a_silent_server_share_one_time_out(
 ) -> None:
     monkeypatch.setattr(messages, "LOOKUP_SECONDS", 1.0)
     assert program.api.post(QUERY, {"id": silence}).json() == []
-    assert len(elsewhere.gets()) == 1, "no time is left for the other"
+    assert len(elsewhere.gets()) == 1, "no time is left for the other device"
 
 
 @pytest.mark.parametrize(("of_one", "of_the_request"), [(1.5, 60.0), (60.0, 1.0)])
@@ -234,7 +234,7 @@ def test_claiming_keys_from_a_silent_server_ends_within_the_time_outs(
     monkeypatch.setattr("social.api.middleware.web_request_budget", partial(web_request_budget, of_the_request))
     wanted = [{"account_id": number, "device_id": "d1"} for number in silence]
     assert program.api.post(CLAIM, {"device": wanted}).json() == []
-    assert [one.method for one in elsewhere.asked] == ["POST"], "the other is not asked"
+    assert [one.method for one in elsewhere.asked] == ["POST"], "the other server is not called"
 
 
 def test_devices_above_the_limit_and_invalid_ones_are_ignored(
@@ -250,7 +250,7 @@ def test_devices_above_the_limit_and_invalid_ones_are_ignored(
     has(zoe, *many)
     assert [len(found) for found in shown()] == [100]
     has(zoe, *many, *many)
-    assert shown() == [], "a document of so many parts is not read"
+    assert shown() == [], "a document with too many parts is not read"
     broken = {"type": "Ed25519Key", "publicKeyBase64": "short"}
     odd = [7, None, "d", {}, device(zoe, type="Note"), device(zoe, 2, fingerprintKey=broken), device(zoe, deviceId="")]
     has(zoe, *odd, device(zoe, 3), device(zoe, 3, name="Again"), device(zoe, 4, name="n" * 300))
@@ -259,7 +259,7 @@ def test_devices_above_the_limit_and_invalid_ones_are_ignored(
     assert shown() == [[]]
     elsewhere.pages.pop("/users/zoe/collections/devices")
     redis.client("cache").flushdb()
-    assert shown() == [], "whose server says nothing is left out"
+    assert shown() == [], "accounts whose server does not respond are left out"
     assert program.api.post(QUERY, {"id": [str(make_remote().id)]}).json()[0]["devices"] == [], "no devices are named"
     block_account(account=remote(zoe), target=program.user.account)
     elsewhere.asked.clear()

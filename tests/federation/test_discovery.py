@@ -136,7 +136,7 @@ def test_the_address_of_a_remote_account_finds_the_account(
     assert (found["acct"], found["uri"]) == (address[1:], zoe.uri)
     asked = len(elsewhere.asked)
     assert resolve_address(address) is not None
-    assert len(elsewhere.asked) == asked, "who is known is not asked for again"
+    assert len(elsewhere.asked) == asked, "a known account is not fetched again"
 
 
 def test_a_mention_of_an_unknown_account_looks_it_up(

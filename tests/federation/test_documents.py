@@ -239,7 +239,7 @@ def test_a_page_has_no_more_items_than_other_servers_read(anna: Account, monkeyp
     monkeypatch.setattr(collections, "ITEMS_BYTES", len(whole.content) // 2)
     half = get(f"/users/anna/statuses/{status.id}/replies?page=true")
     items = half.json()["items"]
-    assert [item if isinstance(item, str) else item["id"] for item in items] == uris, "each is named"
+    assert [item if isinstance(item, str) else item["id"] for item in items] == uris, "each reply is listed"
     assert isinstance(items[0], dict)
     assert isinstance(items[-1], str)
     assert len(half.content) < len(whole.content) * 2 / 3

@@ -69,7 +69,9 @@ def test_servers_are_shown_with_their_figures_and_can_be_retried(posted: Status)
     assert set(figures("TWO.example")) == {"two.example"}
     assert len(figures("--limit", "1")) == 1
     Host.objects.create(queue="deliveries", name="xn--strae-oqa.example", failures=2)
-    assert set(figures("--failing")) == {"one.example", "xn--strae-oqa.example"}, "also a relay, whom no address names"
+    assert set(figures("--failing")) == {"one.example", "xn--strae-oqa.example"}, (
+        "the relay is listed too, although no account names it"
+    )
     assert set(figures("Straße.example")) == {"xn--strae-oqa.example"}
     assert "one.example" in said("show_domains")
     assert said("show_domains", "--retry", "one.example") == "one.example is contacted again. Deliveries: 1.\n"
@@ -105,7 +107,7 @@ def test_a_host_that_a_stranger_has_merely_named_is_no_failing_server(
     Host.objects.create(queue="deliveries", name="relay.example", failures=1)
     assert set(figures("--failing")) == {"followed.example", "split.example", "relay.example"}
     assert set(figures("met.example", "--failing")) == set()
-    assert figures("localhost:1")["localhost:1"]["failures"] == 1, "it is shown to who asks for it"
+    assert figures("localhost:1")["localhost:1"]["failures"] == 1, "the host is shown if it is named"
     client = signed_in(make_user("boss", role="Owner"))
     for path in ("/admin/social/host/", "/admin/"):
         page = client.get(path).content.decode()

@@ -120,7 +120,7 @@ def test_a_rule_that_is_removed_and_created_again_applies_once_until_it_is_remov
     new = create_rule(by=OPERATOR, domain="bad.example", draft=draft)
     handled = handle_one_by_one()
     assert state(there) == (severity == "silence", severity == "suspend")
-    assert "AccountUnsuspended" not in handled, "nobody is let in between the two rules"
+    assert "AccountUnsuspended" not in handled, "between the two rules no account is unsuspended"
     assert Follow.objects.exists() == (severity == "silence")
     if severity == "suspend":
         lost = SeveredAccount.objects.select_related("severance").get(account=alice.account)

@@ -149,17 +149,17 @@ def test_favourites_and_boosts_are_shown_as_the_server_of_the_post_counts_them(
     document, status = _known(zoe, alice, **counted(12, 3))
     assert shown(status) == (12, 3)
     make_favourite(alice, status)
-    assert shown(status) == (13, 3), "who favourites a post sees it counted at once"
+    assert shown(status) == (13, 3), "a local favourite is counted immediately"
     unfavourite_status(account_id=alice.id, status_id=status.id)
     assert shown(status) == (12, 3)
     make_favourite(alice, status)
     assert deal(zoe, zoe.activity("Update", document | counted(20, 0))) == "done"
-    assert shown(status) == (20, 0), "without having been edited"
+    assert shown(status) == (20, 0), "new counts are no edit"
     assert deal(zoe, zoe.activity("Update", _edit(document | counted("many", -1), content="<p>new</p>"))) == "done"
     assert shown(status) == (20, 0)
     assert deal(zoe, zoe.activity("Update", document | counted(0, 10**12))) == "done"
-    assert shown(status) == (1, 10**6), "what is known here is the least"
-    assert counts(status) == (0, 0, 1), "only the figures of this server decide anything"
+    assert shown(status) == (1, 10**6), "the local counts are the minimum"
+    assert counts(status) == (0, 0, 1), "rules use only the local counts"
 
 
 def test_an_edit_in_the_second_of_the_post_arrives_though_its_date_is_the_same(
@@ -188,7 +188,7 @@ def test_the_quote_policy_of_a_remote_post_changes_without_an_edit(zoe: RemotePe
     edited = _edit(document | allowed(zoe.uri), content="<p>new</p>")
     assert deal(zoe, zoe.activity("Update", edited)) == "done"
     assert deal(zoe, zoe.activity("Update", document | allowed(PUBLIC))) == "done"
-    assert shown() == [], "what was written before the last edit comes too late"
+    assert shown() == [], "an edit that is older than the latest one is ignored"
     assert deal(zoe, zoe.activity("Update", edited | allowed(PUBLIC))) == "done"
     assert shown() == ["public"]
     assert StatusEdit.objects.filter(status=status).count() == 1, "none of this is an edit"

@@ -81,7 +81,7 @@ def test_emojis_of_another_server_are_shown_wherever_they_are_written(
     assert (shown(entity), shown(entity["account"])) == (["bird", "egg"], ["cat", "dog"])
     cat = entity["account"]["emojis"][0]
     assert cat["url"].startswith("http://social.localhost/media_proxy/emojis/")
-    assert not any(path.startswith("/files") for path in elsewhere.gets()), "nobody has looked yet"
+    assert not any(path.startswith("/files") for path in elsewhere.gets()), "nobody has viewed the emojis yet"
     moving, still = opened(media_root, cat["url"]), opened(media_root, cat["static_url"])
     assert (moving.is_animated, still.format, getattr(still, "is_animated", False)) == (True, "PNG", False)
     assert elsewhere.gets().count("/files/cat.png") == 1
@@ -95,10 +95,10 @@ def test_an_emoji_is_renewed_when_its_server_says_that_it_has_changed(
     first = post_of(zoe, zoe.note("<p>:cat:</p>", tag=[tag(elsewhere, "cat", updated=old)]))["emojis"][0]
     assert opened(media_root, first["url"]).size == (40, 30)
     post_of(zoe, zoe.note("<p>:cat:</p>", 2, tag=[tag(elsewhere, "cat", body=picture(20, 20), updated=old)]))
-    assert opened(media_root, first["url"]).size == (40, 30), "its server says that it is as before"
+    assert opened(media_root, first["url"]).size == (40, 30), "the server states that the picture is unchanged"
     post_of(zoe, zoe.note("<p>:cat:</p>", 3, tag=[tag(elsewhere, "cat", body=picture(20, 20), updated=new)]))
     assert opened(media_root, first["url"]).size == (20, 20)
-    assert RemoteCopy.objects.count() == 1, "the one before is gone"
+    assert RemoteCopy.objects.count() == 1, "the copy of the previous picture is removed"
     moved = post_of(
         zoe, zoe.note("<p>:cat:</p>", 4, tag=[tag(elsewhere, "cat", "other", picture(64, 64), updated=new)])
     )
@@ -108,7 +108,7 @@ def test_an_emoji_is_renewed_when_its_server_says_that_it_has_changed(
     fetch_actor(zoe.uri)
     elsewhere.serve(zoe.document() | {"name": ":cat:", "tag": [tag(elsewhere, "cat", "fourth", updated=new)]})
     fetch_actor(zoe.uri)
-    assert remote(zoe).version == before + 2, "a profile that shows another picture is no longer taken from a cache"
+    assert remote(zoe).version == before + 2, "a changed emoji raises the version of the profile"
     assert CustomEmoji.objects.count() == 1
 
 

@@ -75,7 +75,7 @@ def test_a_message_is_sent_to_no_unknown_device_and_waits_for_a_server_that_is_a
     bob.upload()
     both = [message(bob), _delivered(zoe, "unknown")]
     assert program.api.post(DELIVER, {"device": both}).status_code == 404
-    assert not EncryptedMessage.objects.exists(), "all or none"
+    assert not EncryptedMessage.objects.exists(), "either all messages are stored or none"
     without = elsewhere.person("yan")
     fetch_actor(without.uri)
     assert program.api.post(DELIVER, {"device": [_delivered(without)]}).status_code == 404
@@ -152,6 +152,6 @@ def test_a_message_is_accepted_only_in_the_inbox_of_its_recipient(
     assert deal(zoe, cipher(zoe, program), "/users/bob/inbox").startswith("rejected")
     yan = elsewhere.person("yan")
     forged = cipher(zoe, program)
-    assert deal(yan, forged, "/users/alice/inbox").startswith("rejected"), "the signer is another one"
+    assert deal(yan, forged, "/users/alice/inbox").startswith("rejected"), "the signer is not the sender"
     assert not EncryptedMessage.objects.exists()
     assert Account.objects.filter(username="zoe").exists()

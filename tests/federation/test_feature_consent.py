@@ -118,7 +118,7 @@ def test_row_36_only_the_requested_account_can_answer_a_feature_request(
     assert _seen(number, api) == ["pending"]
     assert deal(yan, yan.activity("Reject", request["id"])) == "done"
     assert deal(yan, yan.activity("Accept", request["id"], result=stamp)) == "done"
-    assert _seen(number, api) == [], "what was refused stays so"
+    assert _seen(number, api) == [], "a refused request stays refused"
     assert CollectionItem.objects.get().state == ItemState.REJECTED
 
 
@@ -149,7 +149,7 @@ def test_an_account_that_cannot_be_featured_gets_no_feature_request(
     gone = CollectionItem.objects.get(account=remote(near))
     api.delete(f"/api/v1/collections/{number}/items/{gone.id}")
     late = near.activity("Accept", gone.request_uri, result=f"{near.uri}/feature_authorizations/1")
-    assert deal(near, late).startswith("rejected"), "the owner has thought better of it"
+    assert deal(near, late).startswith("rejected"), "the owner has withdrawn the request"
 
 
 def test_a_request_for_a_local_user_is_answered_by_policy_and_the_user_can_leave(
@@ -204,11 +204,11 @@ def test_a_local_account_is_in_no_remote_collection_without_its_consent(
     assert deal(yan, _request(yan, alice)) == "done"
     assert deal(yan, yan.activity("Update", birds(yan))) == "done"
     here = CollectionItem.objects.get()
-    assert here.state == ItemState.ACCEPTED, "it was not seen with her yet"
+    assert here.state == ItemState.ACCEPTED, "the consent has not been fetched with her in the collection yet"
     deal(yan, added(yan, listed[0], birds(yan)["id"]))
     deal(yan, yan.activity("Update", birds(yan, name="Without her")))
     assert not CollectionItem.objects.exists()
-    assert elsewhere.delivered("Delete") == [], "its owner knows"
+    assert elsewhere.delivered("Delete") == [], "the owner knows this already"
 
 
 @pytest.mark.parametrize("reason", ["not discoverable", "blocked", "server blocked", "of a stranger"])
@@ -247,12 +247,14 @@ def test_a_request_that_its_signer_may_not_make_is_refused(
         {"actor": yan.uri},
     ):
         assert deal(xia, _request(xia, alice) | wrong).startswith("rejected"), wrong
-    assert deal(xia, _request(xia, alice, instrument=birds(yan)["id"])).startswith("rejected"), "another owner's"
-    assert deal(xia, _request(xia, alice)).startswith("rejected"), "there is no such collection"
+    assert deal(xia, _request(xia, alice, instrument=birds(yan)["id"])).startswith("rejected"), (
+        "the collection belongs to another owner"
+    )
+    assert deal(xia, _request(xia, alice)).startswith("rejected"), "the collection does not exist"
     assert not CollectionItem.objects.exists()
     bob, request = make_user("bob", discoverable=True).account, _request(yan, alice)
     assert deal(yan, request) == "done"
-    assert deal(yan, request | {"object": bob.uri}) == "done", "the id moves to the newer request"
+    assert deal(yan, request | {"object": bob.uri}) == "done", "the id now belongs to the newer request"
     assert CollectionItem.objects.get(request_uri=request["id"]).account == bob
     assert CollectionItem.objects.count() == 2
 

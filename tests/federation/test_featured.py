@@ -58,7 +58,7 @@ def test_pinned_posts_and_featured_hashtags_of_local_users_can_be_fetched(
     assert (featured["type"], featured["totalItems"]) == ("OrderedCollection", 2)
     first, second = featured["orderedItems"]
     assert (first["id"], first["type"], "@context" in first) == (f"{alice.uri}/statuses/{open_post.id}", "Note", False)
-    assert second == f"{alice.uri}/statuses/{private.id}", "nobody reads it here"
+    assert second == f"{alice.uri}/statuses/{private.id}", "a private post is listed by its id only"
     assert featured["@context"][1]["Hashtag"] == "as:Hashtag"
     tags = stranger.get("/users/alice/collections/tags", headers={"Accept": ACTIVITY}).json()
     assert (tags["type"], tags["totalItems"]) == ("Collection", 1)
@@ -99,7 +99,7 @@ def test_remote_followers_are_notified_of_pins_and_featured_hashtags_and_of_thei
     api.post(f"/api/v1/statuses/{post.id}/pin")
     api.post(f"/api/v1/statuses/{post.id}/unpin")
     work()
-    assert {document["type"] for document in elsewhere.delivered()[4:]} == {"Remove"}, "the last word counts"
+    assert {document["type"] for document in elsewhere.delivered()[4:]} == {"Remove"}, "the latest activity counts"
     assert not OutboundActivity.objects.exists()
 
 
@@ -128,11 +128,13 @@ def test_pinned_posts_and_featured_hashtags_of_a_new_account_are_fetched(
     elsewhere.serve(zoe.document() | {"featured": featured, "featuredTags": tags})
     account = fetch_actor(zoe.uri)
     work()
-    assert _shown(account, api) == ([embedded[0]["id"], named["id"]], {"Birds", "tea"}), "the first five items are read"
+    assert _shown(account, api) == ([embedded[0]["id"], named["id"]], {"Birds", "tea"}), (
+        "only the first five items are read"
+    )
     assert not Status.objects.exclude(account=account).exists()
     signed = [asked for asked in elsewhere.asked if asked.path.startswith("/users/zoe/collections/")]
     assert [("signature" in asked.headers) for asked in signed] == [True, True]
-    assert len(elsewhere.gets()) < 10, "a profile makes this server fetch a bounded number of things"
+    assert len(elsewhere.gets()) < 10, "the number of fetches for one profile is limited"
 
 
 def test_a_pinned_post_for_followers_is_fetched_by_one_of_them(
@@ -185,7 +187,7 @@ def test_a_profile_that_is_fetched_again_shows_its_current_pins_and_hashtags(
     elsewhere.pages.pop("/users/zoe/collections/tags")
     refresh(account)
     work()
-    assert _shown(account, api) == ([], {"tea"}), "what cannot be had stays as it was"
+    assert _shown(account, api) == ([], {"tea"}), "collections that cannot be fetched stay unchanged"
 
 
 def test_add_and_remove_of_an_actor_change_its_profile(
@@ -202,7 +204,7 @@ def test_add_and_remove_of_an_actor_change_its_profile(
         assert deal(zoe, zoe.activity("Add", item, target=featured)) == "done"
     assert _shown(account, api) == ([unknown, known], {"birds"})
     home = api.get("/api/v1/timelines/home").json()
-    assert [post["uri"] for post in home] == [known, unknown], "a pinned post stands at its time"
+    assert [post["uri"] for post in home] == [known, unknown], "pinned posts are sorted by their own time"
     for item in (known, known, _hashtag("birds"), _hashtag("never")):
         assert deal(zoe, zoe.activity("Remove", item, target=featured)) == "done"
     assert _shown(account, api) == ([unknown], set())

@@ -64,7 +64,7 @@ def test_lists_of_collections_single_collections_and_items_can_be_fetched(
     hidden, shown = _made(api, discoverable=False), _made(api)
     item = _add(api, shown, bob)
     listed = _fetched(LIST)
-    assert (listed["type"], listed["totalItems"]) == ("Collection", 1), "the other one has to be known by its address"
+    assert (listed["type"], listed["totalItems"]) == ("Collection", 1), "the other collection is not listed"
     page = _fetched(f"{LIST}?page=1")
     assert listed["first"] == page["id"]
     assert [one["id"] for one in page["items"]] == [links.collection_uri(alice.id, int(shown))]
@@ -81,7 +81,9 @@ def test_lists_of_collections_single_collections_and_items_can_be_fetched(
     _fetched(f"/users/bob/collections/{shown}", 404)
     _fetched(f"/users/bob/collection_items/{item}", 404)
     _fetched(f"/users/alice/feature_authorizations/{item}", 404)
-    assert _fetched(f"/collections/{shown}") == _fetched(f"/users/alice/collections/{shown}"), "by its page's address"
+    assert _fetched(f"/collections/{shown}") == _fetched(f"/users/alice/collections/{shown}"), (
+        "the address of the page leads to the same document"
+    )
     page = Api().get(f"/collections/{shown}", headers={"Accept": "text/html"})
     assert (page.status_code, "Accept" in page.headers["Vary"]) == (200, True)
     answer = Api().get(f"/users/alice/collections/{shown}", headers={"Accept": "text/html"})
@@ -144,7 +146,7 @@ def test_remote_followers_get_collections_with_their_changes_and_members(
     hidden = _made(api, discoverable=False)
     _add(api, hidden, bob)
     api.patch(f"/api/v1/collections/{hidden}", {"name": "Others"})
-    assert sent() == [], "only who knows its address knows it"
+    assert sent() == [], "an unlisted collection is not announced"
     api.patch(f"/api/v1/collections/{hidden}", {"discoverable": True})
     assert [kind for kind, _target, _object in sent()] == ["Add", "Update"]
     block_account(account=bob, target=alice)
@@ -176,4 +178,4 @@ def test_documents_and_activities_of_collections_have_the_members_that_mastodons
     documents["remove_featured_collection"] = elsewhere.delivered()[-1]
     for name, ours in documents.items():
         compare(name, ours)
-    assert not OutboundActivity.objects.filter(type="Add").exists(), "all have arrived"
+    assert not OutboundActivity.objects.filter(type="Add").exists(), "all deliveries have arrived"

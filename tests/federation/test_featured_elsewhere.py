@@ -149,7 +149,7 @@ def test_collections_of_a_remote_profile_are_shown_with_consenting_members(
         "tag": {"name": "birds", "url": "http://social.localhost/tags/birds"},
         "items": entity["items"],
     }
-    assert members(remote(zoe)) == [["yan"]], "the others have not agreed"
+    assert members(remote(zoe)) == [["yan"]], "the other members have not consented"
     whole = Api().get(f"/api/v1/collections/{number}").json()
     assert [one["username"] for one in whole["accounts"]] == ["zoe", "yan"]
     hidden = Collection.objects.get(uri=f"{zoe.uri}/collections/2")
@@ -160,7 +160,7 @@ def test_collections_of_a_remote_profile_are_shown_with_consenting_members(
     listed(zoe)
     read_collections(zoe.uri)
     assert shown(remote(zoe)) == []
-    assert Collection.objects.get() == hidden, "what cannot be discovered stands in no list"
+    assert Collection.objects.get() == hidden, "collections that are not discoverable are in no list"
 
 
 def test_collections_of_followed_accounts_are_updated_and_others_are_not_stored(
@@ -240,7 +240,7 @@ def test_row_71_a_strangers_list_of_thousands_of_accounts_causes_no_look_ups(
         )
         met(zoe)
         assert victim.asked == []
-        assert Collection.objects.count() == 20, "of each page"
+        assert Collection.objects.count() == 20, "the items of each page are limited"
         assert CollectionItem.objects.count() == REMOTE_ITEMS_LIMIT
         # The collections of a followed account are fetched once, at the rate allowed for its server.
         follow(alice, remote(zoe))
@@ -381,13 +381,13 @@ def test_an_account_without_consent_is_removed_when_the_collection_is_fetched_ag
             return members(remote(zoe))
 
         assert looked_at() == [["vic", "wes"]]
-        assert third.asked == [], "it was looked at a moment ago"
+        assert third.asked == [], "the consent was checked a moment ago"
         later(hours=25)
-        assert looked_at() == [["vic", "wes"]], "a server that is broken says nothing"
+        assert looked_at() == [["vic", "wes"]], "the state does not change while the server fails"
         Fetch.objects.all().delete()
         third.pages[gone] = type(third.find("/"))(b"", status=status)
         assert looked_at() == [["wes"]]
         later(hours=25)
-        assert looked_at() == [["wes"]], "the same consent is none any more"
+        assert looked_at() == [["wes"]], "the withdrawn consent does not count again"
         items[0] = item(zoe, vic.uri, stamp(vic, base, 2))
-        assert looked_at() == [["vic", "wes"]], "a new one is"
+        assert looked_at() == [["vic", "wes"]], "a new consent counts"

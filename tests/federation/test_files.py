@@ -80,13 +80,13 @@ def test_pictures_without_stated_metadata_are_measured_on_arrival(
     shown, moving = entities(Status.objects.get())
     assert shown["meta"]["original"] == {"width": 60, "height": 30, "size": "60x30", "aspect": 2.0}
     assert (shown["meta"]["small"]["size"], len(shown["blurhash"])) == ("60x30", 36)
-    assert (moving["type"], moving["meta"]["original"]["width"]) == ("gifv", 96), "without sound it is one"
+    assert (moving["type"], moving["meta"]["original"]["width"]) == ("gifv", 96), "a video without sound is a gifv"
     asked = len(elsewhere.asked)
     received(zoe, bare, number=2)
     work()
     again = entities(Status.objects.order_by("id").last())[0]
     assert (again["meta"], again["blurhash"]) == (shown["meta"], shown["blurhash"])
-    assert len(elsewhere.asked) == asked, "what is here already is not fetched again"
+    assert len(elsewhere.asked) == asked, "a file that is already stored is not fetched again"
 
 
 def test_no_file_is_measured_when_the_budget_for_copies_is_used_up(

@@ -26,7 +26,9 @@ def headers_of(server: RemoteServer) -> list[str | None]:
     work()
     posted = [asked for asked in server.asked if asked.method == "POST"]
     server.asked.clear()
-    assert all((HEADER in asked.headers) is (HEADER in asked.headers["signature"]) for asked in posted), "it is signed"
+    assert all((HEADER in asked.headers) is (HEADER in asked.headers["signature"]) for asked in posted), (
+        "the header is signed"
+    )
     return [asked.headers.get(HEADER) for asked in posted]
 
 
@@ -73,7 +75,7 @@ def test_a_followers_only_post_is_sent_with_a_digest_of_the_receiving_servers_fo
     settings.DISABLE_FOLLOWERS_SYNCHRONIZATION = True
     make_status(alice, "one", visibility="private")
     settings.DISABLE_FOLLOWERS_SYNCHRONIZATION = False
-    assert headers_of(elsewhere) == [expected], "as it is when it is sent"
+    assert headers_of(elsewhere) == [expected], "the digest is computed when the post is sent"
     AccountStat.objects.filter(account=alice).update(followers_count=25_000)
     make_status(alice, "one", visibility="private")
     assert headers_of(elsewhere) == [None]
@@ -118,7 +120,7 @@ def test_follows_are_corrected_to_the_list_of_the_followed_accounts_server(
     serve(zoe, *listed)
     for number in range(3):
         send_private(zoe, number, header_of(zoe, *listed))
-    assert elsewhere.gets() == [], "not before what is on its way has arrived"
+    assert elsewhere.gets() == [], "the list is fetched only after activities in transit had time to arrive"
     look()
     assert elsewhere.gets() == ["/users/zoe/followers_synchronization"]
     local = Follow.objects.filter(target=zoe_here, account__domain=None)
@@ -128,7 +130,7 @@ def test_follows_are_corrected_to_the_list_of_the_followed_accounts_server(
     (undo,) = elsewhere.delivered()
     assert (undo["type"], undo["actor"], undo["object"]["object"]) == ("Undo", cyd.uri, zoe.uri)
     send_private(zoe, 4, header_of(zoe, alice, bob))
-    assert not Fetch.objects.exists(), "they agree now"
+    assert not Fetch.objects.exists(), "both servers agree now"
 
 
 @pytest.mark.parametrize(

@@ -54,11 +54,11 @@ def test_replies_to_public_posts_their_edits_and_deletions_reach_the_followers_o
     assert deal(zoe, edited) == "done"
     gone = zoe.activity("Delete", {"id": note["id"], "type": "Tombstone"})
     assert deal(zoe, gone) == "done"
-    assert third.delivered() == [created, edited, gone], "as they came, and once"
+    assert third.delivered() == [created, edited, gone], "the activities are forwarded unchanged and once"
     assert set(key_ids(third)) == {"http://social.localhost/actor#main-key"}, (
-        "not by whose followers get it (security row 9)"
+        "the server's own actor signs, not the followed account (security row 9)"
     )
-    assert elsewhere.delivered() == [], "its own server has it"
+    assert elsewhere.delivered() == [], "the author's own server has the reply already"
     assert not OutboundActivity.objects.exists()
 
 
@@ -119,7 +119,7 @@ def test_edits_and_deletions_are_forwarded_to_servers_that_know_the_post_from_bo
     assert {(row.activity.type, row.host) for row in waiting.all()} == {
         ("Delete", "third.example"),
         ("Delete", "fourth.example"),
-    }, "the edit that still waited is not needed any more"
+    }, "the deletion replaces the waiting edit"
 
 
 def test_the_number_of_activities_forwarded_for_a_stranger_is_limited(
@@ -136,7 +136,7 @@ def test_the_number_of_activities_forwarded_for_a_stranger_is_limited(
     assert Status.objects.filter(local=False).count() == 4
     for note in notes:
         assert deal(zoe, zoe.activity("Delete", note["id"])) == "done"
-    assert passed_on("Delete") == 4, "nothing stays elsewhere that its author has deleted"
+    assert passed_on("Delete") == 4, "deletions are forwarded without a limit"
 
 
 def test_a_forwarded_edit_is_fetched_once_from_its_origin_when_no_cache_has_the_old_one(
@@ -180,6 +180,6 @@ def test_a_forwarded_revocation_counts_if_the_origin_no_longer_serves_the_author
     assert deal(relay, gone).startswith("rejected: another server says that the object was deleted")
     del elsewhere.pages["/users/zoe/quote_authorizations/1"]
     deal(relay, gone | {"actor": relay.uri})
-    assert Quote.objects.get().state == QuoteState.ACCEPTED, "it is not the relay's to end"
+    assert Quote.objects.get().state == QuoteState.ACCEPTED, "a relay cannot revoke the consent"
     assert deal(relay, gone | {"id": f"{uri}#delete"}) == "done"
     assert Quote.objects.get().state == QuoteState.REVOKED

@@ -69,7 +69,7 @@ def test_only_other_servers_are_queried_and_only_by_guarded_requests(alice: Acco
     with serving() as site:
         for typed in (f"zoe@{site.host}", site.host, "zoe@127.0.0.1", "zoe@", "@", "a b", "zoe@nowhere.invalid"):
             assert ask("/@alice/follow", typed).status_code == 422, typed
-        assert site.asked == [], "loopback is no other server"
+        assert site.asked == [], "loopback addresses do not count as other servers"
     for typed in ("zoe@social.localhost", "social.localhost", "http://social.localhost/@zoe"):
         answer = ask("/@alice/follow", typed)
         assert answer["Location"] == f"/authorize_interaction?uri={quote(alice.uri, safe='')}"

@@ -219,7 +219,9 @@ def test_a_document_is_accepted_only_from_the_address_in_its_id(elsewhere: Remot
     with RemoteServer().running() as victim:
         target = victim.person("victim")
         elsewhere.serve(target.document(), "/users/victim")
-        assert fetch_document(elsewhere.uri("users/victim"))["id"] == target.uri, "asked again at its own place"
+        assert fetch_document(elsewhere.uri("users/victim"))["id"] == target.uri, (
+            "the document was fetched again from its own address"
+        )
         assert victim.gets() == ["/users/victim"]
         elsewhere.serve(target.document() | {"id": victim.uri("users/nobody")}, "/users/nobody")
         with pytest.raises(Rejected):

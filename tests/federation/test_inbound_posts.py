@@ -223,7 +223,7 @@ class TestPosts:
         assert Notification.objects.filter(account=alice, type="favourite").count() == 1
         deal(zoe, zoe.activity("Undo", activity))
         assert (counts(status)[2], Favourite.objects.count()) == (0, 0)
-        assert deal(zoe, activity) == "done", "the id was not undone before it came"
+        assert deal(zoe, activity) == "done", "only an id that was undone before its arrival is refused"
 
     def test_a_boost_of_our_post_is_counted_notified_and_undone(self, zoe: RemotePerson, alice: Account) -> None:
         status = make_status(alice)

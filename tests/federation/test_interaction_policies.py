@@ -47,7 +47,9 @@ def test_a_document_states_the_policy_by_both_names_and_says_nothing_where_nothi
     one = policy(
         make_status(alice, interaction_policy={Interaction.REPLY: rule_of_choice(Interaction.REPLY, Choice.NOBODY)})
     )
-    assert one["canLike"]["always"] == one["canAnnounce"]["automaticApproval"] == [PUBLIC], "older servers want all"
+    assert one["canLike"]["always"] == one["canAnnounce"]["automaticApproval"] == [PUBLIC], (
+        "a limited policy states every kind of interaction, because older servers expect that"
+    )
     asked = policy(post_of(alice, Choice.ASKED))["canReply"]
     assert (asked["always"], asked["approvalRequired"]) == ([alice.uri], [PUBLIC])
     mutual = policy(post_of(alice, Choice.MUTUALS))["canLike"]
@@ -101,7 +103,7 @@ def test_local_users_obey_remote_policies_and_an_update_applies_to_later_interac
         api.post(f"/api/v1/statuses/{post.id}/favourite"),
     ]
     assert [answer.status_code for answer in refused] == [403, 403, 403]
-    assert counts(post)[0] == 1, "what was there stays"
+    assert counts(post)[0] == 1, "earlier interactions stay"
     named = zoe.note("<p>@alice</p>", number=2, interactionPolicy=closed) | {
         "to": [PUBLIC, alice.uri],
         "tag": [{"type": "Mention", "href": alice.uri, "name": "@alice"}],
@@ -163,14 +165,14 @@ def test_a_permitted_interaction_gets_an_authorization_that_others_can_fetch(
         "interactionTarget": uri_of(post),
     }
     assert counts(post) == (1, 0, 1)
-    assert deal(zoe, request) == "done", "a replay is answered again, and changes nothing"
+    assert deal(zoe, request) == "done", "a repeated request is answered again and changes nothing else"
     assert counts(post) == (1, 0, 1)
     assert InteractionRequest.objects.filter(kind=Interaction.REPLY).count() == 1
     assert Api().get(path.replace("reply_", "like_"), headers={"Accept": ACTIVITY}).status_code == 404
     boost = zoe.activity("Announce", uri_of(post), to=[PUBLIC])
     assert deal(zoe, zoe.activity("AnnounceRequest", uri_of(post), instrument=boost)) == "done"
     assert elsewhere.delivered("Accept")[-1]["object"]["type"] == "AnnounceRequest"
-    assert deal(zoe, boost) == "done", "the boost itself, sent afterwards"
+    assert deal(zoe, boost) == "done", "the boost itself arrives afterwards"
     assert counts(post) == (1, 1, 1)
 
 
@@ -348,5 +350,5 @@ def test_a_changed_policy_is_sent_and_keeps_pending_requests(
     assert update["interactionPolicy"]["canReply"]["always"] == [PUBLIC]
     assert update["interactionPolicy"]["canLike"]["always"] == [alice.uri]
     stored.refresh_from_db()
-    assert stored.visibility == "direct", "it still waits"
+    assert stored.visibility == "direct", "the reply is still pending"
     assert remote(zoe).id == zoe_here.id

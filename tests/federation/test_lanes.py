@@ -189,7 +189,7 @@ def test_a_very_slow_server_gets_few_requests_and_then_a_pause(
     Host.objects.update(retry_at=clock.now())
     before = dripping.connections
     FETCHES.run()
-    assert dripping.connections == before + 1, "afterwards one request is the probe"
+    assert dripping.connections == before + 1, "later a single request probes the server"
     assert Status.objects.count() == 32
 
 
@@ -208,7 +208,7 @@ def test_a_fetch_that_always_fails_is_given_up_and_then_forgotten(
     assert dripping.connections == TERMS["fetches"].attempts
     send_all(zoe, [zoe.activity("Create", zoe.note(number=2, inReplyTo=f"{dripping.url}/notes/1"))])
     work()
-    assert dripping.connections == TERMS["fetches"].attempts, "what was given up is not asked for again at once"
+    assert dripping.connections == TERMS["fetches"].attempts, "a fetch that was given up is not repeated immediately"
     Fetch.objects.update(dead_at=F("dead_at") - TERMS["fetches"].kept)
     assert FETCHES.forget_given_up() == 1
 
@@ -269,7 +269,7 @@ def test_posts_that_answer_each_other_are_not_their_own_ancestors(
     for status in posts.values():
         seen, above = {status.id}, status.in_reply_to_id
         while above is not None:
-            assert above not in seen, "it is its own ancestor"
+            assert above not in seen, "a post is never its own ancestor"
             seen.add(above)
             above = posts[above].in_reply_to_id
         assert len(set(status.path)) == len(status.path)
@@ -336,10 +336,10 @@ def test_a_fetch_whose_process_was_killed_is_resumed_without_another_event(
     drain_all_but("fetches")
     assert len(Run(FETCHES).claim()) == 1
     work()
-    assert not Status.objects.filter(uri=question["id"]).exists(), "the other process may still be at it"
+    assert not Status.objects.filter(uri=question["id"]).exists(), "the other process may still be running the fetch"
     Fetch.objects.update(claimed_until=Now())
     later = OutboxRow.objects.filter(event="FetchesDue")
-    assert later.update(due_at=clock.now() - timedelta(days=1)) == 1, "somebody looks again"
+    assert later.update(due_at=clock.now() - timedelta(days=1)) == 1, "the post is requested again"
     work()
     assert Status.objects.filter(uri=question["id"]).exists()
 
@@ -370,4 +370,4 @@ def test_new_fetches_from_a_silent_server_wait_too(
     assert (dripping.connections, Fetch.objects.count()) == (1, 3)
     Host.objects.update(retry_at=clock.now() - timedelta(days=2))
     FETCHES.forget_given_up()
-    assert not Host.objects.exists(), "names of servers that anybody may make up are not kept"
+    assert not Host.objects.exists(), "host names that anybody can invent are not stored"

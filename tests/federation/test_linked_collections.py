@@ -72,7 +72,7 @@ def test_a_received_post_shows_the_known_collections_in_its_tags(zoe: RemotePers
     own = f"http://social.localhost/ap/users/{alice.id}/collections/{mine.id}"
     status = received(zoe, named(own, name="what zoe says of it"), named(f"{zoe.uri}/collections/1"), named(f"{own}0"))
     assert shown(status) == [("Trees", True), ("Birds", False)]
-    assert zoe.home.gets().count(f"/users/{zoe.name}/collections/1") == 0, "what is known is not asked for"
+    assert zoe.home.gets().count(f"/users/{zoe.name}/collections/1") == 0, "a known collection is not fetched"
 
 
 def test_an_unknown_linked_collection_is_fetched_from_its_server_and_then_shown(
@@ -87,7 +87,7 @@ def test_an_unknown_linked_collection_is_fetched_from_its_server_and_then_shown(
     later = received(zoe, named(zoe.home.uri("users/zoe/collections/9")), number=2)
     assert (shown(later), Fetch.objects.get(kind=FetchKind.COLLECTION).dead_at is not None) == ([], True)
     collection_of(fetch_actor(zoe.uri), uri=f"{zoe.uri}/collections/9")
-    assert shown(later) == [("Trees", False)], "however it came to be known"
+    assert shown(later) == [("Trees", False)], "the collection is shown however it became known"
 
 
 def test_a_remote_edit_replaces_the_linked_collections(zoe: RemotePerson, alice: Account) -> None:

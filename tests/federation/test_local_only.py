@@ -52,7 +52,7 @@ def test_activities_about_a_local_only_post_are_not_delivered(
     assert elsewhere.delivered() == []
     make_status(alice, "far")
     work()
-    assert [activity["type"] for activity in elsewhere.delivered()] == ["Create"], "others are sent as ever"
+    assert [activity["type"] for activity in elsewhere.delivered()] == ["Create"], "other posts are still sent"
 
 
 def test_no_document_of_a_local_only_post_is_served_even_to_signed_requests(
@@ -78,7 +78,7 @@ def test_no_document_of_a_local_only_post_is_served_even_to_signed_requests(
             assert found.status_code == 200, path
             assert not any(str(one.id) in found.content.decode() for one in (post, answer, boost)), path
     delete_status(status_id=post.id)
-    assert refused(f"/users/alice/statuses/{post.id}"), "not even that it was deleted"
+    assert refused(f"/users/alice/statuses/{post.id}"), "not even the deletion is visible"
 
 
 def test_other_servers_cannot_interact_with_a_local_only_post(
@@ -100,7 +100,7 @@ def test_other_servers_cannot_interact_with_a_local_only_post(
     assert not Status.objects.filter(account=zoe_here, reblog_of=post).exists()
     assert not Quote.objects.filter(quoted_status=post).exists()
     assert not Status.objects.filter(in_reply_to=post).exists()
-    assert zoe.home.delivered() == [], "not even a refusal, which would say that there is such a post"
+    assert zoe.home.delivered() == [], "not even a refusal is sent, because it would reveal the post"
     deal(zoe, zoe.activity("Flag", [post.account.uri, uri]) | {"content": "bad"})
     assert Report.objects.get().status_ids == []
 
@@ -117,6 +117,6 @@ def test_no_delivery_or_document_reveals_a_local_only_post_or_its_mentions(
         path = f"/api/v1/statuses/{quoted.id}/quotes/{quoting.id}/revoke"
         assert Api(token).post(path).json()["quote"]["state"] == "revoked"
     work()
-    assert [activity["type"] for activity in elsewhere.delivered()] == ["Create"], "of the quoted post"
+    assert [activity["type"] for activity in elsewhere.delivered()] == ["Create"], "only the quoted post was sent"
     Follow.objects.filter(account=zoe_here).delete()
     assert profile_inboxes(alice.id) == set()

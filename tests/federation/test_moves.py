@@ -65,7 +65,9 @@ def test_the_move_of_a_local_account_is_sent_to_every_follower(
     yan = elsewhere.person("yan", key=2)
     answer = yan.send(yan.activity("Follow", alice.uri))
     work()
-    assert (answer.status_code, elsewhere.delivered()[-1]["type"]) == (202, "Reject"), "nobody follows who has moved"
+    assert (answer.status_code, elsewhere.delivered()[-1]["type"]) == (202, "Reject"), (
+        "an account that has moved cannot be followed"
+    )
     cancel_move(user=user)
     work()
     assert "movedTo" not in elsewhere.delivered()[-1]["object"]
@@ -99,7 +101,7 @@ def test_local_followers_of_a_moved_remote_account_follow_its_new_account(
 def test_local_followers_follow_an_account_that_moves_here(zoe: RemotePerson, alice: Account) -> None:
     account = introduced(zoe, alice)
     home = make_account("newhome")
-    assert deal(zoe, move(zoe, home.uri)).startswith("rejected"), "it does not name the other account yet"
+    assert deal(zoe, move(zoe, home.uri)).startswith("rejected"), "the new account does not list the old one yet"
     Account.objects.filter(id=home.id).update(also_known_as=[zoe.uri])
     assert deal(zoe, move(zoe, home.uri)) == "done"
     assert Follow.objects.get(account=alice).target == home
@@ -191,6 +193,6 @@ def test_an_update_sets_and_clears_moved_to_but_a_cached_document_does_not_clear
     assert deal(zoe, zoe.activity("Update", zoe.document())) == "done"
     assert shown(account) is None
     assert deal(zoe, move(zoe, zora.uri)) == "done"
-    assert shown(refresh(account)) == zora.uri, "its server may answer with the document of three minutes ago"
+    assert shown(refresh(account)) == zora.uri, "the server may return a cached document that is three minutes old"
     with time_machine.travel(clock.now() + timedelta(minutes=4), tick=False):
         assert shown(refresh(account)) is None

@@ -33,7 +33,7 @@ def test_trap_39_the_page_of_a_post_elsewhere_leads_to_the_post(
     assert shown == {"accounts": [], "statuses": [str(post.id)]} == found(alice, str(note["id"]))
     asked = len(elsewhere.asked)
     assert found(alice, str(note["id"])) == shown
-    assert len(elsewhere.asked) == asked, "what is known is not asked for again"
+    assert len(elsewhere.asked) == asked, "a known object is not fetched again"
     assert found(alice, zoe.uri) == {"accounts": [str(post.account_id)], "statuses": []}
 
 

@@ -144,7 +144,9 @@ class TestQuotes:
         tags = [{"type": "Hashtag", "name": "#cats"}, {**link("notes/2"), **members}]
         found = note(tag=tags)
         assert (found.quoted, found.legacy_quote) == ((f"{HOME}/notes/2", True) if expected else (None, False))
-        assert note(tag=tags, quoteUrl=f"{HOME}/notes/3").quoted == f"{HOME}/notes/3", "a property counts before it"
+        assert note(tag=tags, quoteUrl=f"{HOME}/notes/3").quoted == f"{HOME}/notes/3", (
+            "a property takes precedence over a tag"
+        )
 
 
 class TestValues:

@@ -74,9 +74,9 @@ def test_an_outage_of_hours_neither_loses_nor_repeats_activities(
         others.came.clear()
         send()
         DELIVERIES.run()
-        assert sorted(arrived(WELL)) == numbers[-2:], "the other server waits for nobody"
+        assert sorted(arrived(WELL)) == numbers[-2:], "the other server is not delayed"
         if hour and b"429" not in manner.answer:
-            assert len(arrived(AWAY)) <= 1, "who fails is asked once an hour"
+            assert len(arrived(AWAY)) <= 1, "a failing server gets one request per hour"
         hours_pass(1)
     assert Delivery.objects.filter(dead_at=None).count() == 2 * HOURS
     others.manners = {}
@@ -85,7 +85,7 @@ def test_an_outage_of_hours_neither_loses_nor_repeats_activities(
         DELIVERIES.run()
         hours_pass(1)
     came = arrived(AWAY)
-    assert Counter(came) == Counter(numbers[2:]), "each once, none lost"
+    assert Counter(came) == Counter(numbers[2:]), "every activity arrived once"
     assert all(came.index(number) < came.index(number + 1) for number in numbers[2::2]), "no edit before its post"
     assert arrived(WELL) == []
     assert not Delivery.objects.exists()

@@ -236,7 +236,7 @@ def test_a_post_shows_its_videos_and_sounds_with_their_descriptions(
         assert f'src="/system/{media.preview if kind == MediaType.IMAGE else media.file}"' in text, kind
         assert f'{"alt" if kind == MediaType.IMAGE else "aria-label"}="a &quot;cat&quot;"' in text, kind
         assert ("poster=" in text) == (kind in (MediaType.VIDEO, MediaType.GIFV))
-        assert "autoplay" not in text, "nothing moves unasked"
+        assert "autoplay" not in text, "videos do not start by themselves"
     _change(media, processing=Processing.FAILED)
     assert media.file not in get(f"/@alice/{status.id}").content.decode()
 
@@ -268,13 +268,13 @@ def test_the_page_of_a_poll_shows_its_options_and_votes(alice: Account) -> None:
         _vote(poll, *choices)
     text = get(f"/@alice/{poll.status_id}").content.decode()
     assert "red &amp; &lt;b&gt;" in text
-    assert re.findall(r'<data value="([0-9]+)">', text) == ["67", "33", "33"], "each person counts once"
+    assert re.findall(r'<data value="([0-9]+)">', text) == ["67", "33", "33"], "each voter counts once"
     assert "Votes: 3" in text
     assert "The poll ends:" in text
     Poll.objects.update(hide_totals=True)
     hidden = get(f"/@alice/{poll.status_id}").content.decode()
     assert "green" in hidden
-    assert "<data" not in hidden, "results are kept until the end"
+    assert "<data" not in hidden, "results are hidden until the end"
     Poll.objects.update(expires_at=clock.now() - timedelta(minutes=1))
     ended = get(f"/@alice/{poll.status_id}").content.decode()
     assert "The poll has ended." in ended

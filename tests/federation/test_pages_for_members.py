@@ -48,7 +48,7 @@ def test_a_thread_is_a_tree_of_the_posts_that_the_reader_may_see(ann: User, brow
     assert len(few) == len(many) <= 16, [query["sql"] for query in many]
     assert chain.id not in shown_posts(text)
     assert "More replies" in text
-    assert text_of(browser, f"/@cleo/{private.id}"), "who follows the author has a page of the post"
+    assert text_of(browser, f"/@cleo/{private.id}"), "followers of the author can open the page of the post"
     assert browser.get(f"/@bea/{private.id}", headers=HTML).status_code == 404
     assert Client().get(f"/@cleo/{private.id}", headers=HTML).status_code == 404
     post, relations = find_post_and_relations(root.id, ann.account_id)
@@ -93,14 +93,14 @@ def test_a_profile_shows_the_relation_and_buttons_to_change_it(ann: User, browse
     press(bea, "note", comment="met in <b>Kyoto")
     assert "met in &lt;b&gt;Kyoto</textarea>" in text_of(browser, "/@bea")
     press(bea, "mute", comment="met in Nara")
-    assert "met in Nara</textarea>" in text_of(browser, "/@bea"), "a note is not lost with another button"
+    assert "met in Nara</textarea>" in text_of(browser, "/@bea"), "another button does not discard the note"
     press(shy, "block")
     assert (Mute.objects.count(), Block.objects.count(), FollowRequest.objects.count()) == (1, 1, 0)
     press(bea, "unmute")
     press(bea, "unfollow")
     press(shy, "unblock")
     assert [model.objects.exists() for model in (Mute, Block, Follow)] == [False] * 3
-    assert 'class="relation"' not in text_of(browser, "/@ann"), "nobody has a relation to themselves"
+    assert 'class="relation"' not in text_of(browser, "/@ann"), "users have no relation to themselves"
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(ann)
     assert strict.post(f"/people/{bea.id}/act", {"act": "follow"}).status_code == 403
@@ -110,7 +110,7 @@ def test_a_profile_shows_the_relation_and_buttons_to_change_it(ann: User, browse
 
 def test_accounts_are_added_to_lists_and_removed_on_their_profile(ann: User, browser: Client) -> None:
     bea, zoe = make_account("bea"), make_remote("zoe")
-    assert 'id="lists"' not in text_of(browser, "/@bea"), "only who is followed can be in a list"
+    assert 'id="lists"' not in text_of(browser, "/@bea"), "only followed accounts can be added to lists"
     follow_account(account=ann.account, target=bea, change=FollowChange())
     friends = List.objects.create(account=ann.account, title="Friends <3")
     others = List.objects.create(account=bea, title="Of bea")
@@ -131,7 +131,7 @@ def test_accounts_are_added_to_lists_and_removed_on_their_profile(ann: User, bro
     press(bea, title="New")
     assert [(row.list.title, row.account_id) for row in ListMember.objects.all()] == [("New", bea.id)]
     press(zoe, add=friends.id)
-    assert "follow" in text_of(browser, "/@bea").partition('role="status"')[2][:400], "the reason is said"
+    assert "follow" in text_of(browser, "/@bea").partition('role="status"')[2][:400], "the page shows the reason"
     press(bea, title="x" * 300)
     assert List.objects.filter(account=ann.account).count() == 2
     for values in ({"add": others.id}, {"remove": others.id}):

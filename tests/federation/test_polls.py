@@ -91,7 +91,7 @@ def test_votes_from_elsewhere_count_once_and_are_announced_together_some_minutes
     assert deal(yan, _vote(yan, poll, "red", 1)) == "done"
     assert "refused" in deal(zoe, _vote(zoe, poll, "red", 3))
     assert _tallies(poll) == ([2, 1], 2)
-    assert len(elsewhere.delivered()) == before, "nothing is said of each vote"
+    assert len(elsewhere.delivered()) == before, "single votes are not announced"
     _later()
     (update,) = elsewhere.delivered()[before:]
     question = update["object"]
@@ -116,7 +116,7 @@ def test_hidden_votes_are_sent_only_at_the_end(elsewhere: RemoteServer, zoe: Rem
     question = update["object"]
     assert question["closed"] == question["endTime"]
     assert [option["replies"]["totalItems"] for option in question["oneOf"]] == [0, 1]
-    assert "refused" in deal(zoe, _vote(zoe, poll, "red", 2)), "it has ended"
+    assert "refused" in deal(zoe, _vote(zoe, poll, "red", 2)), "the poll has ended"
 
 
 def test_an_invalid_vote_changes_nothing(elsewhere: RemoteServer, zoe: RemotePerson, ann: Account) -> None:
@@ -127,10 +127,10 @@ def test_an_invalid_vote_changes_nothing(elsewhere: RemoteServer, zoe: RemotePer
     assert "the poll is unknown here" in deal(zoe, _vote(zoe, poll, "red", inReplyTo=f"{ann.uri}/statuses/1"))
     assert "the poll is unknown here" in deal(zoe, _vote(zoe, poll, "red", inReplyTo=7))
     assert "the vote is by another actor" in deal(zoe, _vote(zoe, poll, "red", attributedTo=yan.uri))
-    assert "refused" in deal(yan, _vote(yan, private, "red")), "he does not follow her"
+    assert "refused" in deal(yan, _vote(yan, private, "red")), "the voter does not follow the author"
     assert deal(zoe, _vote(zoe, private, "red")) == "done"
     assert deal(zoe, _vote(zoe, poll, "red", 2)) == "done"
-    assert "refused" in deal(zoe, _vote(zoe, poll, "green", 3)), "one choice"
+    assert "refused" in deal(zoe, _vote(zoe, poll, "green", 3)), "the poll allows one choice"
     assert (_tallies(poll), _tallies(private)) == (([1, 0], 1), ([1, 0], 1))
     assert not Status.objects.filter(local=False).exists()
 

@@ -128,7 +128,7 @@ def test_pictures_are_cropped_around_the_focal_point_and_have_reserved_space(
     assert '<img class="x2 y0" ' in text
     assert 'alt="First" width="640" height="400"' in text
     assert '<details class="alt"><summary>ALT</summary><p dir="auto">First</p></details>' in text
-    assert text.count('aria-label="Picture without a description"') == 2, "a link has a name"
+    assert text.count('aria-label="Picture without a description"') == 2, "links have accessible names"
     assert text.count("unsized") == 1
     assert '<div class="files many">' in text
 

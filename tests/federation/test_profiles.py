@@ -53,12 +53,12 @@ def test_every_entity_of_a_remote_account_shows_the_totals_of_its_own_server(zoe
         assert _counts(api.get(f"/api/v1/accounts/{alice.id}/following").json()[0]) == [1200, 34, 560]
     assert entity["hide_collections"] is False
     list(recount_statuses())
-    assert _counts(api.get(path).json()) == [1200, 34, 560], "they are not ours to count"
+    assert _counts(api.get(path).json()) == [1200, 34, 560], "the counts are those of the account's own server"
     stat = AccountStat.objects.get(account=account)
-    assert (stat.followers_count, stat.statuses_count) == (0, 1), "what is counted here ranks people"
+    assert (stat.followers_count, stat.statuses_count) == (0, 1), "rankings use the local counts"
     follow_account(account=make_account("bob"), target=account, change=FollowChange())
     assert deal(zoe, zoe.activity("Accept", FollowRequest.objects.get().uri)) == "done"
-    assert _counts(api.get(path).json()) == [1201, 34, 560], "who follows sees it counted at once"
+    assert _counts(api.get(path).json()) == [1201, 34, 560], "a local follow is counted immediately"
 
 
 def test_an_invalid_total_is_not_shown_and_a_huge_one_does_not_prevent_follows(
@@ -173,13 +173,13 @@ def test_row_03_links_of_remote_profiles_are_verified_by_this_server_itself(
     ]
     elsewhere.serve(zoe.document() | {"attachment": shown})
     account = introduced(zoe, alice)
-    assert _verified(account) == [False] * 6, "nobody else's word counts"
+    assert _verified(account) == [False] * 6, "only this server's own verification counts"
     work()
     assert _verified(account) == [True] + [False] * 5
     assert site.asked == ["/me", "/silent", "/redirect", "/me"]
     site.asked.clear()
     assert deal(zoe, zoe.activity("Update", zoe.document() | {"attachment": [shown[0], _field("words")]})) == "done"
-    assert (_verified(account), site.asked) == ([True, False], []), "what is verified stays so"
+    assert (_verified(account), site.asked) == ([True, False], []), "verified links stay verified"
     many = [_field(f'<a href="{site.show(f"/{number}", back)}">{site.address}/{number}</a>') for number in range(50)]
     assert deal(zoe, zoe.activity("Update", zoe.document() | {"attachment": many})) == "done"
     assert (_verified(account), len(site.asked)) == ([True] * 4 + [False] * 46, 4)
@@ -242,7 +242,7 @@ def test_the_latest_posts_of_a_newly_followed_account_are_fetched(
     assert api.get("/api/v1/notifications").json() == []
     assert not Status.objects.exclude(account=account).exists()
     _accepted(zoe, Api(make_token(make_user("carol"))))
-    assert not [path for path in elsewhere.gets() if "outbox" in path], "others have followed her before"
+    assert not [path for path in elsewhere.gets() if "outbox" in path], "the account had local followers before"
 
 
 @pytest.mark.parametrize("is_paged", [False, True])
@@ -290,7 +290,7 @@ def test_a_deleted_remote_account_is_deleted_here_at_the_next_fetch(
     Account.objects.update(fetched_at=clock.now() - timedelta(days=8))
     assert request_unseen() == 1
     work()
-    assert Account.objects.get(id=account.id).deleted_at is None, "who is not found may come back"
+    assert Account.objects.get(id=account.id).deleted_at is None, "an account that returns 404 may come back"
     if answer == "410":
         elsewhere.pages[path] = Answer(b"{}", status=410)
     else:
@@ -301,7 +301,7 @@ def test_a_deleted_remote_account_is_deleted_here_at_the_next_fetch(
     assert not Account.objects.filter(id=account.id, deleted_at=None).exists()
     assert not Follow.objects.exists()
     elsewhere.serve(zoe.document())
-    assert fetch_actor(zoe.uri).id != account.id, "whom its server shows again is somebody new"
+    assert fetch_actor(zoe.uri).id != account.id, "an account that its server shows again gets a new row"
 
 
 def test_followed_remote_accounts_are_fetched_again_every_week(
@@ -314,7 +314,7 @@ def test_followed_remote_accounts_are_fetched_again_every_week(
     elsewhere.serve(zoe.document() | {"name": "New"})
     Account.objects.update(fetched_at=clock.now() - timedelta(days=8))
     assert (request_unseen(), request_unseen()) == (1, 0), (
-        "whom nobody follows is looked at when something is heard of them"
+        "accounts without local followers are fetched only when they send something"
     )
     work()
     account.refresh_from_db()

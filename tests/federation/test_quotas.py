@@ -62,9 +62,9 @@ def test_row_61_waiting_activities_of_one_actor_are_limited_in_number(
     yan = zoe.home.person("yan")
     answers = [zoe.send(zoe.activity("Create", zoe.note())).status_code for _ in range(5)]
     assert answers == [202, 202, 202, 429, 429]
-    assert yan.send(yan.activity("Create", yan.note())).status_code == 202, "others are not concerned"
+    assert yan.send(yan.activity("Create", yan.note())).status_code == 202, "the limit does not affect other actors"
     work()
-    assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 202, "what was acted upon makes room"
+    assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 202, "processed activities no longer count"
 
 
 def test_row_61_waiting_activities_of_one_actor_are_limited_in_bytes(
@@ -127,7 +127,7 @@ def test_row_61_waiting_activities_are_counted_rarely_and_the_limits_still_hold(
     before = time.monotonic()
     monkeypatch.setattr(quotas, "time", SimpleNamespace(monotonic=lambda: before + quotas._COUNT_PERIOD))
     assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 202
-    assert len(counted) == 1, "what was counted long ago is counted again"
+    assert len(counted) == 1, "an outdated count is computed again"
 
 
 def test_row_61_deletions_of_unknown_posts_are_remembered_for_a_while_in_a_limited_number(

@@ -99,7 +99,7 @@ def test_row_36_nobody_else_can_consent_for_the_quoted_author(
     assert deal(zoe, zoe.activity("Reject", request["id"])) == "done"
     assert quote_state(status) == QuoteState.REJECTED
     assert deal(zoe, zoe.activity("Accept", request["id"], result=stamp)) == "done"
-    assert quote_state(status) == QuoteState.REJECTED, "what was refused stays so"
+    assert quote_state(status) == QuoteState.REJECTED, "a refused quote stays refused"
 
 
 def test_an_activity_whose_object_has_no_id_decides_about_no_quote(
@@ -188,7 +188,7 @@ def test_a_request_that_the_policy_does_not_allow_is_rejected(
     (reject,) = elsewhere.delivered("Reject")
     assert reject["id"].startswith(f"{ann.uri}#rejects/quote_requests/")
     assert reject["object"]["id"] == request["id"]
-    assert not Status.objects.filter(local=False).exists(), "nothing is kept of it"
+    assert not Status.objects.filter(local=False).exists(), "the post is not stored"
     assert "the post is unknown here" in deal(
         zoe, zoe.activity("QuoteRequest", f"{ann.uri}/statuses/1", instrument=zoe.note())
     )
@@ -296,7 +296,7 @@ def test_a_repeated_request_for_an_accepted_quote_is_accepted_even_if_the_policy
     assert second == first | {"object": first["object"] | {"id": again["id"]}}
     assert (Quote.objects.get().state, elsewhere.delivered("Reject")) == (QuoteState.ACCEPTED, [])
     deal(zoe, _request(zoe, quoted, id=f"{zoe.note()['id']}2"))
-    assert len(elsewhere.delivered("Reject")) == 1, "another quote is not allowed any more"
+    assert len(elsewhere.delivered("Reject")) == 1, "another quote is no longer allowed"
 
 
 def test_the_last_of_several_quote_authorizations_is_the_one_that_can_be_revoked(
@@ -322,7 +322,7 @@ def test_a_request_must_name_a_post_by_its_actor_that_quotes_the_post(
     yan = elsewhere.person("yan")
     request = _request(zoe, allowed)
     uri = request["object"]
-    assert "rejected" in deal(zoe, request | {"instrument": zoe.note(number=5)}), "it quotes nothing"
+    assert "rejected" in deal(zoe, request | {"instrument": zoe.note(number=5)}), "the post quotes nothing"
     assert "rejected" in deal(zoe, request | {"instrument": yan.note(quote=uri)})
     assert "rejected" in deal(zoe, request | {"instrument": None})
     assert "rejected" in deal(zoe, request | {"instrument": "https://other.example/1"})

@@ -95,7 +95,9 @@ def test_row_36_a_received_quote_is_pending_even_if_it_names_an_authorization(na
     quote = Quote.objects.get(status=quoting)
     assert (quote.quoted_status_id, quote.state, quote.legacy) == (base.id, QuoteState.PENDING, legacy)
     assert quote.quoted_uri == uri
-    assert quote.approval_uri == "https://remote.example/forged", "kept to be fetched, not believed"
+    assert quote.approval_uri == "https://remote.example/forged", (
+        "the address is stored to be fetched later, but not trusted"
+    )
 
 
 def test_a_received_quote_of_an_unknown_or_unreadable_post_is_stored_with_its_id() -> None:

@@ -65,7 +65,7 @@ def test_row_36_an_authorization_issued_by_the_quoting_server_itself_is_refused(
         assert deal(zoe, zoe.activity("Create", quoting)) == "done"
         work()
         status = Status.objects.get(uri=quoting["id"])
-        assert Status.objects.filter(uri=quoted["id"]).exists(), "the quoted post was looked at"
+        assert Status.objects.filter(uri=quoted["id"]).exists(), "the quoted post was fetched"
         assert quote_state(status) == QuoteState.PENDING
         assert deal(zoe, zoe.activity("Update", quoting | {"updated": quoting["published"]})) == "done"
         work()

@@ -48,13 +48,13 @@ def test_a_rebuilt_server_gets_its_handles_back_and_the_old_account_keeps_its_po
     assert remote(new).acct == old.acct
     assert acct(old) == f"zoe.{old.id}@{elsewhere.domain}"
     assert Status.objects.get(account=old).content == "<p>old</p>"
-    assert Follow.objects.filter(account=alice, target=old).exists(), "whom one follows is shown as it is"
+    assert Follow.objects.filter(account=alice, target=old).exists(), "follows of the old account stay visible"
     api = Api(make_token(User.objects.get(account=alice)))
     (found,) = api.get("/api/v2/search", {"q": f"@zoe@{elsewhere.domain}", "resolve": "true"}).json()["accounts"]
     assert found["uri"] == new.uri
     assert api.get(f"/api/v1/accounts/{old.id}").json()["acct"] == f"zoe.{old.id}@{elsewhere.domain}"
     work()
-    assert acct(old) == f"zoe.{old.id}@{elsewhere.domain}", "its server does not know it any more"
+    assert acct(old) == f"zoe.{old.id}@{elsewhere.domain}", "the old account's server no longer knows it"
 
 
 @pytest.mark.parametrize("last_look", ["a day", "some minutes", "now"])
@@ -182,7 +182,7 @@ def test_a_new_key_is_taken_at_once_and_local_follows_are_renewed(
     elsewhere.asked.clear()
     for number in range(3):
         assert deal(zoe, zoe.activity("Create", zoe.note("<p>new</p>", number))) == "done"
-    assert elsewhere.delivered() == [first], "the server that has lost its follows has this one again"
+    assert elsewhere.delivered() == [first], "the follow is renewed on the server that has lost it"
     assert Follow.objects.filter(account=alice, target=account).exists()
 
 
@@ -237,6 +237,8 @@ def test_wrong_signatures_cause_at_most_one_request_per_actor_and_minute(
             assert forged.send(forged.activity("Like", alice.uri)).status_code == 401
     assert sorted(elsewhere.gets()) == ["/users/yan", "/users/zoe"]
     rekeyed(zoe, 3)
-    assert zoe.send(zoe.activity("Like", alice.uri)).status_code == 401, "within the minute"
+    assert zoe.send(zoe.activity("Like", alice.uri)).status_code == 401, (
+        "the actor is not fetched again within the minute"
+    )
     monkeypatch.setattr(signers.pauses, "had_wrong_key", lambda _uri: False)
     assert zoe.send(zoe.activity("Like", alice.uri)).status_code == 202

@@ -59,7 +59,7 @@ def test_no_refusal_lacks_a_reason() -> None:
         for node in ast.walk(module)
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Name) and node.exc.id in names
     ]
-    assert unexplained + bare == [], "each names a member of Reason"
+    assert unexplained + bare == [], "every refusal names a member of Reason"
 
 
 def test_every_reason_is_used_and_names_its_source() -> None:
@@ -70,7 +70,7 @@ def test_every_reason_is_used_and_names_its_source() -> None:
     )
     assert [reason.key for kind in KINDS for reason in kind if not reason.rule] == []
     unused = [reason.key for kind in KINDS for reason in kind if f".{reason.name}" not in text]
-    assert unused == [], "a reason that nothing is refused for is no reason"
+    assert unused == [], "every reason is used"
     assert {kind for kind in reasons.Reason.__subclasses__() if not kind.__module__.startswith("tests.")} == set(KINDS)
 
 

@@ -67,7 +67,7 @@ def test_a_relay_is_subscribed_to_when_it_has_accepted_and_left_when_it_is_remov
     assert f"{inbox(relay)}  would be added" in said("--add", inbox(relay), "--dry-run")
     assert said() == "There are no relays.\n"
     assert "pending" in said("--add", inbox(relay))
-    assert "pending" in said("--add", inbox(relay), "--dry-run"), "it is there already"
+    assert "pending" in said("--add", inbox(relay), "--dry-run"), "the relay is already listed"
     (row,) = json.loads(said("--remove", inbox(relay), "--dry-run", "--json"))
     assert (row["inbox"], row["state"]) == (inbox(relay), "would be removed")
     said("--add", inbox(relay))
@@ -82,7 +82,7 @@ def test_a_relay_is_subscribed_to_when_it_has_accepted_and_left_when_it_is_remov
     }
     relay.home.asked.clear()
     deal(zoe, zoe.activity("Accept", follow))
-    assert Relay.objects.get().state == RelayState.PENDING, "nobody else answers for it"
+    assert Relay.objects.get().state == RelayState.PENDING, "only the relay itself can accept"
     make_status(alice, "too early")
     assert kinds(relay) == []
     deal(relay, relay.activity("Reject", follow["id"]))

@@ -98,7 +98,7 @@ def test_the_previous_key_is_deleted_after_a_week(
     assert forget_previous_keys() == 0
     work()
     assert arrived(elsewhere) == []
-    assert posts(elsewhere) == [False], "with one key there is one try"
+    assert posts(elsewhere) == [False], "with one key only one attempt is made"
 
 
 def test_accounts_without_keys_and_remote_accounts_are_not_rotated(alice: Account) -> None:

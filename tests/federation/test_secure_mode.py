@@ -75,7 +75,9 @@ def test_in_secure_mode_documents_are_served_to_signed_requests_only(
     for path in set(paths) - set(closed):
         assert unsigned(path).status_code == 200, path
     for path in ("/@alice", "/@alice.rss"):
-        assert Api().get(path, headers={"Accept": "text/html"}).status_code == 200, "pages are for people"
+        assert Api().get(path, headers={"Accept": "text/html"}).status_code == 200, (
+            "pages for people are served without a signature"
+        )
     DomainAllow.objects.all().delete()
     assert {zoe.get(path).status_code for path in closed} == {403 if setting == "LIMITED_FEDERATION" else 200}
 

@@ -62,15 +62,15 @@ def test_each_key_in_an_actors_list_is_accepted(elsewhere: RemoteServer, alice: 
     assert send("new", 2) == 202
     asked = len(elsewhere.gets())
     assert [send("old", 1), send("new", 2), send("old", 1)] == [202, 202, 202]
-    assert len(elsewhere.gets()) == asked, "keys that are known are not asked for again"
+    assert len(elsewhere.gets()) == asked, "known keys are not fetched again"
     assert [send("new", 1), send("old", 2)] == [401, 401]
-    assert len(elsewhere.gets()) == asked + 1, "an actor whose keys do not fit is looked at once a minute"
+    assert len(elsewhere.gets()) == asked + 1, "an actor whose keys do not match is fetched at most once a minute"
     assert [send("stranger", 3), send("absent", 1)] == [401, 401]
     assert stored() == 4
     Account.objects.filter(uri=yan.uri).update(fetched_at=clock.now() - timedelta(minutes=10))
     elsewhere.person("yan", publicKey=[keys[1] | {"publicKeyPem": pair(3)[1]}])
     assert [send("old", 3), send("old", 1)] == [202, 401]
-    assert send("new", 2) == 401, "a key that is listed no more signs nothing"
+    assert send("new", 2) == 401, "a key that is no longer listed is refused"
 
 
 def test_a_key_is_found_with_an_index_among_many(db: None) -> None:
@@ -97,7 +97,7 @@ def test_a_new_key_is_fetched_once_when_the_known_one_does_not_fit(
     before = len(elsewhere.gets())
     assert zoe.send(follow_of(zoe, alice)).status_code == 401
     assert zoe.send(follow_of(zoe, alice)).status_code == 401
-    assert len(elsewhere.gets()) == before + 1, "an actor whose keys do not fit is looked at once a minute"
+    assert len(elsewhere.gets()) == before + 1, "an actor whose keys do not match is fetched at most once a minute"
 
 
 def test_a_signer_whose_server_does_not_answer_is_asked_to_retry(elsewhere: RemoteServer, alice: Account) -> None:
@@ -191,10 +191,12 @@ def test_a_key_id_may_be_the_acct_address_of_its_owner(
     headers = zoe.headers("/inbox", body)
     assert (post("/inbox", body, headers).status_code, stored()) == (202, 1)
     renamed = {**headers, "signature": headers["signature"].replace(zoe.key_id, f"{zoe.uri}#main-key")}
-    assert (post("/inbox", body, renamed).status_code, stored()) == (202, 1), "the same request, called by another name"
+    assert (post("/inbox", body, renamed).status_code, stored()) == (202, 1), (
+        "the same request with another key id is a replay"
+    )
     asked = len(elsewhere.gets())
     assert zoe.send(follow_of(zoe, alice)).status_code == 202
-    assert len(elsewhere.gets()) == asked, "who is known is not asked for again"
+    assert len(elsewhere.gets()) == asked, "a known sender is not fetched again"
     mallory = RemotePerson(elsewhere, "mallory", key=2)
     mallory.key_id = zoe.key_id
     assert mallory.send(follow_of(zoe, alice)).status_code == 401

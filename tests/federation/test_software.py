@@ -63,7 +63,7 @@ def test_a_server_is_asked_once_a_week_for_its_software_which_staff_see(
     assert (known(elsewhere).version, asked(elsewhere)) == ("0.20.1+git", 1)
     week_ago = clock.now() - timedelta(days=8)
     Domain.objects.update(software_asked_at=week_ago, reached_at=week_ago)
-    assert ask() == 0, "nobody talks to it"
+    assert ask() == 0, "a server without contact is not asked"
     refresh(Account.objects.get(uri=zoe.uri))
     assert ask() == 1
     assert (known(elsewhere).version, asked(elsewhere)) == ("0.21", 2)
@@ -102,7 +102,7 @@ def test_an_invalid_nodeinfo_changes_nothing(
     Domain.objects.update(software="mastodon", version="4.6.5")
     ask()
     assert (known(elsewhere).software, known(elsewhere).version) == ("mastodon", "4.6.5")
-    assert Fetch.objects.get(kind=FetchKind.SOFTWARE).dead_at is not None, "it is not asked again"
+    assert Fetch.objects.get(kind=FetchKind.SOFTWARE).dead_at is not None, "the server is not asked again"
     assert Account.objects.filter(uri=zoe.uri).exists()
 
 

@@ -85,15 +85,15 @@ def test_a_thread_is_returned_immediately_and_complete_after_the_refresh(
     assert (above, below, header) == ([], [], f'id="{post.id}", retry=3, result_count=0')
     refresh = f"/api/v1_alpha/async_refreshes/{post.id}"
     assert api.get(refresh).json() == {"async_refresh": {"id": str(post.id), "status": "running", "result_count": 0}}
-    assert read(api, post)[2] == header, "for everybody who opens it meanwhile"
+    assert read(api, post)[2] == header, "everybody who opens the post meanwhile gets the same header"
     work()
     assert api.get(refresh).json() == {"async_refresh": {"id": str(post.id), "status": "finished", "result_count": 5}}
     above, below, header = read(api, post)
     assert (above, below, header) == ([start["id"], middle["id"]], [own["id"], answer["id"], deep["id"]], None)
-    assert not Status.objects.filter(uri=stray["id"]).exists(), "it answers nothing of the thread"
+    assert not Status.objects.filter(uri=stray["id"]).exists(), "the post is no reply in this thread"
     asked = len(elsewhere.gets()) + len(third.gets())
     work()
-    assert len(elsewhere.gets()) + len(third.gets()) == asked, "not again for a while"
+    assert len(elsewhere.gets()) + len(third.gets()) == asked, "the thread is not fetched again for a while"
     ThreadWalk.objects.update(begun_at=clock.now() - timedelta(minutes=16))
     assert read(api, post)[2] is not None
     assert Api().get(refresh).status_code == 401
@@ -133,7 +133,7 @@ def test_replies_below_a_local_post_are_fetched_from_the_servers_of_its_replies(
     """A server that does not respond delays nothing."""
     post = make_status(alice, "start")
     Status.objects.filter(id=post.id).update(created_at=clock.now() - timedelta(hours=1))
-    assert read(api, post)[2] is None, "nothing of it is elsewhere"
+    assert read(api, post)[2] is None, "no part of the thread is on another server"
     answer = zoe.note(inReplyTo=links.status_uri(alice.username, post.id))
     deep = third.serve(third.person("yan").note(number=2, inReplyTo=answer["id"]))
     elsewhere.serve(answer | collection(answer["id"], deep["id"], f"http://localhost:{free_port()}/lost"))
@@ -141,7 +141,7 @@ def test_replies_below_a_local_post_are_fetched_from_the_servers_of_its_replies(
     assert read(api, post) == ([], [answer["id"]], f'id="{post.id}", retry=3, result_count=0')
     work()
     assert read(api, post) == ([], [answer["id"], deep["id"]], None)
-    assert ThreadStep.objects.filter(dead_at=None).count() == 1, "it is asked once more"
+    assert ThreadStep.objects.filter(dead_at=None).count() == 1, "the server is asked once more"
 
 
 def test_an_opened_remote_post_shows_the_counts_of_its_server_plus_local_actions(
@@ -164,16 +164,16 @@ def test_an_opened_remote_post_shows_the_counts_of_its_server_plus_local_actions
     assert shown() == (0, 0, 0)
     assert shown(7, 2, 9) == (7, 2, 9)
     post.refresh_from_db()
-    assert post.content == "<p>anew</p>", "an edit that was not sent here"
+    assert post.content == "<p>anew</p>", "the edit had not been delivered to this server"
     make_favourite(alice, post)
     answer = make_status(alice, "mine", reply_to=post)
     assert shown() == (8, 2, 10)
     delete_status(status_id=answer.id)
     assert shown() == (8, 2, 9)
     assert shown(1, 0, 4) == (1, 0, 4)
-    assert shown("many", -1, None) == (1, 0, 4), "which are no figures"
+    assert shown("many", -1, None) == (1, 0, 4), "these values are no numbers"
     assert shown(10**12, 10**6 + 1, 10**6) == (10**6,) * 3
-    assert counts(post) == (0, 0, 1), "only the figures of this server decide anything"
+    assert counts(post) == (0, 0, 1), "rules use only the local counts"
 
 
 def test_one_person_has_only_so_many_threads_fetched_in_an_hour(
@@ -207,7 +207,7 @@ def test_row_34_fetching_a_thread_stays_within_its_budget_whatever_servers_send(
     asked = [path for path in elsewhere.gets() if path.startswith("/users/zoe/statuses/1")]
     assert len([path for path in asked if "replies" in path]) == 5
     assert len([path for path in asked if "replies" not in path]) == 12
-    assert len(asked) == len(set(asked)), "each once"
+    assert len(asked) == len(set(asked)), "every address is requested once"
     elsewhere.before_answer = lambda: None
     monkeypatch.setattr(threads, "ACTORS_LIMIT", 1)
     start = f"{zoe.uri}/statuses/4"

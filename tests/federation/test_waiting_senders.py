@@ -48,7 +48,7 @@ def test_a_waiting_signer_is_polled_until_it_can_be_verified(
     with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), monkeypatch.context() as soon:
         soon.setattr(signers, "DEADLINE", 0.1)
         (status, (honest,)), (other, (false,)) = put_off(zoe, alice), put_off(liar, alice)
-        assert (status, other) == (503, 503), "what is answered when the turn does not come in time"
+        assert (status, other) == (503, 503), "this is the response if the turn does not come in time"
         assert (honest.poll(), false.poll(), elsewhere.gets()) == (None, None, [])
     answers = [wait.poll() for wait in (honest, false)]
     assert [answer and answer.status_code for answer in answers] == [202, 401]
@@ -86,7 +86,7 @@ def test_of_many_unknown_senders_at_once_some_wait_and_the_others_must_retry(
     with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0):
         assert [waits() for _time in range(3)] == [1, 1, 0]
         now += waiting.WAIT_SECONDS
-        assert [waits() for _time in range(3)] == [1, 1, 0], "each wait has its end"
+        assert [waits() for _time in range(3)] == [1, 1, 0], "each wait ends"
         now += waiting.WAIT_SECONDS
         monkeypatch.setattr(waiting, "PLACES_LIMIT", 1)
         assert [waits() for _time in range(2)] == [1, 0]

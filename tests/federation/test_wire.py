@@ -145,7 +145,7 @@ def test_every_delivery_of_mastodon_is_understood_or_refused_for_a_known_reason(
             if not EFFECTS[name][1](world):
                 without_effect.append(name)
     assert without_effect == []
-    assert outcomes.pop("delete_actor") == NOT_KEPT, "an actor takes its activities along"
+    assert outcomes.pop("delete_actor") == NOT_KEPT, "the activities of a deleted actor are deleted too"
     assert {name: outcome for name, outcome in outcomes.items() if outcome != "done"} == REFUSED
 
 

@@ -284,7 +284,7 @@ def test_a_report_is_forwarded_without_the_name_of_the_reporter(pair: tuple[Pers
 
     (report,) = until(reports)
     assert report["comment"] == "Not nice"
-    assert reader.username not in str(report["account"]), "the server has reported it"
+    assert reader.username not in str(report["account"]), "the other server is the reporter"
 
 
 def test_private_and_direct_posts_are_never_shown_to_others(pair: tuple[Person, Person]) -> None:
@@ -371,7 +371,7 @@ def test_missing_posts_of_a_thread_are_fetched_when_somebody_opens_it(ends: tupl
         above, below = ([post["uri"] for post in answer.json()[name]] for name in ("ancestors", "descendants"))
         return above, below, answer.headers.get("Mastodon-Async-Refresh")
 
-    assert thread() == ([], [], None), "a young post has hardly any answers elsewhere"
+    assert thread() == ([], [], None), "replies to a recent post are not fetched"
     fan.server.manage("shell", "-v", "0", "-c", _AGE.format(uri=middle.uri))
     assert thread() == ([], [], f'id="{known.id}", retry=3, result_count=0')
     until(lambda: thread() == ([start.uri], [end.uri, last.uri], None))

@@ -102,8 +102,8 @@ def test_a_conversation_is_shown_immediately_and_soon_complete_even_with_a_silen
     }
     print(json.dumps(report))
     record_property("conversations", report)
-    assert max(waits) < 5, "no answer waits for another server"
-    assert report["share of replies after seconds"][MOMENTS[0]] < 1, "they came in the background"
+    assert max(waits) < 5, "no response waits for another server"
+    assert report["share of replies after seconds"][MOMENTS[0]] < 1, "the replies were fetched in the background"
 
 
 @pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine")
@@ -130,4 +130,4 @@ def test_the_page_of_a_thread_shows_replies_that_arrive_while_it_is_open(
         written = reader.client.status_post("A word of mine", in_reply_to_id=answered.id)
         below = f"document.querySelector('#post-{answered.id}')?.closest('.depth').compareDocumentPosition("
         tab.wait(f"{below}document.querySelector('#post-{written.id}') ?? document.body) & 4", 60)
-        assert tab.run("window.marked === true"), "the page was not loaded again"
+        assert tab.run("window.marked === true"), "the page was not reloaded"

@@ -168,7 +168,7 @@ def world() -> Iterator[World]:
         _wait(lambda: seen_in(world.get("/api/v1/timelines/tag/fleeting")), 30)
         _wait(lambda: world.get("/api/v1/conversations").json(), 30)
         _wait(lambda: world.get("/api/v2/search", q="evanescent", type="statuses").json()["statuses"], 30)
-        assert shown(world), "nothing of it is seen before the deletion: the test looks in the wrong places"
+        assert shown(world), "nothing is visible before the deletion: the test looks in the wrong places"
         yield world
 
 
@@ -245,7 +245,7 @@ def test_the_erasure_of_very_many_posts_continues_after_each_kill_of_the_worker(
     server.manage("delete_account", "gone", "--yes")
     began = time.monotonic()
     deadline = began + SECONDS
-    assert shown(world) == [], "from the first moment on"
+    assert shown(world) == [], "the account is hidden from the start"
     for part in (0.85, 0.6, 0.3):
         while world.left()[0] + world.left()[1] > 2 * part * POSTS:
             assert time.monotonic() < deadline, world.left()
@@ -253,7 +253,7 @@ def test_the_erasure_of_very_many_posts_continues_after_each_kill_of_the_worker(
         before = world.left()
         took = server.kill("worker")
         print(f"{time.monotonic() - began:.0f} s: killed at {before}, a new worker after {took:.1f} s, {world.left()}")
-        assert before[1] > 0, "killed when nothing was left to do"
+        assert before[1] > 0, "the worker was killed when nothing was left to do"
         assert shown(world) == []
     while world.sql("SELECT 1 FROM accounts_account WHERE id = %s", world.gone_id):
         assert time.monotonic() < deadline, (world.left(), server.log.read_text()[-2000:])

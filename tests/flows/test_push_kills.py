@@ -82,7 +82,9 @@ def test_every_message_arrives_and_at_most_once_more_for_each_kill() -> None:
             notified = [note.id for note in reader.fetch_remaining(reader.notifications(types=["mention"]))]
             times = Counter(message["notification_id"] for message in service.opened(DEVICE, name))
             assert len(notified) == MESSAGES
-            assert set(times) == {str(number) for number in notified}, "each was notified once, and that is pushed"
+            assert set(times) == {str(number) for number in notified}, (
+                "each mention created one notification, which is pushed"
+            )
             repeated = sum(times.values()) - len(times)
             print(
                 f"{name}: {len(times)} messages, {repeated} of them more than once, at most {max(times.values())} times"

@@ -124,7 +124,7 @@ def test_accounts_of_a_rebuilt_server_are_followed_read_and_answered_again(
         left = f"zoe.{account.id}@{elsewhere.domain}"
         assert reader.client.account(account.id).acct == left
         assert reader.client.status(status.id).account.acct == left
-        assert reader.client.account_relationships(account.id)[0].following, "whom one follows is shown as it is"
+        assert reader.client.account_relationships(account.id)[0].following, "followed accounts are shown as followed"
 
 
 def test_accounts_that_exchanged_handles_are_read_and_answered_under_the_new_ones(
@@ -178,7 +178,7 @@ def test_a_blog_with_an_inbox_on_another_host_is_followed_read_and_answered(
     private = ann.note("<p>for those who follow</p>", 3, to=[places["followers"]], cc=[])
     tell(ann, ann.activity("Create", private), *people)
     assert [arrives(reader, "for those who follow").visibility for reader in people] == ["private", "private"]
-    assert not elsewhere.delivered(), "the blog itself takes nothing in"
+    assert not elsewhere.delivered(), "the blog's own host gets no deliveries"
 
 
 def test_a_static_site_is_followed_read_and_answered(
@@ -205,4 +205,4 @@ def test_a_static_site_is_followed_read_and_answered(
     elsewhere.serve(note)
     tell(eva, eva.activity("Create", note), *people)
     read_and_answer(people, address, note["id"], "A newer page", hoster, "/for/eva")
-    assert not elsewhere.delivered(), "a site made of files takes nothing in"
+    assert not elsewhere.delivered(), "the host of a static site gets no deliveries"

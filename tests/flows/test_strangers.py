@@ -112,7 +112,7 @@ def test_a_local_mention_arrives_within_a_second_while_strangers_name_slow_serve
             f"{len(times)} mentions, median {median(times):.2f} s, slowest {max(times):.2f} s;"
             f" {slow.connections} connections to the slow server, {waiting(server)} fetches wait"
         )
-        assert waiting(server) > ACTIVITIES / 2, "the attack met nobody who waits"
+        assert waiting(server) > ACTIVITIES / 2, "no fetch was waiting for the slow server during the attack"
         assert len(times) > 10
         assert max(times) < SECONDS, times
 

@@ -114,7 +114,7 @@ def test_a_remote_user_is_in_a_collection_with_consent_until_leaving(
     assert member.ask("POST", f"/api/v1/collections/{there['id']}/items/{item}/revoke") == 200
     wait(lambda: owner.items(number) == [])
     again = owner.ask("POST", f"/api/v1/collections/{number}/items", account_id=owner.find(member))
-    assert again == 422, "who has left is not put in again"
+    assert again == 422, "an account that has left cannot be added again"
     assert owner.ask("DELETE", f"/api/v1/collections/{number}") == 200
     wait(lambda: member.collections_of(owner) == [])
 

@@ -145,7 +145,9 @@ def test_every_action_on_a_page_asks_for_confirmation_with_the_name_of_the_accou
         "@boss ended the limit of @ann",
         "@boss put @ann on hold: A court asks",
     }
-    assert not {text for text in said if text.startswith("@boss: ")}, "an act without a sentence of its own"
+    assert not {text for text in said if text.startswith("@boss: ")}, (
+        "an action has no sentence of its own in the audit log"
+    )
 
 
 @pytest.mark.parametrize(
@@ -261,7 +263,7 @@ def test_a_rejected_user_is_no_longer_listed(boss: User) -> None:
     client = signed_in(boss)
     assert "I want in" in client.get(USERS, {"state": "waiting"}).content.decode()
     answer = client.post(f"{USERS}{waiting.pk}/reject/", {"confirmed": "yes"}, follow=True)
-    assert User.objects.filter(pk=waiting.pk).exists(), "erased in the background"
+    assert User.objects.filter(pk=waiting.pk).exists(), "the data is erased in the background"
     assert answer.redirect_chain[-1][0].startswith(USERS)
     assert "I want in" not in client.get(USERS, {"state": "waiting"}).content.decode()
     tasks = {task["title"]: task["count"] for task in client.get("/admin/").context["tasks"]}

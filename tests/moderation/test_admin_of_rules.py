@@ -87,7 +87,7 @@ def test_a_rule_is_created_tried_and_enabled_and_held_posts_are_decided(boss: Cl
     with CaptureQueriesContext(connection) as queries:
         listed = boss.get(HELD).content.decode()
     assert len(queries) <= 20
-    assert ("casino 0" in listed, "casino 1" in listed) == (True, False), "a direct post is not read by the way"
+    assert ("casino 0" in listed, "casino 1" in listed) == (True, False), "direct posts are not shown in the list"
     assert "casino 1" in boss.get(f"{HELD}{second.pk}/change/").content.decode()
     assert AuditEntry.objects.filter(action="view", target_type="HeldPost").count() == 1
     assert (
@@ -195,7 +195,7 @@ def test_evidence_is_written_in_the_background_and_fetched_by_staff(
     page = f"/admin/accounts/account/{ann.account_id}/evidence/"
     asked = boss.get(page)
     yes = {asked.context["confirmed"]: "yes"}
-    assert boss.post(page, yes).status_code == 422, "without a reason"
+    assert boss.post(page, yes).status_code == 422, "a reason is required"
     refused = boss.post(page, yes | {"reason": "court"}, follow=True)
     assert "on hold or reported" in refused.content.decode()
     hold_account(by=OPERATOR, account=ann.account, reason="court")
@@ -204,7 +204,7 @@ def test_evidence_is_written_in_the_background_and_fetched_by_staff(
     assert "being written already" in again.content.decode()
     row = EvidenceFile.objects.get()
     fetch = reverse("admin:moderation_evidencefile_fetch", args=[row.pk])
-    assert boss.get(fetch).status_code == 404, "it is not there yet"
+    assert boss.get(fetch).status_code == 404, "the file does not exist yet"
     work()
     sent = boss.get(fetch)
     with zipfile.ZipFile(io.BytesIO(data := b"".join(sent.streaming_content))) as archive:  # type: ignore[arg-type]  # not asynchronous

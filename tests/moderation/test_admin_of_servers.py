@@ -203,7 +203,7 @@ def test_follows_that_a_rule_would_end_are_shown_before_it_is_created(client: Cl
     page = f"{RULES}{DomainRule.objects.get().pk}/change/"
     assert client.post(page, values).status_code == 200
     assert client.post(page, values | {"end_follows": "on"}).status_code == 302
-    assert client.post(page, values | {"public_comment": "spam"}).status_code == 302, "they have ended already"
+    assert client.post(page, values | {"public_comment": "spam"}).status_code == 302, "the follows have ended already"
     assert DomainRule.objects.get().severity == "suspend"
 
 

@@ -57,15 +57,17 @@ def test_announcements_get_reactions_and_leave_the_navigation_after_they_are_rea
     refused = browser.post(f"/announcements/{first.id}/act", {"next": "/announcements", "react": "not an emoji"})
     text = page(browser, refused["Location"])
     assert "is not a recognized emoji" in text
-    assert 'value="not an emoji"' in text, "what was typed stays"
+    assert 'value="not an emoji"' in text, "the typed text stays"
     press(second, dismiss="yes")
     assert AnnouncementDismissal.objects.count() == 1
     text = page(browser)
-    assert re.findall(r'id="announcement-(\d+)"', text) == [str(first.id), str(second.id)], "unread ones are first"
+    assert re.findall(r'id="announcement-(\d+)"', text) == [str(first.id), str(second.id)], (
+        "unread announcements come first"
+    )
     press(first, dismiss="yes")
     assert LINK not in page(browser, "/bookmarks")
-    assert LINK in page(browser), "the page itself is in its navigation"
-    assert LINK in page(browser, "/notifications"), "a way to those that were read"
+    assert LINK in page(browser), "the page is in its own navigation"
+    assert LINK in page(browser, "/notifications"), "a link leads to the announcements that were read"
     for path in (f"/announcements/{draft.id}/act", "/announcements/1/act"):
         assert browser.post(path, {"dismiss": "yes"}).status_code == 404
     assert browser.post(f"/announcements/{first.id}/act", {}).status_code == 404

@@ -55,7 +55,7 @@ def test_a_list_cannot_block_a_country_without_approval(site: Site) -> None:
     fetched(blocklist)
     assert rules() == {"bad.co.uk": "silence"}
     approve_entries(by=OPERATOR, entries=BlocklistEntry.objects.filter(domain="co.uk"))
-    assert rules() == {"bad.co.uk": "silence", "co.uk": "silence"}, "a person may"
+    assert rules() == {"bad.co.uk": "silence", "co.uk": "silence"}, "staff can block the domain"
 
 
 def test_staff_are_warned_before_they_block_a_country(settings: Any) -> None:
@@ -68,7 +68,9 @@ def test_staff_are_warned_before_they_block_a_country(settings: Any) -> None:
     assert client.post(page, values | {"concern_all": "on"}).status_code == 302
     assert rules() == {"co.uk": "silence"}
     change = page.replace("add/", f"{DomainRule.objects.get().pk}/change/")
-    assert client.post(change, values | {"public_comment": "spam"}).status_code == 302, "it was asked for before"
+    assert client.post(change, values | {"public_comment": "spam"}).status_code == 302, (
+        "the confirmation was given before"
+    )
     assert client.post(page, {"domain": "bad.example", "severity": "silence"}).status_code == 302
     assert "concern_all" in DomainRuleForm.base_fields
     kind = RuleFile()
@@ -88,7 +90,7 @@ def test_a_new_comment_does_not_reopen_a_dismissed_entry(site: Site) -> None:
     assert states() == dict.fromkeys(sorted(names), "dismissed") | {"new.example": "in_force"}
     site.show("/theirs", listed(*names, severity="noop"))
     fetched(blocklist)
-    assert set(states().values()) == {"waiting"}, "it says something else"
+    assert set(states().values()) == {"waiting"}, "the comment has changed"
 
 
 def test_an_entry_that_became_unusable_ends_no_rule(site: Site) -> None:
@@ -102,7 +104,7 @@ def test_an_entry_that_became_unusable_ends_no_rule(site: Site) -> None:
         "other.example,suspend,,,,\n",
     )
     fetched(blocklist)
-    assert set(rules()) == {*names, "other.example"} - {"fine.example"}, "only what is not named is taken back"
+    assert set(rules()) == {*names, "other.example"} - {"fine.example"}, "only missing entries end their rules"
     named = {"domain": "wor**.exa****", "digest": digest_of("worse.example"), "severity": "suspend", "comment": ""}
     site.show("/theirs", json.dumps([named, {"domain": "new.example", "severity": "suspend"}]))
     fetched(blocklist)

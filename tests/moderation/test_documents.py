@@ -80,7 +80,7 @@ def test_seed_037_and_047_the_activity_of_twelve_weeks_is_counted_and_written_as
         User.objects.update(active_at=clock.now())
         count_activity()
         later = read("activity")
-    assert (later[1]["logins"], later[0]["logins"]) == ("2", "2"), "a week that is over stays as it was"
+    assert (later[1]["logins"], later[0]["logins"]) == ("2", "2"), "the counts of past weeks do not change"
 
 
 def test_seed_037_known_servers_are_listed_and_searched(boss: Staff) -> None:

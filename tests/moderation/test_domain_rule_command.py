@@ -68,7 +68,7 @@ def test_a_dry_run_names_the_follows_that_end_and_changes_nothing(tmp_path: Path
     assert "bad.example: 1 follows from here and 1 to here end:" in said
     assert "@ada -> @zoe@sub.bad.example" in said
     assert "@zoe@sub.bad.example -> @here" in said
-    assert "yan" not in said, "who is silenced keeps the follows"
+    assert "yan" not in said, "a limited account keeps its follows"
     said = run("add", "BAD.example", "--dry-run")
     assert "@ada -> @zoe@sub.bad.example" in said
     assert said.endswith("bad.example: suspend, would be added.\n")

@@ -83,7 +83,7 @@ def test_a_resized_and_re_encoded_picture_is_caught_and_staff_see_by_which_list(
         f"{LISTS}add/",
         {"name": "Known pictures", "kind": "pdq", "act": "quarantine", "distance": "32", "source": "a friend"},
     )
-    assert (made.status_code, HashList.objects.count()) == (200, 0), "no distance above the limit"
+    assert (made.status_code, HashList.objects.count()) == (200, 0), "the distance exceeds the limit"
     made = boss.post(
         f"{LISTS}add/",
         {"name": "Known pictures", "kind": "pdq", "act": "quarantine", "distance": "31", "source": "a friend"},
@@ -97,7 +97,7 @@ def test_a_resized_and_re_encoded_picture_is_caught_and_staff_see_by_which_list(
     assert "1 hash is new. 0 were on the list. 1 line has no hash: 3." in answered.content.decode()
 
     copy = encoded(bad.resize((300, 225)), "JPEG", quality=60)
-    assert upload(ada, copy, "image/jpeg").status_code == 200, "the list is still off"
+    assert upload(ada, copy, "image/jpeg").status_code == 200, "the list is still disabled"
     switch_list(by=OPERATOR, hash_list=found, enabled=True)
     answer = upload(ada, copy, "image/jpeg")
     assert (answer.status_code, answer.json()) == (422, REFUSED)
@@ -117,7 +117,7 @@ def test_a_resized_and_re_encoded_picture_is_caught_and_staff_see_by_which_list(
     assert b"".join(exported.streaming_content) == f"pdq\n{pdq(encoded(bad))}\n".encode()
     release_file(by=OPERATOR, file=row)
     work()
-    assert upload(ada, copy, "image/jpeg").status_code == 200, "what staff released is not asked about again"
+    assert upload(ada, copy, "image/jpeg").status_code == 200, "a released file is not compared again"
     entries = AuditEntry.objects.filter(target_type="HashList").order_by("id")
     assert [entry.action for entry in entries] == ["create", "import", "enable"]
     assert sentence(entries[1]) == "@boss read a file into the hash list Known pictures"
@@ -169,7 +169,7 @@ def test_copies_of_files_of_other_servers_are_compared_before_they_are_shown(set
         assert (row.source, row.url, row.list_name) == ("copy", f"{server.url}/a.jpg", "bad")
         asked = len(server.asked)
         assert show(path % wrong.id).status_code >= 400
-        assert len(server.asked) == asked, "what is in quarantine is not fetched again"
+        assert len(server.asked) == asked, "a quarantined file is not fetched again"
 
 
 def test_a_hostile_file_is_read_in_bounded_memory_and_refused_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ def test_a_hostile_file_is_read_in_bounded_memory_and_refused_as_a_whole(monkeyp
     with pytest.raises(Invalid):
         import_hashes(by=OPERATOR, hash_list=found, file=io.BytesIO(several[:140]))
     found.refresh_from_db()
-    assert (found.size, set(values(found))) == (2, {good, other}), "the list stays as it was"
+    assert (found.size, set(values(found))) == (2, {good, other}), "the list is unchanged"
     import_hashes(by=OPERATOR, hash_list=found, file=io.BytesIO(several[:64]), replace=True)
     assert values(found) == [f"{0:064x}"]
 

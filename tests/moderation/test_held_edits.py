@@ -79,7 +79,7 @@ def test_a_new_preview_picture_of_a_held_edit_is_shown_after_its_approval(
     before = media.preview
     assert edited(zoe, post, "a casino", media, 80) == 422
     assert edited(zoe, post, "the casino", media, 90) == 422
-    assert (width_of(media), pass_days()) == (50, 1), "the picture of the first edit is nobody's any more"
+    assert (width_of(media), pass_days()) == (50, 1), "the picture of the first edit is no longer used"
     with django_capture_on_commit_callbacks(execute=True):
         approve_held(by=OPERATOR, held=HeldPost.objects.get())
     assert width_of(media) == 90
@@ -124,7 +124,7 @@ def test_a_new_file_of_a_held_edit_is_stored_with_it_and_in_no_other_post(zoe: U
     assert pass_days() == 0
     assert edited(zoe, other, "mine", media) == 422
     assert not HeldPost.objects.filter(status=other).exists()
-    assert edited(zoe, post, "the casino", media) == 422, "once more for the same post"
+    assert edited(zoe, post, "the casino", media) == 422, "the same post can be edited again"
     approve_held(by=OPERATOR, held=HeldPost.objects.get())
     assert list(MediaAttachment.objects.values_list("status_id", "type")) == [(post.id, MediaType.IMAGE)]
 

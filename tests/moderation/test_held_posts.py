@@ -53,7 +53,7 @@ def test_a_held_post_is_seen_by_its_author_alone_until_staff_approve_it() -> Non
         answer = api_of(ann).post(STATUSES, body, headers={"Idempotency-Key": "k"})
         assert answer.status_code == 422
         assert "waiting for review" in answer.json()["error"]
-    assert api_of(ann).post(STATUSES, body).status_code == 422, "files of a held post are no reason for another answer"
+    assert api_of(ann).post(STATUSES, body).status_code == 422, "files of a held post do not change the response"
     work()
     assert not Status.objects.exists()
     assert not Notification.objects.filter(type="mention").exists()
@@ -72,12 +72,12 @@ def test_a_held_post_is_seen_by_its_author_alone_until_staff_approve_it() -> Non
     approve_held(by=staff_of(boss), held=held)
     work()
     status = Status.objects.get()
-    assert clock.now() - status.created_at > timedelta(hours=2), "it was written then"
+    assert clock.now() - status.created_at > timedelta(hours=2), "the post has the time at which it was written"
     assert Notification.objects.filter(account=bob.account, status=status).exists()
     assert [one["id"] for one in api_of(bob).get("/api/v1/timelines/home").json()] == [str(status.id)]
     assert api_of(ann).get(SCHEDULED).json() == []
     again = api_of(ann).post(STATUSES, body, headers={"Idempotency-Key": "k"})
-    assert again.json()["id"] == str(status.id), "the request that was held has made this post"
+    assert again.json()["id"] == str(status.id), "the held request has created this post"
     entry = AuditEntry.objects.get(target_type="HeldPost")
     assert (entry.action, entry.account_id, entry.target_name) == ("approve", boss.account_id, "@ann")
     with pytest.raises(NotFound):
@@ -122,11 +122,13 @@ def test_a_held_remote_post_is_published_with_its_content_and_time() -> None:
     ann, zoe = make_user("ann"), make_remote("zoe")
     make_rule(link_hosts=("spam.example",), first_contact=True, origin="remote")
     assert receive_mention(zoe, 1, LINK, to=ann.account) is None
-    assert receive_mention(zoe, 2, "spam.example is bad", to=ann.account) is not None, "no link"
-    assert receive_mention(zoe, 1, LINK, to=ann.account) is None, "sent again"
+    assert receive_mention(zoe, 2, "spam.example is bad", to=ann.account) is not None, (
+        "a post without a link is not held"
+    )
+    assert receive_mention(zoe, 1, LINK, to=ann.account) is None, "the same post was sent again"
     held = HeldPost.objects.get()
     assert (held.account_id, held.link_hosts, held.mentions_count) == (zoe.id, ["shop.spam.example"], 1)
-    assert receive_mention(zoe, 1, "nothing to see", to=ann.account) is None, "an edit of what is held is held"
+    assert receive_mention(zoe, 1, "nothing to see", to=ann.account) is None, "an edit of a held post is held too"
     work()
     assert Notification.objects.filter(account=ann.account).count() == 1
     held.refresh_from_db()
@@ -139,7 +141,7 @@ def test_a_held_remote_post_is_published_with_its_content_and_time() -> None:
     assert Notification.objects.filter(account=ann.account, status=status).exists()
     assert not HeldPost.objects.exists()
     make_status(ann.account, "@zoe@remote.example hello")
-    assert receive_mention(zoe, 3, LINK, to=ann.account) is not None, "they have spoken"
+    assert receive_mention(zoe, 3, LINK, to=ann.account) is not None, "the two accounts have interacted before"
 
 
 def test_a_post_deleted_while_it_is_held_is_never_published() -> None:
@@ -171,10 +173,12 @@ def test_an_edit_that_meets_a_rule_is_held_and_the_post_stays_until_staff_approv
     post.refresh_from_db()
     assert post.text == "the best casino"
     assert AuditEntry.objects.filter(action="approve", target_type="HeldPost").count() == 1
-    assert api_of(zoe).put(path, {"status": post.text, "sensitive": True}).status_code == 200, "it says nothing new"
+    assert api_of(zoe).put(path, {"status": post.text, "sensitive": True}).status_code == 200, (
+        "the edit does not change the text"
+    )
     api_of(zoe).put(path, {"status": "one more casino"})
     api_of(zoe).put(path, {"status": "enough"})
-    assert not HeldPost.objects.exists(), "an older edit does not come back"
+    assert not HeldPost.objects.exists(), "an older edit is not stored again"
     api_of(zoe).put(path, {"status": "casino again"})
     discard_held(by=OPERATOR, held=HeldPost.objects.get())
     post.refresh_from_db()
@@ -216,7 +220,7 @@ def test_staff_see_kind_and_address_of_files_of_held_remote_posts_without_fetchi
     named = ("Picture: <bdi>A &lt;red&gt; bird</bdi>", bird["url"]), ("application/pdf:", paper["url"])
     assert tuple(files_on_page()) == named
     rule = create_rule(by=OPERATOR, domain="remote.example", draft=DomainRuleDraft(severity="noop", reject_media=True))
-    assert files_on_page() == [], "of that server no files are taken in"
+    assert files_on_page() == [], "files of that server are rejected"
     remove_rule(by=OPERATOR, rule=rule)
     discard_held(by=OPERATOR, held=HeldPost.objects.get())
     status = receive_mention(zoe, 2, "harmless", to=ann.account, attachment=[bird])
@@ -225,7 +229,7 @@ def test_staff_see_kind_and_address_of_files_of_held_remote_posts_without_fetchi
         zoe, 2, "a casino", to=ann.account, attachment=[bird, paper], updated=clock.iso(clock.now())
     )
     revise_note(status, read_note(edited))
-    assert files_on_page() == [named[1]], "the new ones of an edit"
+    assert files_on_page() == [named[1]], "the new files of the edit are shown"
     assert not RemoteCopy.objects.exists()
 
 

@@ -165,7 +165,7 @@ def test_the_mail_is_sent_when_the_decision_can_no_longer_be_undone(client: Clie
     assert (notified(target), mail.outbox) == ([], [])
     client.post(f"{INBOX}undo/{Decision.objects.get().pk}/")
     assert ten_minutes_later() == 0
-    assert mail.outbox == [], "what was taken back is nobody's news"
+    assert mail.outbox == [], "nobody is notified of an undone decision"
     decided(client, target.account, "silence", text="Advertising.")
     waiting = OutboxRow.objects.filter(event="StrikeIssued")
     assert {row.due_at for row in waiting} == {Decision.objects.latest("id").ends_at}

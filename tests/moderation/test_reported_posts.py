@@ -42,12 +42,12 @@ def test_staff_delete_posts_with_a_strike_that_names_them_and_settle_the_report(
     )
     assert not Status.objects.filter(id__one_of=[post.id for post in posts], deleted_at=None).exists()
     assert Status.objects.filter(id=other.id, deleted_at=None).exists(), "a post of somebody else"
-    assert not MediaAttachment.objects.exists(), "its author could post it again"
+    assert not MediaAttachment.objects.exists(), "otherwise the author could post the file again"
     (shown,) = notified(ann)
     warning = shown["moderation_warning"]
     assert (warning["action"], warning["status_ids"]) == ("delete_statuses", [str(post.id) for post in posts])
     assert "Mind your words" in mail.outbox[0].body
-    assert "Bad words" in Client().get(link()).content.decode(), "the person sees what it is about"
+    assert "Bad words" in Client().get(link()).content.decode(), "the user sees the deleted post"
     report.refresh_from_db()
     assert report.is_resolved
     entries = AuditEntry.objects.filter(action="destroy", target_type="Status")
@@ -66,7 +66,7 @@ def test_staff_mark_posts_as_sensitive_and_an_accepted_appeal_undoes_that(boss: 
     report = make_report(boss.account, ann.account, *posts)
     strike = mark_posts_sensitive(by=staff_of(boss), account=ann.account, status_ids=report.status_ids, report=report)
     assert strike is not None
-    assert strike.status_ids == [marked.id], "those that were not marked before, and have something to be marked"
+    assert strike.status_ids == [marked.id], "only unmarked posts with files are marked"
     (shown,) = notified(ann)
     assert shown["moderation_warning"]["action"] == "mark_statuses_as_sensitive"
 
@@ -94,12 +94,12 @@ def test_reports_about_the_same_posts_can_all_be_settled(boss: User, ann: User) 
     for report in marked:
         mark_posts_sensitive(by=by, account=ann.account, status_ids=report.status_ids, report=report)
     assert not Report.objects.filter(action_taken_at=None).exists()
-    assert Strike.objects.count() == 2, "the second report of each is no second strike"
+    assert Strike.objects.count() == 2, "the second report about a post causes no second strike"
     with pytest.raises(Conflict):
         mark_posts_sensitive(
             by=by, account=ann.account, status_ids=[words.id], report=make_report(boss.account, ann.account, words)
         )
-    assert Report.objects.filter(action_taken_at=None).count() == 1, "nothing was done about its post"
+    assert Report.objects.filter(action_taken_at=None).count() == 1, "no action was taken on its post"
 
 
 def test_marking_a_remote_post_as_sensitive_creates_no_version(boss: User) -> None:
@@ -134,7 +134,7 @@ def test_staff_act_on_the_posts_of_a_report_on_its_page(boss: User, ann: User, s
         chosen = {"action": action, "_selected_action": [report.id]}
         asked = browser.post("/admin/moderation/report/", chosen).content.decode()
         assert '<textarea name="text"' in asked
-        assert not Strike.objects.filter(report=report).exists(), "nothing happens before the question is answered"
+        assert not Strike.objects.filter(report=report).exists(), "nothing happens before the confirmation"
         too_long = chosen | {"confirmed": "yes", "text": "x" * 10_001}
         assert browser.post("/admin/moderation/report/", too_long).status_code == 422
         answered = browser.post(

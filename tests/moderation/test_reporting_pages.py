@@ -59,7 +59,7 @@ def test_a_report_contains_the_posts_of_its_form_and_deleted_ones_are_named() ->
     page = refused.content.decode()
     assert refused.status_code == 422
     assert "A post that you chose does not exist any more." in page
-    assert re.search(rf'value="{posts[1].id}"[^>]* checked', page), "the other stays chosen"
+    assert re.search(rf'value="{posts[1].id}"[^>]* checked', page), "the other post stays selected"
     assert browser.post(f"/report/{target.pk}", sent | {"posts": [posts[1].id]}).status_code == 303
     assert Report.objects.get().status_ids == [posts[1].id]
 

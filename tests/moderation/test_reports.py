@@ -108,7 +108,7 @@ def test_posts_of_others_and_unreadable_posts_are_not_found(api: Api, ann: User,
         sent = {"account_id": str(bea.id), "status_ids": [str(number)]}
         assert refused(api, sent) == (404, "Record not found"), number
     readable = make_status(bea)
-    assert report(api, bea, status_ids=str(readable.id))["status_ids"] == [], "a single value is no list"
+    assert report(api, bea, status_ids=str(readable.id))["status_ids"] == [], "a single value is not read as a list"
 
 
 def test_a_blocked_user_can_report_the_blocker_but_no_unreadable_posts(api: Api, ann: User, bea: Account) -> None:

@@ -129,12 +129,10 @@ def test_evidence_holds_what_was_reported_and_of_a_held_account_everything(setti
     assert sum(name.startswith("media/") for name in members) == 1
     assert json.loads(members["addresses.json"])["email"] == "ann@example.com"
     assert json.loads(members["reports.json"])[0]["comment"] == "bad"
-    assert "boss" not in members["reports.json"].decode(), "who has reported is not what is asked for"
+    assert "boss" not in members["reports.json"].decode(), "the reporter is not part of the evidence"
     entry = AuditEntry.objects.get(action="export")
     assert (entry.account_id, entry.target_name, entry.details["reason"]) == (boss.account_id, "@ann", "court 12/26")
-    assert AuditEntry.objects.filter(action="view", target_id=reported.id).exists(), (
-        "the look at a direct post is noted"
-    )
+    assert AuditEntry.objects.filter(action="view", target_id=reported.id).exists(), "viewing a direct post is audited"
     hold_account(by=staff_of(boss), account=ann.account, reason="court")
     assert posts(export(ann.account)) == ["a secret", "nobody's business"]
 

@@ -49,7 +49,7 @@ def letters() -> list[tuple[str, str]]:
 
 def test_staff_who_may_approve_get_one_mail_when_the_address_is_confirmed() -> None:
     user = sign_up(draft=DRAFT)
-    assert letters() == [], "nobody decides about an address that is not confirmed"
+    assert letters() == [], "staff cannot decide before the address is confirmed"
     confirm(user)
     found = dict(letters())
     assert "boss@example.com" in found
@@ -59,7 +59,7 @@ def test_staff_who_may_approve_get_one_mail_when_the_address_is_confirmed() -> N
     assert "For the birds" in body
     assert f"/admin/accounts/user/{user.pk}/change/" in body
     confirm(user)
-    assert letters() == [], "once"
+    assert letters() == [], "the mail is sent once"
 
 
 def test_without_confirmation_of_addresses_the_mail_is_sent_immediately(settings: Any) -> None:

@@ -118,7 +118,7 @@ def test_an_account_is_limited_by_a_rule_with_a_statement_of_reasons() -> None:
     letter = mail.outbox[0].body
     for words in ("automatic spam rule", "The decision was automatic", "casino", "You can appeal until"):
         assert words in letter
-    assert made.name not in letter, "who sends spam is not told how to pass"
+    assert made.name not in letter, "the mail does not reveal the rule"
     entry = AuditEntry.objects.get(action="limit")
     assert (entry.account_id, made.name in entry.account_name) == (None, True)
     assert SpamRuleMatch.objects.filter(rule=made, account=ann.account).count() == 2
@@ -163,7 +163,9 @@ def test_sign_ups_that_match_a_rule_wait_for_approval_or_are_limited(settings: A
     operators = SignUpDraft(
         username="d", email="d@spam.example", password="correct horse", agreement=True, ip="192.0.2.7"
     )
-    assert sign_up(draft=operators, confirmed=True, approved=True).approved, "what the operator does meets no rule"
+    assert sign_up(draft=operators, confirmed=True, approved=True).approved, (
+        "rules do not apply to actions of the operator"
+    )
 
 
 def test_a_dry_run_reports_matches_and_stores_nothing() -> None:
@@ -176,7 +178,7 @@ def test_a_dry_run_reports_matches_and_stores_nothing() -> None:
     unsaved = SpamRule(name="x", subject=RuleSubject.POSTS, words=["casino"])
     found = try_rule(unsaved)
     assert (found.looked_at, found.met, len(found.account_ids), found.complete) == (3, 2, 2, True)
-    assert sorted(one.words for one in found.samples) == ["", "Casino"], "private words are nobody's to look at"
+    assert sorted(one.words for one in found.samples) == ["", "Casino"], "words of private posts are not shown"
     strangers = try_rule(SpamRule(name="x", subject=RuleSubject.POSTS, first_contact=True))
     assert [one.account_id for one in strangers.samples] == [zoe.id]
     follow(bob.account, zoe)
@@ -187,7 +189,7 @@ def test_a_dry_run_reports_matches_and_stores_nothing() -> None:
     assert before == (SpamRuleMatch.objects.count(), AuditEntry.objects.count())
     with CaptureQueriesContext(connection) as queries:
         try_rule(unsaved)
-    assert len(queries) == 2, "one for each thousand posts, and one that finds no more"
+    assert len(queries) == 2, "one query for a thousand posts, and one that finds no more"
 
 
 def test_staff_with_the_permission_make_change_and_switch_rules() -> None:

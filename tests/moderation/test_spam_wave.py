@@ -94,6 +94,6 @@ def test_enabled_rules_hold_a_wave_of_spam_and_no_other_posts(settings: Any, cap
         )
     assert (held, shown["spam after"], waiting) == (POSTS - BEFORE_THE_RULE, 0, SIGN_UPS)
     assert (shown["with other links"], shown["of friends with the link"], newcomer.approved) == (50, 50, True)
-    assert tried.met == BEFORE_THE_RULE == notified, "what came before was shown, and the dry run finds it"
+    assert tried.met == BEFORE_THE_RULE == notified, "earlier posts were published, and the dry run finds them"
     assert Status.objects.filter(account_id__in=[one.id for one in spammers]).count() == BEFORE_THE_RULE
     assert User.objects.filter(approved=False).count() == SIGN_UPS

@@ -51,7 +51,7 @@ def test_one_click_in_a_mail_program_ends_the_mails_without_signing_in(ann: Acco
     assert Client(enforce_csrf_checks=True).post(address, ONE_CLICK).status_code == 200
     assert reported(ann) == []
     boss.refresh_from_db()
-    assert boss.preferences == {"staff_mails": False}, "and no others"
+    assert boss.preferences == {"staff_mails": False}, "no other preference is stored"
 
 
 def test_programs_that_open_the_links_of_a_mail_unsubscribe_nobody(ann: Account, boss: User) -> None:
@@ -122,11 +122,11 @@ def test_staff_can_get_a_daily_mail_about_pending_work(
     page = "/settings/preferences"
     assert "digest_mails" in signed_in(boss).get(page).content.decode()
     assert "digest_mails" not in signed_in(ann.user).get(page).content.decode()
-    assert sent(19, 9) == [], "nobody has asked for it"
+    assert sent(19, 9) == [], "nobody has enabled the mail"
     User.objects.filter(pk=boss.pk).update(
         preferences={"digest_mails": True, "staff_mails": False}, time_zone="Europe/Berlin"
     )
-    assert sent(20, 9) == [], "nothing waits"
+    assert sent(20, 9) == [], "nothing is pending"
     file_report(account=ann, target=make_account("target"), draft=ReportDraft())
     User.objects.filter(pk=make_user("waiting").pk).update(approved=False)
     HeldPost.objects.create(account=ann, visibility="public", written_at=datetime(2026, 11, 20, tzinfo=UTC))
@@ -135,7 +135,7 @@ def test_staff_can_get_a_daily_mail_about_pending_work(
     friends = Blocklist.objects.create(name="friends", url="https://friends.example/list.csv")
     BlocklistEntry.objects.create(blocklist=friends, domain="bad.example", severity="suspend", state="waiting")
     work()
-    assert sent(20, 22) == [], "one a day"
+    assert sent(20, 22) == [], "at most one mail a day is sent"
     assert sent(21, 5) == [], "it is six in the morning there"
     (letter,) = sent(21, 6)
     assert (letter.to, letter.subject) == (["boss@example.com"], "5 decisions wait at social.localhost")

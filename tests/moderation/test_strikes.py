@@ -33,7 +33,7 @@ def warn(boss: User, target: Account, action: str = "none", **more: Any) -> Stri
 def test_a_warned_person_is_notified_and_gets_a_mail(boss: User, ann: User) -> None:
     strike = warn(boss, ann.account, text="Mind your words")
     (shown,) = notified(ann)
-    assert shown["account"]["acct"] == "ann", "who acted is not said"
+    assert shown["account"]["acct"] == "ann", "the acting member of staff is not named"
     warning = shown["moderation_warning"]
     assert warning["target_account"]["acct"] == "ann"
     assert warning | {"created_at": "", "target_account": {}} == {
@@ -242,7 +242,7 @@ def test_reading_the_audit_log_requires_the_permission_and_nobody_can_change_it(
     assert "limit" in listed
     assert "limit" in browser.get("/admin/accounts/auditentry/?by=staff").content.decode()
     page = browser.get(f"/admin/accounts/auditentry/{entry.pk}/change/").content.decode()
-    assert "limited_at" in page, "what was before and after"
+    assert "limited_at" in page, "the values before and after are shown"
     assert browser.post(f"/admin/accounts/auditentry/{entry.pk}/delete/", {"post": "yes"}).status_code == 403
     moderator = make_user("mod", role="Moderator")
     moderator.role.permissions = 0x10
@@ -272,7 +272,7 @@ def test_the_mail_about_a_strike_states_reasons_source_and_appeal(boss: User, an
     assert browser.post(page, sent).status_code == 302
     strike = Strike.objects.get(action="silence")
     InstanceRule.objects.update(text="Another rule")
-    assert strike.statement["house_rules"] == ["Be kind to <everybody>"], "as it stood"
+    assert strike.statement["house_rules"] == ["Be kind to <everybody>"], "the statement has the rule as it was then"
     shown = signed_in(ann).get(f"/disputes/strikes/{strike.id}").content.decode()
     for words in (
         "Rule of this server: Be kind to &lt;everybody&gt;",

@@ -37,7 +37,7 @@ def test_visitors_see_the_name_and_contact_of_the_server_and_discoverable_accoun
     page = client.get("/").content.decode()
     assert "<bdi>The Garden</bdi></h1>" in page
     assert "For gardeners" in page
-    assert 'href="/@bert"' in page, "who runs the server is named, discoverable or not"
+    assert 'href="/@bert"' in page, "the contact account is shown even if it is not discoverable"
     assert 'alt="anna @anna@social.localhost"' in page
     assert 'alt="bert' not in page
     # Without trends the newest public posts of discoverable accounts are shown.

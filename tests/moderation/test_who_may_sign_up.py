@@ -80,7 +80,7 @@ def test_the_registrations_that_staff_choose_apply_everywhere_and_are_audited(bo
     ]
     choose(boss, "")
     settings.REGISTRATIONS = "approval"
-    assert find_registrations() == "approval", "without a choice the default holds, whatever it becomes"
+    assert find_registrations() == "approval", "without a choice the current default applies"
     assert "The default: People whom staff approve" in boss.get(PAGE).content.decode()
 
 
@@ -109,7 +109,7 @@ def test_the_environment_takes_precedence_and_the_form_says_so(boss: Client, set
     choose(boss, "approval")
     assert find_registrations() == "closed"
     settings.FIXED_SITE_SETTINGS = frozenset()
-    assert find_registrations() == "open", "what was chosen before stands again"
+    assert find_registrations() == "open", "the earlier choice applies again"
 
 
 def test_an_unknown_registration_mode_is_refused(boss: Client) -> None:

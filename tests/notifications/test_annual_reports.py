@@ -60,7 +60,7 @@ def test_a_report_is_requested_computed_notified_and_read(ann: User, api: Api) -
         answer = api.post(f"{PATH}/{YEAR}/generate")
         report = AnnualReport.objects.get()
         assert (answer.status_code, answer["Mastodon-Async-Refresh"]) == (202, f'id="{report.id}", retry=2')
-        assert (generate(api), state(api)) == (202, "generating"), "asking twice changes nothing"
+        assert (generate(api), state(api)) == (202, "generating"), "requesting a report twice changes nothing"
         refresh = f"/api/v1_alpha/async_refreshes/{report.id}"
         assert api.get(refresh).json() == {"async_refresh": {"id": str(report.id), "status": "running"}}
         assert api.get(f"{PATH}/{YEAR}").status_code == 404
@@ -89,7 +89,7 @@ def test_a_report_is_requested_computed_notified_and_read(ann: User, api: Api) -
         assert (notification["account"]["acct"], notification["annual_report"]) == ("ann", {"year": str(YEAR)})
         assert api.post(f"{PATH}/{YEAR}/read").json() == {}
         assert api.get(PATH).json()["annual_reports"] == []
-        assert api.get(f"{PATH}/{YEAR}").json() == body, "one that was read is there by its year"
+        assert api.get(f"{PATH}/{YEAR}").json() == body, "a read report can still be found by its year"
 
 
 def test_only_the_current_year_is_offered_and_only_in_its_last_three_weeks(ann: User, api: Api) -> None:
@@ -142,7 +142,7 @@ def test_other_years_are_not_counted(ann: User) -> None:
         data = compute_report(ann.account_id, YEAR)
     assert data["time_series"] == [{"month": 12, "statuses": 2, "followers": 1}]
     assert data["top_hashtags"] == [{"name": f"tag{YEAR}", "count": 2}]
-    assert data["top_statuses"]["by_reblogs"] is None, "nobody has boosted anything"
+    assert data["top_statuses"]["by_reblogs"] is None, "no post was boosted"
 
 
 def test_posts_of_a_year_are_counted_by_kind(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:

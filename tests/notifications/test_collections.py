@@ -77,7 +77,7 @@ def test_only_a_new_name_or_description_of_a_collection_notifies_once_for_each_e
     )
     ann.change(gardens, description="Green places")
     (second,) = bea.notifications()
-    assert int(second["id"]) > int(first["id"]), "a new one takes the place of the old one"
+    assert int(second["id"]) > int(first["id"]), "a new notification replaces the old one"
 
 
 def test_accounts_removed_from_a_collection_are_not_notified_and_lose_its_notifications(
@@ -114,7 +114,7 @@ def test_an_item_deleted_before_its_event_is_handled_notifies_nobody(ann: Owner,
     gardens = ann.make(bea)
     item = CollectionItem.objects.get()
     notify_added([CollectionItemAdded(collection_id=int(gardens["id"]), item_id=item.id)])
-    assert bea.types() == ["added_to_collection"], "twice is once"
+    assert bea.types() == ["added_to_collection"], "a repeated event notifies once"
     item.delete()
     Notification.objects.all().delete()
     notify_added([CollectionItemAdded(collection_id=int(gardens["id"]), item_id=item.id or 0)])

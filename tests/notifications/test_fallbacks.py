@@ -83,7 +83,9 @@ def test_trap_30_exactly_the_types_outside_the_baseline_have_a_fallback_text(bos
 
 def test_there_is_no_fallback_for_clients_that_list_no_types_or_know_the_type(boss: User) -> None:
     assert not any("fallback" in one for one in read(boss).values())
-    assert not any("fallback" in one for one in read(boss, supported_types="mention").values()), "no list"
+    assert not any("fallback" in one for one in read(boss, supported_types="mention").values()), (
+        "the value is not a list"
+    )
     known = read(boss, **{"supported_types[]": ["added_to_collection", "admin.report", "pleroma:emoji_reaction"]})
     assert {name for name, one in known.items() if "fallback" in one} == {
         "severed_relationships",

@@ -101,7 +101,7 @@ def test_clients_choose_the_grouped_types_and_the_accounts_in_short_form(
         answer = alice.api.get(GROUPS, {"expand_accounts": wrong})
         message = f"Invalid value for 'expand_accounts': '{wrong}', allowed values are 'full' and 'partial_avatars'"
         assert (answer.status_code, answer.json()) == (400, {"error": message})
-    assert groups(alice, account_id=str(bob.id))[0]["notifications_count"] == 2, "not a parameter of groups"
+    assert groups(alice, account_id=str(bob.id))[0]["notifications_count"] == 2, "this endpoint has no such parameter"
     assert groups(alice, **{"types[]": "nonsense"}) == groups(alice, limit=0) == []
 
 
@@ -120,7 +120,7 @@ def test_a_group_is_read_and_dismissed_by_its_key(alice: Person, bob: Person, ca
     for person, key in ((alice, "nonsense"), (alice, "ungrouped-1"), (alice, "ungrouped-x"), (bob, likes)):
         assert person.api.get(f"{GROUPS}/{key}").status_code == 404
     assert bob.api.post(f"{GROUPS}/{likes}/dismiss").json() == {}
-    assert len(groups(alice)) == 2, "another person's"
+    assert len(groups(alice)) == 2, "another user's group"
     for _again in range(2):
         assert alice.api.post(f"{GROUPS}/{likes}/dismiss").json() == {}
     assert [group["group_key"] for group in groups(alice)] == [mention]
@@ -242,4 +242,6 @@ def test_the_page_after_a_very_large_group_continues_where_it_ended(
     for sender in Account.objects.filter(username="carol") | Account.objects.exclude(username__in=("alice", "bob")):
         sender.suspended_at = sender.created_at
         sender.save(update_fields=["suspended_at"])
-    assert [group["type"] for group in groups(alice)] == ["mention"], "however many above it are not shown"
+    assert [group["type"] for group in groups(alice)] == ["mention"], (
+        "the number of hidden notifications above does not matter"
+    )

@@ -80,7 +80,9 @@ class TestMailServers:
             bob.post("@ann @carol more")
             mailed(carol)
             refused_one = isinstance(error, smtplib.SMTPRecipientsRefused)
-            assert tried == ["ann@example.com", "carol@example.com"][: 1 + refused_one], "there is a pause"
+            assert tried == ["ann@example.com", "carol@example.com"][: 1 + refused_one], (
+                "no further mail is tried during the pause"
+            )
         self.again()
         assert subjects(mailed(ann)) == ["@bob mentioned you"] * 2
         assert not Mailing.objects.exists()

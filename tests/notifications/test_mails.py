@@ -158,7 +158,7 @@ class TestMany:
         make_notifications(ann, 2)
         assert mailed(ann) == []
         Mailing.objects.update(due_at=Now())
-        assert mailed(ann, timedelta()) == [], "also if its turn comes too early"
+        assert mailed(ann, timedelta()) == [], "no mail is sent if the job runs too early"
         assert mailed(ann, timedelta(minutes=50)) == []
         assert len(mailed(ann, timedelta(minutes=10))) == 2
 
@@ -178,7 +178,7 @@ class TestMany:
         interact(ann, bob, "follow")
         assert mailed(ann, 18 * HOUR) == []
         Mailing.objects.update(due_at=Now())
-        assert mailed(ann, timedelta()) == [], "also if its turn comes too early"
+        assert mailed(ann, timedelta()) == [], "no mail is sent if the job runs too early"
         [letter] = mailed(ann, HOUR)
         assert letter.subject == "@bob follows you, and 2 more notifications"
         assert "> warned" in letter.body

@@ -160,7 +160,7 @@ def test_a_block_removes_old_notifications_both_ways_and_stops_new_ones(alice: P
     assert alice.notifications() == []
     assert bob.notifications() == []
     alice.do(f"accounts/{bob.id}/unblock")
-    assert (alice.notifications(), bob.notifications()) == ([], []), "removed for good, not hidden"
+    assert (alice.notifications(), bob.notifications()) == ([], []), "the notifications are deleted, not hidden"
 
 
 @pytest.mark.parametrize("how", ["block", "mute"])
@@ -173,7 +173,7 @@ def test_posts_that_mention_or_answer_a_blocked_or_muted_account_do_not_notify(
     bob.post("@alice look what @unwanted says")
     bob.post("@alice he is right", in_reply_to_id=post["id"])
     assert alice.notifications() == []
-    assert unwanted.types() == ["mention"], "who is not wanted is notified as ever"
+    assert unwanted.types() == ["mention"], "an unwanted account is still notified"
     bob.post("@alice hello")
     assert alice.types() == ["mention"]
 
@@ -244,7 +244,7 @@ def test_a_notification_about_a_post_that_became_unreadable_is_hidden(alice: Per
     alice.do(f"accounts/{bob.id}/unfollow")
     assert [item["id"] for item in alice.notifications()] == [public["id"]]
     assert alice.api.get(f"/api/v1/notifications/{private['id']}").status_code == 404
-    assert Notification.objects.filter(id=private["id"]).exists(), "it is hidden when it is read, not removed"
+    assert Notification.objects.filter(id=private["id"]).exists(), "the notification is hidden, not deleted"
 
 
 def test_pages_lead_to_each_notification_once(alice: Person, bob: Person) -> None:

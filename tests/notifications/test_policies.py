@@ -75,7 +75,9 @@ def test_the_first_version_of_the_policy_only_filters_or_accepts(alice: Person) 
     }
     assert alice.api.get(V1).json() == first
     change(alice, for_not_followers="drop", for_limited_accounts="drop")
-    assert alice.api.get(V1).json() == {**first, "filter_not_followers": True}, "what is dropped is filtered, too"
+    assert alice.api.get(V1).json() == {**first, "filter_not_followers": True}, (
+        "dropping also counts as filtering in the first version"
+    )
     answer = alice.api.put(V1, {"filter_not_following": "true", "filter_private_mentions": "false", "filter_bots": 1})
     expected = {"filter_not_following": True, "filter_not_followers": True, "filter_private_mentions": False}
     assert answer.json() == first | expected | {"filter_bots": True}
@@ -95,7 +97,7 @@ def test_notifications_of_accounts_not_followed_are_held_or_dropped(alice: Perso
     change(alice, for_not_following="filter")
     for person in (bob, carol):
         person.post("@alice hello")
-    assert alice.types() == ["mention"], "what is held is not listed"
+    assert alice.types() == ["mention"], "held notifications are not listed"
     assert made(alice) == [("mention", "carol", False), ("mention", "bob", True)]
     change(alice, for_not_following="drop")
     for person in (bob, carol):
@@ -189,7 +191,9 @@ class TestPrivateMentions:
         opening = alice.post("@bob a question", visibility="direct")
         answer = bob.post("@alice an answer", visibility="direct", in_reply_to_id=opening["id"])
         assert alice.types() == ["mention"]
-        assert self.wrote(alice, bob, in_reply_to_id=answer["id"]) is False, "also further down in the thread"
+        assert self.wrote(alice, bob, in_reply_to_id=answer["id"]) is False, (
+            "deeper replies in the thread are delivered too"
+        )
 
     def test_private_mentions_in_a_thread_addressed_to_somebody_else_are_held(
         self, alice: Person, bob: Person, carol: Person

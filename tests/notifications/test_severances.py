@@ -69,7 +69,7 @@ def test_the_suspension_of_a_server_notifies_each_user_of_their_lost_follows(ann
     }
     assert (event_of(bob)["followers_count"], event_of(bob)["following_count"]) == (1, 0)
     assert notified(carol) == []
-    assert Severance.objects.count() == 1, "one act"
+    assert Severance.objects.count() == 1, "the action creates one severance"
 
 
 def test_a_users_block_of_a_server_and_a_suspended_account_notify_of_lost_follows_too(ann: User, bob: User) -> None:
@@ -86,7 +86,7 @@ def test_a_users_block_of_a_server_and_a_suspended_account_notify_of_lost_follow
     assert (event["followers_count"], event["following_count"]) == (1, 1)
     event = event_of(bob)
     assert (event["type"], event["target_name"]) == ("account_suspension", "other@other.example")
-    assert (event["followers_count"], event["following_count"]) == (1, 0), "he goes on following"
+    assert (event["followers_count"], event["following_count"]) == (1, 0), "the other follow remains"
 
 
 def test_accounts_that_lose_no_follow_are_not_notified(ann: User) -> None:
@@ -207,7 +207,7 @@ def test_lists_of_lost_follows_are_kept_until_the_account_is_deleted(
     delete_account(by=OPERATOR, account=fan)
     work()
     assert not SeveredFollow.objects.exists()
-    assert event_of(ann)["purged"], "what is counted has no list any more"
+    assert event_of(ann)["purged"], "a deleted list is shown as purged"
     browser = signed_in(ann)
     page = browser.get("/severed_relationships").content.decode()
     assert "The lists are gone" in page

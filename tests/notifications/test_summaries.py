@@ -54,14 +54,14 @@ class TestAwayPeople:
         assert letter.subject == "2 notifications while you were away"
         assert "> @ann where are you" in letter.body
         assert self.summary(away, DAY) == []
-        assert self.summary(away, 7 * DAY) == [], "nothing has happened since"
+        assert self.summary(away, 7 * DAY) == [], "there are no new notifications"
         bob.post("@ann hello?")
         [letter] = self.summary(away)
         assert letter.subject == "1 notification while you were away"
         bob.post("@ann hello??")
         assert self.summary(away, 6 * DAY) == []
         Mailing.objects.create(account_id=away.id, host="localhost")
-        assert mailed(away, timedelta()) == [], "also if its turn comes too early"
+        assert mailed(away, timedelta()) == [], "no mail is sent if the job runs too early"
         assert len(self.summary(away, DAY)) == 1
 
     def test_users_who_want_no_summary_do_not_count_against_the_hourly_limit(

@@ -201,7 +201,7 @@ def test_a_wiped_server_is_restored_as_it_was(
     done = server.restore(str(backup), "--force", "--yes", kept=backup.parent)
     assert done.returncode == 0, done.stderr
     again = manage("create_account", "later", "--email", "later@example.com", environment=server.environment)
-    assert "password" in json.loads(again.stdout), "who came after the backup is gone"
+    assert "password" in json.loads(again.stdout), "the user created after the backup does not exist"
 
 
 @pytest.mark.verify

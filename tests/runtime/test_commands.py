@@ -60,7 +60,7 @@ def test_help_begins_with_our_commands_and_a_sentence_each(data_dir: Path) -> No
     names = [line.split()[0] for line in ours.splitlines() if line.startswith("  ") and line[2] != " "]
     assert names[:3] == ["run", "setup", "doctor"]
     assert {"create_account", "modify_account", "changepassword", "show_outbox"} <= set(names)
-    assert {"remove_preview_cards", "remove_unconfirmed"} <= set(names), "a long name is apart from its sentence"
+    assert {"remove_preview_cards", "remove_unconfirmed"} <= set(names), "a long name is separated from its sentence"
     assert "migrate" in of_django
 
 

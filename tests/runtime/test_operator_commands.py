@@ -105,7 +105,7 @@ def test_everything_that_is_scheduled_is_shown_and_runs() -> None:
     assert {row["name"] for row in rows} == set(installed_schedule(configured.INSTALLED_APPS))
     assert all(row["what"].endswith(".") for row in rows)
     for line, row in zip(run("cleanup", "list").splitlines()[1:], rows, strict=True):
-        assert line.endswith(f"  {row['what']}"), "whole sentences"
+        assert line.endswith(f"  {row['what']}"), "the sentences are shown in full"
     assert run("cleanup", "run", "forget-imports", "forget-ended-tokens").splitlines() == [
         "forget-imports: 0",
         "forget-ended-tokens: 0",
@@ -184,7 +184,9 @@ def test_a_rotated_secret_key_leaves_sessions_and_links_valid(stored: dict[str, 
     link = signing.dumps("somebody")
     key = proxied_url("media_proxy/1/original", "https://files.example/1.png").partition("key=")[2]
     with sole_supervisor(env.DATA_DIR):
-        assert "would be replaced" in run("rotate_secrets", "secret-key", "--dry-run"), "also while the server runs"
+        assert "would be replaced" in run("rotate_secrets", "secret-key", "--dry-run"), (
+            "the dry run works while the server runs"
+        )
         with pytest.raises(CommandError, match="Stop the server"):
             run("rotate_secrets", "secret-key")
     assert kept() == stored

@@ -90,7 +90,9 @@ def test_row_53_a_forwarded_deletion_counts_only_if_the_origin_confirms_it(
     deal(relay, zoe.activity("Delete", {"id": known.uri, "type": "Tombstone"}))
     assert Status.objects.get().is_deleted is believed
     if visibility in ("private", "direct"):
-        assert elsewhere.gets().count(path) == asked, "what is asked for a private post proves nothing"
+        assert elsewhere.gets().count(path) == asked, (
+            "the response for a private post proves nothing, so no request is sent"
+        )
     assert deal(zoe, zoe.activity("Delete", known.uri)) == "done"
     assert Status.objects.get().is_deleted
 

@@ -83,5 +83,5 @@ def test_row_67_a_page_compares_a_post_once_however_often_it_shows_it(
     shown = alice.read("timelines/home")
     assert [status["filtered"][0]["keyword_matches"] for status in shown] == [["ba"]] * len(shown)
     shown = alice.read(f"accounts/{bob.id}/statuses")
-    assert len(shown) == 2, "the post and its boost"
-    assert len(searches) == 2, "once a page"
+    assert len(shown) == 2, "the post and its boost are shown"
+    assert len(searches) == 2, "each page searches once"

@@ -62,7 +62,7 @@ def test_row_40_a_timeline_closed_to_clients_is_shown_by_no_page_feed_or_documen
         shown = Api().get(path, headers=PAGE).content.decode()
         assert ("hidden private" in shown, "hidden direct" in shown) == (False, False), path
     for path in ("/users/alice", "/users/alice/outbox?page=true", f"/users/alice/statuses/{post['id']}", "/@alice"):
-        assert Api().get(path, headers=DOCUMENT).status_code == 401, "documents are for servers that are let in"
+        assert Api().get(path, headers=DOCUMENT).status_code == 401, "documents are served only to allowed servers"
     usage = Api().get("/nodeinfo/2.0").json()["usage"]["users"]
     assert (usage["activeMonth"], usage["activeHalfyear"]) == (0, 0)
 

@@ -102,7 +102,7 @@ def test_an_upload_is_shown_and_can_be_posted_after_a_clean_scan(alice: Account,
         posted = api_of(alice).post("/api/v1/statuses", {"status": "x", "media_ids": [body["id"]]})
         assert posted.status_code == 200
     assert scanner.asked[0] == ("/scan", "image/png")
-    assert not MediaAttachment.objects.exclude(source="").exists(), "what was sent is gone"
+    assert not MediaAttachment.objects.exclude(source="").exists(), "the uploaded data is removed"
 
 
 def test_a_refused_file_stays_in_quarantine_until_staff_release_it(
@@ -119,7 +119,7 @@ def test_a_refused_file_stays_in_quarantine_until_staff_release_it(
     assert stored.read_bytes() == BAD
     upload(alice, BAD)
     work()
-    assert (QuarantinedFile.objects.count(), len(scanner.asked)) == (2, 1), "a known file is not asked about again"
+    assert (QuarantinedFile.objects.count(), len(scanner.asked)) == (2, 1), "a known file is not scanned again"
     with pytest.raises(Forbidden):
         release_file(by=staff_of(make_user("nobody")), file=row)
     release_file(by=OPERATOR, file=row)
@@ -180,7 +180,9 @@ def test_while_the_scanner_does_not_answer_uploads_wait(alice: Account, scanner:
         work()
         assert api_of(alice).get(f"/api/v1/media/{media_id}").status_code == 206
     scanner.answer = None
-    assert OutboxRow.objects.filter(event="MediaUploaded", attempts=0).count() == 3, "they wait and have not failed"
+    assert OutboxRow.objects.filter(event="MediaUploaded", attempts=0).count() == 3, (
+        "the files wait and have not failed"
+    )
     OutboxRow.objects.filter(event="MediaUploaded").update(due_at=clock.now() - timedelta(hours=1))
     work()
     assert set(MediaAttachment.objects.values_list("processing", "attempts")) == {("complete", 1)}
@@ -227,7 +229,7 @@ def test_copies_of_other_servers_files_are_scanned_before_they_are_shown(
         RemoteCopy.objects.update(retry_at=clock.now())
         asked = len(server.asked)
         assert show(path % bad.id).status_code >= 400
-        assert len(server.asked) == asked, "what is in quarantine is not fetched again"
+        assert len(server.asked) == asked, "a quarantined file is not fetched again"
         release_file(by=OPERATOR, file=row)
         assert show(path % bad.id).status_code < 400
 
@@ -239,7 +241,7 @@ def test_the_scanner_may_be_a_program(settings: Any) -> None:
 
     refusing = 'import sys; sys.exit(print("Bad.2") or b"forbidden" in sys.stdin.buffer.read())'
     assert ask(refusing) == scanning.ScanResult(False, "Bad.2")
-    assert ask("pass").clean, "it need not read"
+    assert ask("pass").clean, "the program need not read the file"
     assert ask('import os, sys; sys.exit("SECRET_KEY" in os.environ)').clean
     with pytest.raises(Unavailable):
         ask("import sys; sys.exit(2)")

@@ -173,7 +173,7 @@ def _is_as_declared(row: Row, response: Any) -> None:
     assert response.headers["Content-Type"] == "application/json; charset=utf-8"
     body = response.json()
     check_answer(declared, body, of_user=row.access.kind is Kind.USER)
-    assert body or not declared.many, "the scene should leave something to look at"
+    assert body or not declared.many, "the scene contains no item"
 
 
 _WRONG: tuple[Any, ...] = ([["x"]], {"a": {"b": 1}}, 10**25, "a\0b\ud800")

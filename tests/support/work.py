@@ -28,6 +28,6 @@ def show(address: str) -> Any:
     if waits:
         work()
         found = waits[0].poll()
-        assert found is not None, "the file is fetched by now"
+        assert found is not None, "the file has been fetched"
         return found
     return answer

@@ -253,7 +253,9 @@ async def test_viewers_are_reloaded_after_five_minutes_a_few_at_a_time(
     await in_thread(Block.objects.create, account_id=reader.id, target_id=author.id)
     monkeypatch.setattr(viewers, "RENEWAL_SECONDS", 0.0)
     await known.renew()
-    assert reads[len(people) :] == [watched.account_id for watched in people[:10]], "the oldest first"
+    assert reads[len(people) :] == [watched.account_id for watched in people[:10]], (
+        "the viewers loaded longest ago come first"
+    )
     assert author.id in (await people[0].get()).hidden.blocking
     people[1].forget(Message("relations"))
     for _turn in range(5):

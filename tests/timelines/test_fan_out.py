@@ -148,7 +148,7 @@ def test_deleting_a_post_with_many_boosts_takes_few_redis_calls(
     delete_status(status_id=status.id)
     work()
     assert len(calls) == 1
-    assert calls[0] >= len(boosters) + 1, "all feeds at once"
+    assert calls[0] >= len(boosters) + 1, "all feeds are updated together"
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_a_feed_filled_in_any_order_shows_the_same_as_sql() -> None:
 def test_a_boost_is_repeated_if_its_post_is_among_the_forty_next_older_items() -> None:
     between = [FeedItem(post) for post in range(101, 140)]
     original, boost, again = FeedItem(100), FeedItem(200, 100), FeedItem(300, 100)
-    assert repeated_items([original, *between, boost])[-1] == original, "the fortieth"
+    assert repeated_items([original, *between, boost])[-1] == original, "the original is the fortieth older item"
     assert repeated_items([original, *between, FeedItem(150), boost])[-1] is None, "it is the forty-first older item"
     more = [FeedItem(post) for post in range(201, 240)]
     assert repeated_items([original, *between, boost, *more, again])[-1] == boost, (

@@ -91,7 +91,7 @@ def test_a_server_can_show_unreviewed_trends_until_staff_reject_them() -> None:
     first, second = liked(author, 30), liked(other, 10)
     rising = used("rising", crowd(6))
     compute_trends()
-    assert (shown(Api(), "statuses"), shown(Api(), "tags")) == ([], []), "the default"
+    assert (shown(Api(), "statuses"), shown(Api(), "tags")) == ([], []), "by default unreviewed trends are hidden"
     change_site(by=OPERATOR, texts=SiteTexts(site_trends_without_review=True))
     assert shown(Api(), "statuses") == [str(first.id), str(second.id)]
     assert shown(Api(), "tags") == [str(rising.id)]

@@ -57,7 +57,7 @@ def test_a_collection_is_created_filled_changed_and_deleted(ann: User, browser: 
     text = page(browser, f"/collections/{found.id}")
     assert people(text) == {"ann", "bea"}
     assert "Good &lt;b&gt;" in text
-    assert f'action="/people/{bea.account_id}/act"' in text, "its people can be followed"
+    assert f'action="/people/{bea.account_id}/act"' in text, "the accounts in the collection can be followed"
     browser.post(edit, {"name": "Better", "description": "people", "tag_name": "", "sensitive": "on"})
     found.refresh_from_db()
     assert (found.name, found.discoverable, found.sensitive, found.tag.name if found.tag else "") == (
@@ -71,7 +71,7 @@ def test_a_collection_is_created_filled_changed_and_deleted(ann: User, browser: 
     assert "/act" not in visitor
     stranger = Client()
     stranger.force_login(bea)
-    assert "Better" in page(stranger, "/collections"), "who is in a collection finds it"
+    assert "Better" in page(stranger, "/collections"), "members see collections that contain them"
     for path in ("edit", "delete"):
         assert stranger.get(f"/collections/{found.id}/{path}").status_code == 404
         assert stranger.post(f"/collections/{found.id}/{path}", {"name": "Mine"}).status_code == 404
@@ -102,7 +102,7 @@ def test_collections_of_others_can_be_left_and_their_owner_added_to_ones_own(ann
     browser.post(other, {"add": str(mine.id), "next": other})
     assert "does not allow being added to collections" in page(browser, other)
     assert browser.post(path, {"add": str(theirs.id)}).status_code == 404, (
-        "nobody fills the collection of somebody else"
+        "users cannot add accounts to collections of others"
     )
     page_of_one = f"/collections/{theirs.id}"
     assert "Leave the collection" in page(browser, page_of_one)

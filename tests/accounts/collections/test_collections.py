@@ -147,7 +147,9 @@ def test_an_account_that_left_a_collection_cannot_be_added_again(api: Api, bea: 
         left = member.post(f"{items}/{item['id']}/revoke")
         assert (left.status_code, left.content) == (200, b"")
     assert api.get(f"{COLLECTIONS}/{collection}").json()["collection"]["item_count"] == 0
-    assert api.delete(f"{items}/{item['id']}").status_code == 404, "it would be forgotten that they have left"
+    assert api.delete(f"{items}/{item['id']}").status_code == 404, (
+        "a removed item would no longer record that the account has left"
+    )
     assert api.post(items, {"account_id": str(bea.account_id)}).status_code == 422
 
 

@@ -84,13 +84,13 @@ def test_a_form_that_is_sent_twice_creates_one_thing(path: str, model: Any, valu
         assert refused.status_code == 422
     first, second = (browser.post(path, {**values(), **token}) for _ in range(2))
     assert first.status_code in (302, 303), first.content.decode()[-2000:]
-    assert first["Location"] == second["Location"], "the second click leads to what the first has created"
+    assert first["Location"] == second["Location"], "the second click leads to the page that the first one created"
     assert model.objects.count() == 1
     other = browser_of(make_user("bob", role=role))
     # names and addresses of blocklists are unique
     theirs = {"name": "ours", "url": "https://example.org/ours"} if model is Blocklist else {}
     assert other.post(path, {**values(), **theirs, **token}).status_code in (302, 303)
-    assert model.objects.count() == 2, "a form is its person's"
+    assert model.objects.count() == 2, "a form of one user does not count for another"
 
 
 @pytest.mark.django_db

@@ -33,7 +33,7 @@ def test_links_to_apps_contain_the_domain_and_suggested_accounts_can_be_followed
     assert Follow.objects.filter(account=person.account).count() == 1
     assert FollowRequest.objects.filter(account=person.account).count() == 1
     again = browser.get("/").content.decode()
-    assert 'name="id"' not in again, "who is followed is suggested no more"
+    assert 'name="id"' not in again, "followed accounts are no longer suggested"
 
 
 def test_following_a_suggestion_needs_a_known_account_and_a_signed_in_user(
@@ -43,7 +43,7 @@ def test_following_a_suggestion_needs_a_known_account_and_a_signed_in_user(
         assert browser.post("/welcome/follow", {"id": wrong}).status_code == 404
     browser.post("/welcome/follow", {"id": person.account_id})
     assert client.post("/welcome/follow", {"id": suggest("cleo")})["Location"].startswith("/auth/sign_in")
-    assert browser.get("/welcome/follow")["Location"] == "/", "who had to sign in first finds the suggestions again"
+    assert browser.get("/welcome/follow")["Location"] == "/", "after signing in the suggestions are shown again"
     assert not Follow.objects.exists()
 
 

@@ -282,7 +282,7 @@ def test_a_chosen_language_stays(client: Client, browser: Client, person: User) 
     User.objects.filter(pk=person.pk).update(locale="ar")
     assert '<html lang="ar"' in browser.get("/").content.decode()
     browser.get("/?lang=de")
-    assert '<html lang="de"' in browser.get("/").content.decode(), "the last choice counts more than the first"
+    assert '<html lang="de"' in browser.get("/").content.decode(), "the latest choice takes precedence"
     browser.get("/?lang=xx")
     assert '<html lang="de"' in browser.get("/").content.decode()
     browser.cookies["language"] = "nonsense"
@@ -309,6 +309,6 @@ def test_times_are_shown_in_the_readers_time_zone_with_its_name(client: Client, 
     text = browser.get(path).content.decode()
     assert "Feb. 1, 2026 12:30 a.m. CET" in text
     assert 'datetime="2026-02-01T00:30:00+01:00"' in text
-    assert "11:30 p.m. UTC" in client.get(path).content.decode(), "the next reader has a zone of their own"
+    assert "11:30 p.m. UTC" in client.get(path).content.decode(), "the next reader has a different time zone"
     User.objects.filter(pk=person.pk).update(time_zone="Nowhere/Land")
     assert "11:30 p.m. UTC" in browser.get(path).content.decode()

@@ -288,7 +288,7 @@ def test_other_sites_cannot_send_the_forms_of_the_settings(person: User, path: s
     answer = strict.post(path, {"password": "correct horse"})
     assert answer.status_code in (403, 405)
     if answer.status_code == 405:
-        assert path == "/settings/export", "it has no form of its own"
+        assert path == "/settings/export", "the page has no form of its own"
 
 
 @pytest.mark.parametrize("path", ACTIONS)

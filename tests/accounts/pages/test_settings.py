@@ -18,7 +18,7 @@ ENTRIES = [entry for group in GROUPS for entry in group.entries if entry.url_nam
 
 def test_the_front_page_leads_to_every_page_of_the_settings_by_one_link(browser: Client) -> None:
     front = browser.get("/").content.decode()
-    assert sum(f'href="{reverse(entry.url_name)}"' in front for entry in ENTRIES) == 1, "the profile alone"
+    assert sum(f'href="{reverse(entry.url_name)}"' in front for entry in ENTRIES) == 1, "only the profile is linked"
     assert 'href="/settings"' in front
     text = browser.get("/settings").content.decode()
     assert all(f'href="{reverse(entry.url_name)}"' in text for entry in ENTRIES)

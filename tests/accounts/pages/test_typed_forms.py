@@ -108,7 +108,7 @@ def test_the_forms_of_members_are_filled_again_after_the_sign_in() -> None:
                 expected = value.replace("\x00", "").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
                 assert expected in found[name], (path, name, found)
         assert "You were signed out before this was sent." in html
-        assert "typed=" not in html, "the next form sent from here does not come back"
+        assert "typed=" not in html, "the next form sent from this page does not show the old text"
         assert 'name="csrfmiddlewaretoken"' in html
         assert html.count("<html") == html.count("<main") == 1
     assert List.objects.get().title == "Friends"

@@ -77,7 +77,7 @@ def test_a_list_is_uploaded_previewed_and_imported(browser: Client, person: User
     failed = body(browser.get(f"{answer['Location']}/failures.csv")).decode().splitlines()
     assert failed[0] == "Account address,Show boosts,Notify on new posts,Languages,Error"
     assert [line.partition(",")[0] for line in failed[1:]] == ["nobody@social.localhost", "nonsense"]
-    assert send(browser, "\n".join(failed)).status_code == 303, "what has failed can be brought along again"
+    assert send(browser, "\n".join(failed)).status_code == 303, "failed lines can be imported again"
 
 
 def test_replacing_a_list_first_shows_what_will_be_lost(browser: Client, person: User) -> None:

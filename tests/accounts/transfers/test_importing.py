@@ -39,7 +39,9 @@ def test_follows_are_imported_with_their_options(ada: User) -> None:
     assert (done.state, done.total, done.done, done.failed) == ("finished", 2, 2, 0)
     follow = Follow.objects.get(account=ada.account, target=bob)
     assert (follow.show_reblogs, follow.notify, follow.languages) == (False, True, ["en", "de"])
-    assert FollowRequest.objects.filter(account=ada.account, target=eva).exists(), "asked, as every account elsewhere"
+    assert FollowRequest.objects.filter(account=ada.account, target=eva).exists(), (
+        "follows of remote accounts become requests"
+    )
     assert not ImportRow.objects.exists()
 
 
@@ -221,7 +223,7 @@ def test_imported_lists_are_created_and_their_members_followed(ada: User) -> Non
     assert set(Follow.objects.filter(account=ada.account).values_list("target_id", flat=True)) == {bob.id, eva.id}
     bring(ada, "lists", "New,eva@social.localhost\n", overwrite=True)
     assert table("lists", ada) == "New,eva@social.localhost\n"
-    assert Follow.objects.filter(account=ada.account).count() == 2, "nobody is unfollowed by it"
+    assert Follow.objects.filter(account=ada.account).count() == 2, "the import unfollows nobody"
 
 
 def test_bookmarks_are_imported_for_known_and_readable_posts(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,7 +251,7 @@ def test_bookmarks_are_imported_for_known_and_readable_posts(ada: User, monkeypa
     written = [str(remote.uri), links.status_uri("bob", page.id), links.status_uri("bob", mine.id)]
     assert table("bookmarks", ada).split() == written
     monkeypatch.setattr(portable_lists, "BATCH", 2)
-    assert table("bookmarks", ada).split() == written, "those of several batches too"
+    assert table("bookmarks", ada).split() == written, "bookmarks of several batches are complete too"
     assert bring(ada, "bookmarks", "\n".join(written)).failed == 0
     assert Bookmark.objects.filter(account=ada.account).count() == 3
 

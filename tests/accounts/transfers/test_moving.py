@@ -184,7 +184,9 @@ def test_followers_here_follow_the_new_account_with_their_options(old: User, new
     work()
     request = FollowRequest.objects.get(account=fan, target=new)
     assert (request.show_reblogs, request.notify, request.languages) == (False, True, ["de"])
-    assert FollowRequest.objects.get(account=asker, target=new).show_reblogs, "asked before, with other options"
+    assert FollowRequest.objects.get(account=asker, target=new).show_reblogs, (
+        "the earlier request with other options is replaced"
+    )
     assert list(Follow.objects.filter(target=old.account).values_list("account", flat=True)) == [new.id]
     assert AccountStat.objects.get(account=old.account).followers_count == 1
 
@@ -233,7 +235,7 @@ def test_blocks_mutes_and_notes_go_along(old: User, new: Account) -> None:
     assert timedelta(minutes=50) < mute.expires_at - clock.now() <= timedelta(hours=1)
     notes = dict(AccountNote.objects.filter(target=new).values_list("account__username", "comment"))
     assert notes == {"writer": "from the old days", "muter": "quiet\nnoisy"}
-    assert not Block.objects.filter(account=friend, target=new).exists(), "who follows the new account knows it"
+    assert not Block.objects.filter(account=friend, target=new).exists(), "followers of the new account know it already"
     assert not Mute.objects.filter(account=friend, target=new).exists()
 
 

@@ -192,7 +192,7 @@ def test_the_time_of_an_imported_edit_is_never_in_the_future(ada: User) -> None:
     bring(ada, zipped(mastodon(note(1, updated="9999-12-01T00:00:00Z"))))
     edited_at = Status.objects.get().edited_at
     assert edited_at is not None
-    assert edited_at <= clock.now(), "other servers would take no edit after it"
+    assert edited_at <= clock.now(), "other servers would accept no later edit"
 
 
 def test_undoing_an_import_keeps_posts_that_others_know_or_staff_review(ada: User) -> None:

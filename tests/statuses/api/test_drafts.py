@@ -132,8 +132,8 @@ def test_users_save_drafts_on_the_writing_page_and_continue_later(alice: Account
     again = form | keys | {"reply_to": str(parent.id), "draft": str(draft.id), "act": "publish"}
     assert browser.post("/write", again | {"text": "y" * 600}).status_code == 422
     draft.refresh_from_db()
-    assert draft.draft["text"] == "y" * 600, "what was typed last is kept"
-    assert draft.created_at.year > 2020, "and when it was saved"
+    assert draft.draft["text"] == "y" * 600, "the latest text is stored"
+    assert draft.created_at.year > 2020, "the time of saving is stored too"
     for _time in range(2):
         assert browser.post("/write", again | {"text": "tea, please"}).status_code == 303
     post = Status.objects.get(account=alice)

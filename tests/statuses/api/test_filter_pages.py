@@ -37,7 +37,7 @@ def test_filters_made_changed_and_deleted_on_pages_are_seen_by_clients(ann: User
     assert browser.post("/filters/new", sent(title="", in_home="")).status_code == 422
     assert '<option value="" selected>Until you delete it</option>' in page(browser, "/filters/new")
     refused = browser.post("/filters/new", sent(title=" "))
-    assert 'value="football"' in refused.content.decode(), "what was typed stays"
+    assert 'value="football"' in refused.content.decode(), "the typed text stays"
     assert not Filter.objects.exists()
     values = sent(in_thread="on", expires_in="3600", whole_new_1="on", keyword_new_2="goal&")
     made = browser.post("/filters/new", values)

@@ -145,7 +145,7 @@ def test_the_quote_policy_is_part_of_the_interaction_policy(api: Api) -> None:
     changed = api.put(
         f"{STATUSES}/{post['id']}/interaction_policy", {"interaction_policy": {"can_reply": {"always": []}}}
     )
-    assert changed.json()["quote_approval"]["automatic"] == ["followers"], "what is not sent stays"
+    assert changed.json()["quote_approval"]["automatic"] == ["followers"], "settings that are not sent stay"
     assert changed.json()["interaction_policy"]["can_reply"]["always"] == ["author", "mentioned", "me"]
 
 
@@ -173,7 +173,7 @@ def test_only_members_of_the_group_may_interact(ann: User, api: Api, group: str,
         policy = other.get(f"{STATUSES}/{post['id']}").json()["interaction_policy"]
         assert [("me" in policy[f"can_{kind}"]["always"]) for kind in ("reply", "reblog", "favourite")] == [may] * 3
         assert outcomes(other, post["id"]) == ([200] * 3 if may else [403] * 3), name
-    assert outcomes(api, post["id"]) == [200, 200, 200], "an author may always"
+    assert outcomes(api, post["id"]) == [200, 200, 200], "authors can always interact with their own posts"
 
 
 def test_mentioned_and_replied_to_accounts_may_always_reply_and_blocked_ones_never(
@@ -204,11 +204,13 @@ def test_an_edit_of_the_policy_keeps_earlier_interactions(api: Api, of_bob: Api)
     edited = api.put(
         f"{STATUSES}/{post['id']}", {"status": "hello", "interaction_policy": {"can_reply": {"always": []}}}
     )
-    assert edited.json()["edited_at"] is None, "nothing that readers see has changed"
+    assert edited.json()["edited_at"] is None, "a changed policy is no edit that readers see"
     assert edited.json()["replies_count"] == 1
     assert outcomes(of_bob, post["id"]) == [403, 200, 200]
     again = api.put(f"{STATUSES}/{post['id']}", {"status": "bye"}).json()
-    assert again["interaction_policy"] == edited.json()["interaction_policy"], "an edit that does not say it keeps it"
+    assert again["interaction_policy"] == edited.json()["interaction_policy"], (
+        "an edit without a policy keeps the policy"
+    )
     assert again["favourites_count"] == 1
 
 
@@ -232,7 +234,7 @@ def test_each_visibility_has_a_default_policy_that_a_post_may_override(api: Api,
     publish_due([ScheduledStatusDue(scheduled_id=row.id, account_id=ann.account_id)])
     late = api.get(f"{STATUSES}/{Status.objects.latest('id').id}").json()
     assert late["interaction_policy"]["can_reply"]["always"][-2:] == ["mutuals", "me"]
-    assert api.patch(DEFAULTS, {"public": None}).json() == first, "what is left out goes back"
+    assert api.patch(DEFAULTS, {"public": None}).json() == first, "a default that is null is reset"
     assert api.patch(DEFAULTS, {"public": {"can_reply": {"always": ["x"]}}}).status_code == 422
 
 
@@ -251,7 +253,7 @@ def test_a_scheduled_reply_that_is_no_longer_allowed_stays_scheduled_and_its_aut
     assert not Status.objects.filter(account=bob.account).exists()
     failed = OutboxRow.objects.filter(event="ScheduledStatusFailed").get()
     assert "does not allow you to reply" in str(failed.payload)
-    assert of_bob.post(STATUSES, values).status_code == 403, "nor can one be scheduled now"
+    assert of_bob.post(STATUSES, values).status_code == 403, "such a reply cannot be scheduled now either"
 
 
 def test_interactions_that_need_approval_are_hidden_until_the_author_accepts(
@@ -266,7 +268,7 @@ def test_interactions_that_need_approval_are_hidden_until_the_author_accepts(
     assert all(seen[name]["manual_approval"] == ["public", "me"] for name in ASKED)
     reply = publish(of_bob, status="well @cid #tea", in_reply_to_id=number)
     assert of_bob.post(f"{STATUSES}/{number}/favourite").json()["favourited"] is False
-    assert of_bob.post(f"{STATUSES}/{number}/favourite").status_code == 200, "asked once, however often"
+    assert of_bob.post(f"{STATUSES}/{number}/favourite").status_code == 200, "repeated actions create one request"
     boost = of_bob.post(f"{STATUSES}/{number}/reblog").json()
     assert (boost["id"], boost["reblogged"]) == (number, False)
     work()
@@ -280,7 +282,9 @@ def test_interactions_that_need_approval_are_hidden_until_the_author_accepts(
     )
     assert of_bob.put(f"{STATUSES}/{reply['id']}", {"status": "@cid again"}).status_code == 403
     assert api.post(STATUSES, {"status": "so", "in_reply_to_id": reply["id"]}).status_code == 403
-    assert api.post(f"{STATUSES}/{reply['id']}/favourite").status_code == 403, "nobody builds on what waits"
+    assert api.post(f"{STATUSES}/{reply['id']}/favourite").status_code == 403, (
+        "nobody can interact with a pending reply"
+    )
     asked = api.get(REQUESTS).json()
     assert [each["type"] for each in asked] == ["reblog", "favourite", "reply"]
     assert (asked[2]["reply"]["id"], asked[2]["status"]["id"], asked[2]["account"]["acct"]) == (
@@ -294,7 +298,7 @@ def test_interactions_that_need_approval_are_hidden_until_the_author_accepts(
     for each in asked:
         done = api.post(f"{REQUESTS}/{each['id']}/authorize").json()
         assert (done["accepted_at"] is None, done["rejected_at"]) == (False, None)
-        assert api.post(f"{REQUESTS}/{each['id']}/authorize").status_code == 200, "twice is once"
+        assert api.post(f"{REQUESTS}/{each['id']}/authorize").status_code == 200, "accepting twice succeeds"
     work()
     assert api.get(REQUESTS).json() == []
     assert counts(Status.objects.get(id=number)) == (1, 1, 1)
@@ -320,7 +324,7 @@ def test_an_acceptance_can_be_revoked_and_a_rejected_request_cannot_be_repeated(
     assert counts(Status.objects.get(id=number)) == (0, 0, 0)
     assert not Favourite.objects.exists()
     assert not Status.objects.filter(account=bob.account, deleted_at=None).exists()
-    assert outcomes(of_bob, number) == [200, 403, 403], "another reply may be asked for"
+    assert outcomes(of_bob, number) == [200, 403, 403], "another reply can be requested"
     assert [each["type"] for each in api.get(REQUESTS).json()] == ["reply"]
     pending = api.get(REQUESTS).json()[0]["reply"]["id"]
     assert of_bob.delete(f"{STATUSES}/{pending}").status_code == 200

@@ -141,7 +141,7 @@ def test_linked_collections_are_shown_as_the_reader_may_see_them(alice: Account,
     block(carol, bob)
     assert (seen(carol), seen(bob)) == ([0], [1])
     block(alice, bob)
-    assert (seen(bob), seen(None)) == ([], [1]), "who may not open it is not shown it"
+    assert (seen(bob), seen(None)) == ([], [1]), "viewers who may not open the collection do not see it"
     Account.objects.filter(id=bob.id).update(suspended_at=alice.created_at)
     assert seen(alice) == [1]
     Account.objects.filter(id=alice.id).update(suspended_at=alice.created_at)

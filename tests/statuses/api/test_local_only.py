@@ -68,7 +68,7 @@ def test_local_users_find_a_local_only_post_by_hashtag_and_outsiders_get_neither
 ) -> None:
     media = make_media(alice)
     make_status(alice, "look #sidedoor", visibility="local", media=[media])
-    assert not TagUse.objects.exists(), "of which trends and histories are made"
+    assert not TagUse.objects.exists(), "trends and histories are computed from these rows"
     assert Api().get("/api/v1/timelines/tag/sidedoor").json() == []
     assert len(api.get("/api/v1/timelines/tag/sidedoor").json()) == 1
     file = MediaAttachment.objects.get(id=media.id)

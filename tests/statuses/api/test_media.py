@@ -324,7 +324,7 @@ def test_a_file_that_cannot_be_processed_is_reported_as_failed(
     file.seek(0)
     first = api_of(alice).upload("POST", "/api/v1/media", file=file)
     assert (first.status_code, first.json()) == (422, error)
-    assert not [path for path in media_root.rglob("*") if path.is_file()], "nothing is kept of it"
+    assert not [path for path in media_root.rglob("*") if path.is_file()], "no file is stored"
 
 
 def test_a_file_as_large_as_allowed_is_not_refused_for_its_size(alice: Account) -> None:

@@ -78,11 +78,13 @@ def test_a_remote_picture_is_fetched_and_encoded_once_when_first_requested(
     assert (entity["remote_url"], elsewhere.asked) == (media.remote_url, [])
     first = _show(entity["url"])
     original = Image.open(io.BytesIO(_shown(media_root, first)))
-    assert (original.size, dict(original.getexif())) == ((800, 600), {}), "turned upright, and nothing said of where"
+    assert (original.size, dict(original.getexif())) == ((800, 600), {}), (
+        "the picture is rotated upright and its metadata removed"
+    )
     assert first["Cache-Control"] == "public, max-age=600"
     small = Image.open(io.BytesIO(_shown(media_root, _show(entity["preview_url"]))))
     assert small.size == (554, 416), "about 230,400 pixels"
-    assert _asked(elsewhere) == ["/a.png"], "both are made of one file"
+    assert _asked(elsewhere) == ["/a.png"], "both versions come from one fetch"
     part = Api().get(urlsplit(first["Location"]).path, headers={"Range": "bytes=0-9"})
     assert (part.status_code, len(b"".join(part.streaming_content))) == (206, 10)
 
@@ -92,7 +94,7 @@ def test_only_readers_of_a_post_see_its_files(elsewhere: RemoteServer, alice: Ac
     plain = f"/media_proxy/{media.id}/original"
     for outsider in (Api(), api_of(alice)):
         assert outsider.get(plain).status_code == 404
-    assert elsewhere.asked == [], "nor is anything fetched for them"
+    assert elsewhere.asked == [], "nothing is fetched for them either"
     assert Api().get(f"{plain}?key=0123").status_code == 404
     follow(alice, media.account)
     # Pictures are requested without a token, because only readers of the post know the address.
@@ -114,7 +116,7 @@ def test_files_of_local_posts_have_an_address_too(alice: Account, bob: Account) 
         assert Api().get(f"/media/{each.id}").status_code == 404
         assert api_of(bob).get(f"/media/{each.id}").status_code == 404
     assert api_of(alice).get(f"/media/{media[1].id}").status_code == 302
-    assert Api().get(f"/media_proxy/{media[0].id}/original").status_code == 404, "it is of this server"
+    assert Api().get(f"/media_proxy/{media[0].id}/original").status_code == 404, "the file belongs to a local post"
 
 
 @pytest.mark.parametrize(
@@ -161,9 +163,9 @@ def test_row_10_only_pictures_videos_and_audio_files_are_shown(
     media = _attached(_file(elsewhere, body, content_type))
     for _again in range(2):
         assert _show(f"/media_proxy/{media.id}/original").status_code == 404
-    assert len(elsewhere.asked) == 1, "nor is it asked for again at once"
+    assert len(elsewhere.asked) == 1, "the file is not requested again immediately"
     [(_sender, _reason, number)] = load_refusals([RemoteCopy.objects.get().host])
-    assert number == 1, "the operator sees that something of this server is not shown"
+    assert number == 1, "the refusal is counted for the operator"
     assert [path for path in media_root.rglob("*") if path.is_file()] == []
 
 
@@ -201,7 +203,7 @@ def test_an_unreachable_server_delays_nobody(elsewhere: RemoteServer) -> None:
     gone.http.server_close()
     one, two = _attached(f"{gone.url}/1.png"), _attached(f"{gone.url}/2.png")
     assert _show(f"/media_proxy/{one.id}/original").status_code == 500
-    assert Api().get(f"/media_proxy/{two.id}/original").status_code == 500, "it is not even tried"
+    assert Api().get(f"/media_proxy/{two.id}/original").status_code == 500, "the file is not even requested"
     assert _show(f"/media_proxy/{_attached(_file(elsewhere, picture())).id}/original").status_code == 302
 
 
@@ -215,7 +217,7 @@ def test_a_request_waits_for_the_file_without_a_thread(elsewhere: RemoteServer) 
     assert CopyFetch.objects.count() == 1
     work()
     assert [wait.poll().status_code for wait in waits] == [302, 302]  # type: ignore[union-attr]  # none waits
-    assert len(elsewhere.asked) == 1, "asked for by many, it is fetched once"
+    assert len(elsewhere.asked) == 1, "many simultaneous requests cause one fetch"
     assert not CopyFetch.objects.exists()
 
 
@@ -260,7 +262,7 @@ def test_profile_pictures_of_remote_accounts_are_served_by_this_server(
     still = Image.open(io.BytesIO(_shown(media_root, _show(entity["avatar_static"]))))
     assert (moving.size, moving.is_animated, still.size, still.format) == ((400, 400), True, (400, 400), "PNG")  # type: ignore[attr-defined]  # WebP has it
     assert _asked(elsewhere) == ["/a.png"]
-    assert entity["header"].endswith("/header.png"), "there is none, so it is the default one"
+    assert entity["header"].endswith("/header.png"), "without a header the default one is shown"
     base = f"/media_proxy/accounts/{zoe.id}"
     assert Api().get(f"{base}/header").status_code == Api().get(f"{base}/nose").status_code == 404
     Account.objects.filter(id=zoe.id).update(suspended_at=clock.now())
@@ -280,7 +282,9 @@ def test_guessed_addresses_are_rate_limited_and_addresses_from_entities_are_not(
     plain = Api().client
     assert [plain.get(f"/media_proxy/{media.id}/original").status_code for _ in range(31)] == [302] * 30 + [429]
     assert {plain.get(address).status_code for _ in range(10)} == {302}
-    assert Api().get("/api/v1/timelines/public")["X-RateLimit-Remaining"] == "299", "pages of pictures count as nothing"
+    assert Api().get("/api/v1/timelines/public")["X-RateLimit-Remaining"] == "299", (
+        "requests for pictures of pages are not counted"
+    )
 
 
 @pytest.mark.parametrize("path", ["123/original", "accounts/123/avatar", "emojis/123/static", "x/original"])

@@ -169,7 +169,7 @@ def test_a_quote_of_a_remote_post_is_hidden_until_its_author_accepts(alice: Acco
     assert settle_quote(quote_id=quote.id, accepted=False)
     assert _quote(alice, body["id"]) == ("revoked", None)
     assert _counted(base) == 0
-    assert not settle_quote(quote_id=quote.id, accepted=True), "what was revoked stays so"
+    assert not settle_quote(quote_id=quote.id, accepted=True), "a revoked quote stays revoked"
 
 
 def _counted(status: Status) -> int:
@@ -333,7 +333,7 @@ def test_public_streams_leave_out_quotes_of_hidden_and_blocking_accounts() -> No
     assert is_left_out(3, muting={2: None})
     assert is_left_out(3, domains=frozenset({"far.example"}))
     assert is_left_out(3, blocked_by=frozenset({2}))
-    assert is_left_out(1, blocked_by=frozenset({2})), "also the viewer's own post"
+    assert is_left_out(1, blocked_by=frozenset({2})), "the viewer's own post is left out too"
 
 
 def test_the_quoted_author_is_notified_of_a_quote(alice: Account, bob: Account) -> None:

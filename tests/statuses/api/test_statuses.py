@@ -263,8 +263,8 @@ def test_several_posts_come_newest_first_and_without_hidden_ones(alice: Account,
     assert "Link" not in response.headers
     assert len(Api().get(f"{STATUSES}?id[]={muted.id}").json()) == 1
     assert api.get(STATUSES).json() == []
-    assert api.get(f"{STATUSES}?id={first.id}").json() == [], "a single value is no list"
-    assert api.get(f"{STATUSES}?id[0]={first.id}").json() == [], "nor is a map"
+    assert api.get(f"{STATUSES}?id={first.id}").json() == [], "a single value is not read as a list"
+    assert api.get(f"{STATUSES}?id[0]={first.id}").json() == [], "a map is not read as a list"
 
 
 def test_at_most_twenty_posts_can_be_requested_at_once(alice: Account) -> None:
@@ -273,7 +273,7 @@ def test_at_most_twenty_posts_can_be_requested_at_once(alice: Account) -> None:
     assert response.status_code == 422
     check("Error", response.json())
     assert api_of(alice).get(path.rpartition("&")[0]).json() == []
-    assert api_of(alice).get(path.rpartition("&")[0] + "&id[]=1&id[]=2").json() == [], "each counts once"
+    assert api_of(alice).get(path.rpartition("&")[0] + "&id[]=1&id[]=2").json() == [], "every id counts"
 
 
 def test_the_list_of_an_accounts_posts_accepts_filters(alice: Account, bob: Account) -> None:

@@ -47,7 +47,7 @@ def test_a_post_has_files_with_descriptions_and_focus_a_warning_and_a_language(a
     kept |= {"media": number, f"description_of_{number}": "a black cat", f"focus_of_{number}": "0.8,0"}
     wrong = browser.post("/write", kept | {"text": "x" * 600})
     assert wrong.status_code == 422
-    assert "a black cat</textarea>" in wrong.content.decode(), "what was typed stays, and the file"
+    assert "a black cat</textarea>" in wrong.content.decode(), "the typed text and the file stay"
     assert f'name="media" value="{number}"' in wrong.content.decode()
     chosen = '<span class="hint"><bdi>Language: Deutsch</bdi></span></summary>'
     assert f"<details><summary>Language, time{chosen}" in wrong.content.decode()
@@ -172,7 +172,9 @@ def test_the_text_stays_when_the_parent_is_gone_or_too_much_was_written(ann: Use
     assert (refused.status_code, "once more</textarea>" in refused.content.decode()) == (422, True)
     past = browser.post("/write", values(text="not yet", scheduled_at="2001-01-01T12:00"))
     assert (past.status_code, "not yet</textarea>" in past.content.decode()) == (422, True)
-    assert "<details open><summary>Language, time" in past.content.decode(), "where the error is"
+    assert "<details open><summary>Language, time" in past.content.decode(), (
+        "the part of the form with the error is open"
+    )
     asked_for = browser.post("/write", values(act="attach")).content.decode()
     assert "<details open><summary>Add pictures" in asked_for
     assert Status.objects.get() == hers
@@ -218,7 +220,7 @@ def test_a_scheduled_post_is_seen_moved_to_another_time_and_deleted(ann: User, b
     with CaptureQueriesContext(connection) as more:
         text = browser.get("/scheduled").content.decode()
     assert text.count("<article") == 2
-    assert text.index("2099-07-01T13:00") < text.index("2099-08-01T12:00"), "the next one first"
+    assert text.index("2099-07-01T13:00") < text.index("2099-08-01T12:00"), "the earliest post comes first"
     assert "(Europe/Berlin)" in text
     assert "Europe/Berlin" in browser.get("/write").content.decode()
     assert len(more) == len(queries)
@@ -238,4 +240,4 @@ def test_a_reply_begins_with_the_warning_of_the_post_it_answers(browser: Client)
     page = browser.get(f"/write?reply_to={parent.id}").content.decode()
     assert re.search(r'name="spoiler_text"[^>]* value="The &quot;ending&quot;"', page)
     browser.post("/write", values(text="no!", spoiler_text="", reply_to=parent.id))
-    assert Status.objects.get(in_reply_to_id=parent.id).spoiler_text == "", "who replies may take it away"
+    assert Status.objects.get(in_reply_to_id=parent.id).spoiler_text == "", "users can remove the warning from a reply"

@@ -36,12 +36,12 @@ def test_deleting_many_posts_updates_counters_of_others_and_publishes_each_delet
     assert counts(theirs)[:2] == (0, 0)
     assert FeaturedTag.objects.get().statuses_count == 0
     stats = dict(AccountStat.objects.values_list("account_id", "statuses_count"))
-    assert (stats[ann.id], stats[bea.id]) == (0, 2), "a boost of a deleted post is none"
+    assert (stats[ann.id], stats[bea.id]) == (0, 2), "boosts of a deleted post are not counted"
     answer.refresh_from_db()
     assert (answer.in_reply_to_id, answer.in_reply_to_account_id) == (None, ann.id)
     announced = OutboxRow.objects.filter(event="StatusDeleted").values_list("payload__status_id", flat=True)
     assert len(set(announced)) == 4
-    assert delete_statuses(status_ids=[post.id for post in own]) == 0, "once"
+    assert delete_statuses(status_ids=[post.id for post in own]) == 0, "the posts are deleted once"
 
 
 def test_deleting_more_posts_takes_no_more_statements() -> None:

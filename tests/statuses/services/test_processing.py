@@ -60,7 +60,7 @@ def test_an_upload_is_stored_until_it_is_processed_and_never_served(
 
 def test_a_conversion_begun_by_a_killed_process_is_repeated_by_another(alice: Account) -> None:
     media = _upload(alice)
-    assert processing._begin(media.id) is not None, "and nothing more: its process was killed here"
+    assert processing._begin(media.id) is not None, "the process is killed here"
     media = _process(media)
     assert (media.processing, media.attempts) == (Processing.COMPLETE, 2)
 

@@ -60,7 +60,7 @@ def test_every_kind_of_block_is_added_found_and_removed_in_bulk(boss: Client) ->
         assert f"/{row.pk}/change/" in boss.get(path, {"q": looked_for}).content.decode(), path
         assert f"/{row.pk}/change/" not in boss.get(path, {"q": "192.0.2.1"}).content.decode(), path
         assert boss.get(f"{path}{row.pk}/change/").status_code == 200
-        assert "already" in errors(boss.post(f"{path}add/", values)), "the same again"
+        assert "already" in errors(boss.post(f"{path}add/", values)), "the same block already exists"
         asked = boss.post(path, {"action": "remove", "_selected_action": [row.pk]})
         assert asked.status_code == 200
         assert model.objects.exists()
@@ -222,10 +222,14 @@ def test_domain_and_network_blocks_are_imported_and_exported_as_files(boss: Clie
     again = chosen(boss, NETWORKS, exported(boss, NETWORKS).encode()).content.decode()
     assert "0 new, 0 changed, 2 unchanged" in again
     milder = b"ip,severity\n203.0.113.0/24,sign_up_block\n192.0.2.8,no_access\n"
-    assert "0 new, 1 changed, 1 unchanged" in chosen(boss, NETWORKS, milder).content.decode(), "stricter alone"
+    assert "0 new, 1 changed, 1 unchanged" in chosen(boss, NETWORKS, milder).content.decode(), (
+        "without the option blocks only become stricter"
+    )
     confirmed(boss, NETWORKS, chosen(boss, NETWORKS, milder, replace="on"))
     block = IpBlock.objects.get(network="203.0.113.0/24")
-    assert (block.severity, block.comment) == ("sign_up_block", "scrapers"), "what the file does not say stays"
+    assert (block.severity, block.comment) == ("sign_up_block", "scrapers"), (
+        "values that the file does not contain stay"
+    )
 
 
 @pytest.mark.parametrize(("path", "line"), [(DOMAINS, "mail{}.example,{}"), (NETWORKS, "203.0.113.{},{}")])

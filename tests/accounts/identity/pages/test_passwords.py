@@ -97,7 +97,7 @@ def test_row_64_known_and_unknown_addresses_are_answered_alike_while_mail_is_dow
     (row,) = OutboxRow.objects.filter(event="PasswordResetRequested")
     drain(row.queue)
     row.refresh_from_db()
-    assert row.attempts == 1, "the outbox tries again"
+    assert row.attempts == 1, "the outbox will retry"
 
 
 def test_row_24_changing_the_password_needs_the_old_one_and_ends_everything(

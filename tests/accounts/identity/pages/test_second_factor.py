@@ -133,7 +133,7 @@ def test_row_24_setting_up_a_second_factor_signs_the_other_browsers_out(
     work()
     assert [mail.to for mail in mailoutbox] == [["ada@example.com"]]
     stored = person.authenticator_set.get(type="totp").data["secret"]
-    assert key not in stored, "kept encrypted"
+    assert key not in stored, "the key is stored encrypted"
 
 
 def test_a_code_is_good_for_half_a_minute_around_its_time(

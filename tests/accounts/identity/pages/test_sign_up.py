@@ -85,7 +85,7 @@ def test_all_errors_of_the_form_are_shown_together(client: Client, settings: Any
         "I agree to the rules of this server: Must be accepted",
     ):
         assert message in text
-    assert text.count(" required") >= 6, "browsers ask for what is missing before anything is sent"
+    assert text.count(" required") >= 6, "browsers report missing values before the form is sent"
     assert User.objects.count() == 1
 
 
@@ -178,7 +178,7 @@ def test_after_confirming_the_address_the_authorization_of_an_application_contin
     link = _confirmation_link(mail)
     done = client.get(link)
     assert (done.status_code, done["Location"]) == (302, AUTHORIZE)
-    assert b"@Grace@" in client.get("/").content, "the sign-in went on where it had stopped"
+    assert b"@Grace@" in client.get("/").content, "the sign-in continues where it had stopped"
 
 
 def test_in_another_browser_the_confirmation_link_continues_after_signing_in(

@@ -36,7 +36,7 @@ def test_a_user_waiting_for_approval_sees_only_that_state() -> None:
         assert (answer.status_code, SENTENCE in answer.content.decode()) == (403, True), path
     deletion = browser.get("/settings/delete").content.decode()
     for path in ("/settings/profile", "/settings/export"):
-        assert path not in deletion, "nothing leads to what is not open yet"
+        assert path not in deletion, "no link leads to pages that are not open yet"
     assert browser.post("/settings/export/archives").status_code == 403
     User.objects.filter(pk=user.pk).update(approved=True)
     assert browser.get("/settings/export").status_code == 200
