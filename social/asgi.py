@@ -24,8 +24,8 @@ application = StreamingApplication()
 def serve() -> None:
     """Serve streams on STREAMING_PORT until SIGTERM or SIGINT: one process, one event loop.
 
-    Uvicorn is used because it sends the pings that the contract requires: ASGI has no message for pings, so applications
-    cannot send them, and Granian does not. Its access log is off, since queries hold tokens (security row 48).
+    Uvicorn is used because it sends the pings that the contract requires: ASGI has no message for pings, so applications cannot
+    send them, and Granian does not. Uvicorn's access log is off, since queries hold tokens (security row 48).
     """
     import uvicorn
 

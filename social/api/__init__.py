@@ -1,4 +1,4 @@
-"""The API layer: the common parts of all endpoints. It handles HTTP and imports no app.
+"""The API layer: the common parts of all endpoints. The layer handles HTTP and imports no app.
 
 `viewsets`, `declarations` and `access` declare an endpoint, and `routing` gives it a path. `inputs` and `fields` read
 parameters, `serializers` makes entities, `pagination` makes pages of lists, `responses` makes answers, and `exceptions` turns

@@ -26,8 +26,8 @@ class AccessKind(Enum):
 class Access:
     """Requirements that the caller of an action must meet. Create an instance with the functions below, not directly.
 
-    `permission`: the caller's role must grant at least one of these permissions. The viewset's `require_permission` checks
-    this, because this module does not know roles.
+    `permission`: the caller's role must grant at least one of these permissions. The viewset's `require_permission` checks the
+    role, because this module does not know roles.
     """
 
     kind: AccessKind

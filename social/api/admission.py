@@ -75,8 +75,8 @@ _decoded: dict[bytes, Identity] = {}
 class Admission:
     """The caller of a request, if known, and the state of their rate limits.
 
-    `counts` are the counters of the server's limits, and `families` the counters of the action's limits. Both are empty if
-    limits are off or Redis is down. `refusal` is the token source's error for a token that is no longer valid.
+    `counts` are the counters of the server's limits, and `families` the counters of the action's limits. Both lists are empty
+    if limits are off or Redis is down. `refusal` is the token source's error for a token that is no longer valid.
     """
 
     identity: Identity | None
@@ -180,7 +180,7 @@ def _counter(rule: Rule, subject: str, address: str, window: int) -> str:
 
 
 def give_back(admission: Admission) -> None:
-    """Subtract a refused request from the counters of the action's limits, because it had no effect (behaviours section 4)."""
+    """Subtract a refused request, which had no effect, from the counters of the action's limits (behaviours section 4)."""
     identity = admission.identity
     for count_ in admission.families:
         if identity is None or identity.account_id is None:

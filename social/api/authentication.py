@@ -78,7 +78,7 @@ def token_of(request: Request) -> str | None:
     """Return the token of a request: from the Authorization header, or otherwise from `access_token` or `bearer_token` in query
     or body.
 
-    A large body is not searched for a token: uploads send it in the header or the query.
+    A large body is not searched for a token: uploads send the token in the header or the query.
     """
     http = request._request
     meta = http.META

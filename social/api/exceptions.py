@@ -48,7 +48,7 @@ _EQUIVALENTS: Final[tuple[tuple[tuple[type[Exception], ...], type[errors.KernelE
 )
 # Seconds of `Retry-After` while the disk is full: time for an operator to free some space.
 _FULL_DISK_SECONDS = 30
-# Fields of a RateLimited that the body leaves out. The headers for them are set from the admission's counters.
+# Fields of a RateLimited that the body leaves out. The headers with these values come from the admission's counters.
 _HEADER_FIELDS = ("limit", "remaining", "reset")
 
 
@@ -107,7 +107,7 @@ def _of_drf(exc: drf_errors.APIException) -> HttpResponse:
     if isinstance(exc, drf_errors.NotFound | drf_errors.MethodNotAllowed):
         return not_found()
     if isinstance(exc, MalformedJson):
-        # Only this error has its status in the body, because in Mastodon it is sent by the web server, not by the API.
+        # Only this error has its status in the body, because in Mastodon the web server sends it, not the API.
         return responses.reply({"status": exc.status_code, "error": str(exc.detail)}, status=exc.status_code)
     return responses.error(str(exc.detail), status=exc.status_code)
 

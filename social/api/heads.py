@@ -9,9 +9,9 @@ _HOST: Final = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5}
 def refusal_of(version: str, host: str | None, coding: str | None) -> int | None:
     """Return the status with which a head is refused; None for a valid head.
 
-    `host` and `coding` are the values of Host and Transfer-Encoding, joined with a comma if the header occurs twice. Two
-    servers that parse a request differently can be attacked with it (request smuggling). Faults for which the parsers (llhttp
-    and httparse) refuse a request are not checked again.
+    `host` and `coding` are the values of Host and Transfer-Encoding, joined with a comma if the header occurs twice. If two
+    servers parse a request differently, attackers can exploit the difference (request smuggling). Faults for which the parsers
+    (llhttp and httparse) refuse a request are not checked again.
     """
     if version not in ("1.1", "1.0") or (version == "1.0" and coding is not None):
         return 400

@@ -102,7 +102,7 @@ class Reading:
     def reader(cls) -> serializers.Serializer[Any]:
         """Return the serializer.
 
-        All threads share it, because it has no state and creating it takes as long as using it twenty times.
+        All threads share the serializer, because it has no state, and creating one takes as long as using it twenty times.
         """
         return _Reader(cls.declared())
 

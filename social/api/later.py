@@ -36,8 +36,8 @@ def may_be_delayed(request: HttpRequest) -> bool:
 def answer_later(request: HttpRequest, poll: Poll, otherwise: HttpResponse, *, seconds: float) -> HttpResponse:
     """Return the answer of `poll` as soon as it returns one, or `otherwise` if it has returned none after `seconds`.
 
-    `poll` may run in any thread, without the request; its database connection is closed after each call. The status, body
-    and headers of its answer replace those of `otherwise`, which has passed the middleware.
+    `poll` may run in any thread, without the request; its database connection is closed after each call. The answer of `poll`
+    replaces the status, body and headers of `otherwise`, which has passed the middleware.
     """
     waits: list[Wait] | None = request.META.get(KEY)
     if waits is not None:

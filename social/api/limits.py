@@ -85,7 +85,7 @@ FETCHED_FILES = Rule("fetched_files", 900, 600, "address")
 LOOK_UPS = Rule("look_ups", 10, 10, "account")
 # Forwarded activities: counted per sending server, and per local account to whose followers they are forwarded.
 FORWARDED = Rule("forwarded", 300, 3600, "account")
-# Reports from one server, which may send as many as one local account may make.
+# Reports from one server: the limit is the same as for one local account.
 REPORTS_OF_HOST = Rule("reports_of_host", 400, 86400, "account")
 # Changes to one server's collections that make this server ask other servers whether the accounts in them consent.
 FEATURED = Rule("featured", 120, 3600, "account")

@@ -40,7 +40,7 @@ def _loggable(path: str) -> str:
 class RequestMiddleware:
     """Gives a request its id and the client's address, and logs it if `settings.ACCESS_LOG` is on.
 
-    Several slashes in a path count as one, as in Mastodon's router: clients append paths to addresses that end with one.
+    Several slashes in a path count as one, as in Mastodon's router: clients append paths to addresses that end with a slash.
     `request.id` is the request's X-Request-Id if that is harmless, otherwise a new id; the response has it in the same header.
     X-Forwarded-Proto and X-Forwarded-For are trusted from settings.TRUSTED_PROXIES only. The log line has no query and no
     header, so no token (security row 48); checks of `/health`, which come every second, are not logged.

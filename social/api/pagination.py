@@ -7,7 +7,7 @@ Source: contract, behaviours section 2 and parameters section 0; clients.md, tra
     page = self.paginate(queries.list_bookmarks(account_id))
     return page.respond(StatusSerializer(hydrate(page.items), many=True).data)
 
-`page.items` are the rows as they were read. Filtering or hydrating them afterwards does not change the links.
+`page.items` are the rows as they were read. Filtering or hydrating the rows afterwards does not change the links.
 """
 
 from collections.abc import Callable, Sequence
@@ -181,8 +181,8 @@ def paginate_offset(
 
 
 def page_address(request: Request, repeated: IsRepeated, path: str | None = None) -> str:
-    """Return the URL to which the position of another page (`max_id=5`) is appended. It has the request's path, or `path`, and
-    the request's parameters for which `repeated` is true.
+    """Return the URL to which the position of another page (`max_id=5`) is appended. The URL has the request's path, or `path`,
+    and the request's parameters for which `repeated` is true.
     """
     query: str = request.META.get("QUERY_STRING", "")
     kept = ""

@@ -83,7 +83,7 @@ def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def clean(value: Any) -> Any:
-    """Remove NUL characters, which no text column can store, from decoded JSON. Raises BadRequest (400) beyond a limit."""
+    """Remove NUL characters, which no text column can store, from JSON. Raises BadRequest (400) if it is too large or deep."""
     return _clean(value, 0, [MAX_VALUES])
 
 

@@ -67,8 +67,8 @@ def reply(data: Any, *, status: int = 200, headers: Mapping[str, str] | None = N
 
 
 def reply_empty(request: Request, *, status: int = 200) -> HttpResponse:
-    """Return an answer without a body. Its type is `text/html` unless the client's Accept header names JSON, because client
-    libraries fail on an empty body declared as JSON (contract, endpoints "DELETE /api/v1/collections/:id").
+    """Return an answer without a body. The answer's type is `text/html` unless the client's Accept header names JSON, because
+    client libraries fail on an empty body declared as JSON (contract, endpoints "DELETE /api/v1/collections/:id").
     """
     wants_json = "application/json" in request.headers.get("Accept", "").lower()
     return HttpResponse(b"", status=status, content_type=CONTENT_TYPE if wants_json else "text/html; charset=utf-8")

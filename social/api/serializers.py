@@ -20,7 +20,7 @@ _QUERIES_FORBIDDEN: Final[bool] = settings.SERIALIZER_QUERIES_FORBIDDEN
 
 
 class QueriesForbidden(AssertionError):
-    """Error: a serializer has queried the database. Its data must be loaded beforehand, in a fixed number of queries."""
+    """Error: a serializer has queried the database. Load the data beforehand, in a fixed number of queries."""
 
 
 @contextmanager

@@ -1,5 +1,5 @@
-"""Declarations of staff actions on rows. Each declares its buttons in the admin (`accounts.admin.acting`), its sentence in the
-audit log, and its endpoint in the API for staff.
+"""Declarations of staff actions on rows. Each action declares its buttons in the admin (`accounts.admin.acting`), its sentence
+in the audit log, and its endpoint in the API for staff.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def address(text: str) -> SafeString:
 
 
 def shortened(text: str, length: int) -> SafeString:
-    """Return the first `length` characters of a text. Its lines can break anywhere: a long word does not widen the table."""
+    """Return the first `length` characters of a text. The lines can break anywhere: a long word does not widen the table."""
     return format_html('<span class="words" dir="auto">{}</span>', Truncator(text).chars(length))
 
 

@@ -22,7 +22,7 @@ else:  # The theme's classes have no type annotations.
 
 
 class AutocompleteSelectFilter(Autocomplete):
-    """Filter by a row of another table, with search as you type. It is hidden from staff who may not see that table."""
+    """Filter by a row of another table, with search as you type. The filter is hidden from staff who may not see that table."""
 
     def __init__(self, field: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         super().__init__(field, request, *args, **kwargs)

@@ -36,7 +36,7 @@ WANTED_PAGE = "staff_wanted_page"
 
 
 class StaffSite(Site):
-    """The admin of this server, with the site's sign-in and its second factor instead of Django's own sign-in page. It
+    """The admin of this server, with the site's sign-in and its second factor instead of Django's own sign-in page. The site
     shows only models that this project registers, since the admin classes of libraries write without services.
     """
 
@@ -47,7 +47,7 @@ class StaffSite(Site):
         """Return a view for staff, whose headers forbid content from other origins.
 
         On these pages only (`adr/0030`), `unsafe-eval` is allowed because the theme's scripts (Alpine) evaluate attributes, and
-        `unsafe-inline` for styles because the pages contain inline styles. They contain no inline scripts.
+        `unsafe-inline` for styles because the pages contain inline styles. The pages contain no inline scripts.
         """
         guarded = super().admin_view(view, cacheable)
 

@@ -4,7 +4,7 @@ import time
 
 
 class Circuit:
-    """Circuit of a process, open for `seconds` after a failure. It has no lock: a lost update costs only one more attempt."""
+    """Circuit of a process, open for `seconds` after a failure, without a lock: a lost update costs only one more attempt."""
 
     def __init__(self, seconds: float = 1.0) -> None:
         self.seconds = seconds

@@ -52,8 +52,8 @@ def contrast_of_rgb(one: Rgb, other: Rgb) -> float:
 
 
 def make_palette(colour: str) -> Palette:
-    """Return the themes for a colour (`#rrggbb`). Its lightness is changed only as far as needed for the CONTRAST of links
-    with the page, cards and notices, and of buttons with their text.
+    """Return the themes for a colour (`#rrggbb`). The colour's lightness is changed only as far as needed for the CONTRAST of
+    links with the page, cards and notices, and of buttons with their text.
     """
     return Palette(light=_with_contrast(colour, _LIGHT, darker=True), dark=_with_contrast(colour, _DARK, darker=False))
 

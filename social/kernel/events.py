@@ -54,9 +54,9 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
     commits.
 
     One row is written per event and interested subscriber, with one INSERT for up to 1000 rows, and all queues are woken
-    together after the commit. With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after. Such
-    rows are not ordered with other rows of their key: a poll that ends in a week must not block a week of events. Raises
-    RuntimeError outside a transaction.
+    together after the commit. With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after. Rows
+    with `due_at` are not ordered with other rows of their key: a poll that ends in a week must not block a week of events.
+    Raises RuntimeError outside a transaction.
     """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:

@@ -36,7 +36,7 @@ class SnowflakeField(models.BigAutoField):
     cast_db_type = rel_db_type
 
     def get_placeholder(self, value: Any, compiler: Any, connection: BaseDatabaseWrapper) -> str:
-        # Overridden so that Django inserts several rows with given ids as VALUES. Otherwise it would cast an array to the
+        # Overridden so that Django inserts several rows with given ids as VALUES. Otherwise Django would cast an array to the
         # column type, in which DEFAULT is a syntax error.
         return "%s"
 

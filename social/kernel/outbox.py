@@ -124,8 +124,8 @@ def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
     """Make rows due now, with the full number of attempts: the dead or backing-off rows `ids`, or all dead rows if `ids` is
     None. Return the number of these rows.
 
-    Their queues are woken after commit. Claimed rows are left alone. Writes the audit log: `by` is the user, None for the
-    operator.
+    The queues of the rows are woken after commit. Claimed rows are left alone. Writes the audit log: `by` is the user, None for
+    the operator.
     """
     with transaction.atomic():
         rows = OutboxRow.objects.filter(idle())

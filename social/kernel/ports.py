@@ -12,8 +12,8 @@ class Unplugged(RuntimeError):
 
 
 class Port(Generic[T]):
-    """Port that the lower app declares with a Protocol as T; the upper app's `apps.py` plugs in the implementation. `name`
-    is for the message of `Unplugged`. There is one implementation, plugged in at start, before any thread.
+    """Port that the lower app declares with a Protocol as T; the upper app's `apps.py` plugs in the implementation. `name` is
+    for the message of `Unplugged`. The one implementation is plugged in at start, before any thread runs.
     """
 
     def __init__(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Subscriptions of reactions to events. They are registered at the start of a process, and only read afterwards."""
+"""Subscriptions of reactions to events. Subscriptions are registered at the start of a process, and only read afterwards."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -133,10 +133,10 @@ def on(
 ) -> Subscription[E]:
     """Subscribe a reaction: after the commit of a transaction that published `event`, a worker process calls it.
 
-    The reaction gets one or more events in order. It must read the current state (the event may be old) and be idempotent: it
-    runs at least once. When a call with several events fails, it is called again with each of them alone. With `database=True`
-    the reaction changes only the database and takes effect exactly once: it runs in one transaction with the removal of its
-    outbox rows. Without it, no transaction is open while it runs.
+    The reaction gets one or more events in order. The reaction must read the current state, because the event may be old, and
+    be idempotent, because it runs at least once. When a call with several events fails, it is called again with each of them
+    alone. With `database=True` the reaction changes only the database and takes effect exactly once: it runs in one transaction
+    with the removal of its outbox rows. Without `database`, no transaction is open while the reaction runs.
 
     `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is called when the event is published, and must be pure:
     if it returns False, no row is written. `batch` limits the events of one call (1 if each takes a long time). `seconds` is

@@ -69,8 +69,8 @@ def load_languages() -> Mapping[str, Sequence[str]]:
 
 
 def find_language(code: str, offered: Sequence[str] | Mapping[str, Any]) -> str | None:
-    """Return the code in `offered` for the language `code`: the same code in any case, another code for the same script, or
-    the code without its region. None if there is no such code.
+    """Return the code in `offered` for the language `code`: the same code in any case, another code for the same script, or the
+    code without its region. Returns None if there is no such code.
     """
     by_code = {each.lower(): each for each in offered}
     wanted = code.replace("_", "-").lower()
@@ -104,7 +104,7 @@ def translate(texts: Sequence[str], source: str, target: str) -> Translated:
 
 
 class _Service:
-    """API of a kind of translation service. Its methods may raise any error that an answer of an unexpected shape causes."""
+    """API of a kind of translation service. The methods may raise any error that an answer of an unexpected shape causes."""
 
     provider: ClassVar[str]
     #: HTTP status of an answer when the quota of translations is used up.

@@ -33,10 +33,10 @@ Limit = Annotated[int, range(1, 1_000_001)]
 class OperatorCommand(BaseCommand):
     """Base of commands that call services. If a service refuses, one line shows the reason and the exit status is 1.
 
-    The method `run` does the work, or each public method is a subcommand of that name. Their parameters are arguments:
-    those before `*` are given by position, the others as options. `bool` is a flag, `list` or `Sequence` takes several values,
-    `Literal` and Django's choices list the values, and a default makes an argument optional. `Annotated` adds the range
-    of a number, a function that turns the text into the value (it may raise CommandError), or pairs of an argument of
+    The method `run` does the work, or each public method is a subcommand of that name. The parameters of these methods are
+    arguments: those before `*` are given by position, the others as options. `bool` is a flag, `list` or `Sequence` takes
+    several values, `Literal` and Django's choices list the values, and a default makes an argument optional. `Annotated` adds
+    the range of a number, a function that turns the text into the value (it may raise CommandError), or pairs of an argument of
     argparse and its value, where `flag` is the name of the option. An underscore at the end of a name is left out.
 
     The docstring of the class is the help of the command, that of a method the help of the subcommand. Lines

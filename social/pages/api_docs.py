@@ -1,6 +1,6 @@
 """Page at `/api/docs` that shows the OpenAPI document and lets developers try its endpoints.
 
-It is Swagger UI, from the static files of drf-spectacular-sidecar, which browsers load and the server's processes do not.
+The page is Swagger UI, from the static files of drf-spectacular-sidecar, which browsers load and the server's processes do not.
 """
 
 from django.http import HttpRequest

@@ -103,10 +103,10 @@ def frame(request: HttpRequest, *, may_query: bool = True) -> dict[str, Any]:
 
 
 def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool = True, streams: bool = False) -> None:
-    """Set the security headers. They forbid scripts (but see `allow_scripts`), content of other origins (but see
-    `allow_widget`), framing by other pages (but see `allow_framing`) and caching (but see `allow_caching`). `cookies`:
-    whether the answer may depend on cookies or set one. `streams`: whether the page runs scripts of this server, which open
-    the streams that a browser's session may read.
+    """Set the security headers. The headers forbid scripts (but see `allow_scripts`), content of other origins (but see
+    `allow_widget`), framing by other pages (but see `allow_framing`) and caching (but see `allow_caching`). `cookies`: whether
+    the answer may depend on cookies or set one. `streams`: whether the page runs scripts of this server, which open the streams
+    that a browser's session may read.
     """
     sources = ["'self'", *getattr(response, "form_action_sources", ())]
     policy = {

@@ -15,7 +15,7 @@ PAGE_SIZE: Final = 20
 
 
 def cursor_of(request: HttpRequest, size: int) -> Cursor:
-    """Return the cursor of a request with `max_id` or `min_id`. It reads one row more than the page shows, to find out
+    """Return the cursor of a request with `max_id` or `min_id`. The cursor reads one row more than the page shows, to find out
     whether there is another page.
     """
     before, after = parse_id(request.GET.get("max_id", "")), parse_id(request.GET.get("min_id", ""))

@@ -169,9 +169,9 @@ def with_key(path: str, key: str) -> str:
 
 
 def restore_form(request: HttpRequest, response: HttpResponseBase, stored: StoredForm) -> HttpResponseBase:
-    """Return the response with the stored values in its form, or with the typed text above its content if it has no such
-    form. An error response becomes a redirect to the page that contained the form; a redirect within this server takes the
-    key with it.
+    """Return the response with the stored values in its form, or, if the response has no such form, with the typed text above
+    its content. An error response becomes a redirect to the page that contained the form; a redirect within this server takes
+    the key with it.
     """
     if response.status_code >= 400 and urlsplit(stored.page).path not in ("", request.path):
         return HttpResponseRedirect(with_key(stored.page, stored.key))

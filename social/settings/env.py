@@ -356,7 +356,7 @@ SITE_SETTINGS = (
     "KEEP_REMOTE_POSTS_DAYS",
     "REMOTE_POSTS_LIMIT",
 )
-# Values of the environment take precedence over those that staff choose while the server runs.
+# Values of the environment take precedence over values that staff choose while the server runs.
 FIXED_SITE_SETTINGS = frozenset(name for name in SITE_SETTINGS if _read(name))
 REMOTE_MEDIA_MEGABYTES = _number("REMOTE_MEDIA_MEGABYTES", 10_240, 1, 1_000_000_000)
 EMAIL_URL = _email(_read("EMAIL_URL"))

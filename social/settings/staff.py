@@ -1,4 +1,4 @@
-"""Settings of the admin's theme, django-unfold. Only `social/api/staff*.py` use it, so that it can be removed (`adr/0030`)."""
+"""Settings of django-unfold, the admin's theme, used only by `social/api/staff*.py`, so that it can be removed (`adr/0030`)."""
 
 from typing import Any
 

@@ -18,7 +18,7 @@ from social.kernel.http.addresses import Address
 from social.kernel.http.limits import asker
 
 Lookup = Callable[[str, int], Sequence[str]]
-"""Function that returns the addresses for a host name and a port. It runs in a separate thread, and may raise OSError."""
+"""Function that returns the addresses for a host name and a port. Runs in a separate thread, and may raise OSError."""
 Permits = Callable[[Address], bool]
 ADDRESSES_LIMIT = 2  # number of addresses of one family that are considered (contract, federation section 16)
 LOOKUPS_LIMIT = 64  # limit on concurrent look-ups outside of any queue

@@ -12,8 +12,8 @@ QUALITY_FLOOR: Final = 50  # quality below which a hash depends on chance, as th
 def perceptual_hash(file: IO[bytes]) -> bytes | None:
     """Return the PDQ hash of a picture, of the first frame of an animation or of the first picture of a video.
 
-    None for any other file, for a file that cannot be decoded, and for a picture with too little contrast. Raises Unidentified
-    if the decoding process ended without an answer.
+    Returns None for any other file, for a file that cannot be decoded, and for a picture with too little contrast. Raises
+    Unidentified if the decoding process ended without an answer.
     """
     file.seek(0)
     kind = types.media_type(file.read(types.HEAD))

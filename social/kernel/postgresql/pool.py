@@ -89,7 +89,7 @@ class Pool:
             elif not _is_alive(connection):
                 self._discard(connection)
                 continue
-            connection._pool = self  # Django returns a connection to the pool in this attribute
+            connection._pool = self  # Django closes a connection by returning it to the pool in this attribute
             return connection
 
     def putconn(self, connection: Connection) -> None:

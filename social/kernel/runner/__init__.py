@@ -7,8 +7,9 @@ A new kind of work needs an entry in TERMS, a table of its rows and a function:
    With a foreign key that cascades, waiting rows are deleted with the object they refer to. WantedRow also says who named the
    host.
 3. The function gets the jobs of a claim and returns a generator for each (`Work`), whose awaitables are awaited on the
-   network loop. It records in `job.answers` how hosts answered, and deletes objects that another server reports gone (404,
-   410). It returns when there is nothing left to do, raises Failed to be retried, and raises Failed with `final` to give up.
+   network loop. The generator records in `job.answers` how hosts answered, and deletes objects that another server reports
+   gone (404, 410). The generator returns when nothing is left to do, raises Failed to be retried, and raises Failed with
+   `final` to give up.
 4. `WORK = Work(Model, function)`, and `WORK.subscribe()` in `reactions.py` of the app. `enqueue(*rows)` adds rows.
 
 The runner handles claims, leases, retries, pauses of failing hosts, and the removal of rows that were given up.

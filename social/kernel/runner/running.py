@@ -62,11 +62,11 @@ class Job(Generic[R]):
 class Work(Generic[R]):
     """Kind of work. `model` is the model of its rows; `begin` gets the jobs of one claim and returns the steps of each.
 
-    Steps are a generator that runs in the worker's own thread, where the database connection is. What it yields is awaited
-    on the network loop, and the result or exception is sent back to it. The generator records in `Job.answers` how hosts
-    answered, and ends when the work is done. It must be idempotent, for a process may end before the result is stored. It
-    raises Failed when the attempt has failed; any other exception is logged and is a failure too. `finished` is called with
-    rows that are done, or were given up a while ago, in the transaction that deletes them.
+    Steps are a generator that runs in the worker's own thread, where the database connection is. What it yields is awaited on
+    the network loop, and the result or exception is sent back to it. The generator records in `Job.answers` how hosts answered,
+    and ends when the work is done. The generator must be idempotent, because a process may end before the result is stored. The
+    generator raises Failed when the attempt has failed; any other exception is logged and is a failure too. `finished` is
+    called with rows that are done, or were given up a while ago, in the transaction that deletes them.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Work(Generic[R]):
     def run(self) -> None:
         """Do due work for a few seconds.
 
-        If rows are still waiting at the end, the next run is scheduled. Any number of processes may do this at the same time.
+        If rows are still waiting at the end, the next run is scheduled. Any number of processes may run at the same time.
         Raises database errors: the leases then expire by themselves.
         """
         Run(self).run()

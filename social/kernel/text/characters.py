@@ -23,8 +23,8 @@ def graphemes(text: str) -> int:
     """Return the number of extended grapheme clusters of a text (Unicode Standard Annex 29). Linear in its length."""
     if text.isascii() or not _JOINING.search(text):
         return len(text) - text.count("\r\n")
-    # A flag is two regional indicators, paired from the beginning of their run. They are paired here, because the regex
-    # engine would look back over the whole run at each of them, which is quadratic (50,000 of them took six seconds).
+    # A flag is two regional indicators, paired from the beginning of their run. The indicators are paired here, because the
+    # regex engine would look back over the whole run at each of them, which is quadratic (50,000 of them took six seconds).
     return len(_CLUSTER.findall(_FLAGS.sub("x", text)))
 
 
@@ -56,5 +56,5 @@ _EMOJI: Final = regex.compile(rf"{_FLAG}|{_KEYCAP}|{_ELEMENT}(?:\u200D{_ELEMENT}
 
 
 def is_emoji(text: str) -> bool:
-    """Tell whether the text is one emoji: a character, with skin tone or joined with others, a flag or a keycap."""
+    """Tell whether the text is one emoji: one character (with a skin tone or joined with others), a flag or a keycap."""
     return len(text) <= 40 and _EMOJI.fullmatch(text) is not None

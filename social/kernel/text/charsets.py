@@ -84,8 +84,8 @@ _WORD: Final = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 def decode_page(body: bytes, content_type: str) -> str:
     """Return the text of a page.
 
-    Its encoding is given by the byte order mark, the header, or its own `meta` or XML declaration, in this order. Without
-    these, UTF-8 is assumed if few bytes are broken; otherwise the encoding is detected. Never raises: invalid bytes are
+    The encoding is given by the byte order mark, the header, or the page's `meta` or XML declaration, in this order. Without
+    any of these, UTF-8 is assumed if few bytes are broken; otherwise the encoding is detected. Never raises: invalid bytes are
     replaced.
     """
     for mark, name in (

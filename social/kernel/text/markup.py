@@ -1,6 +1,6 @@
 """Reads the tags, the text and the visible text of HTML (tokens of the HTML Standard, section 13.2.5), in linear time.
 
-It does not make HTML safe: `sanitize` does.
+This module does not make HTML safe: `sanitize` does.
 """
 
 import html as entities
@@ -32,9 +32,8 @@ _NAME: Final = rf"(?:=?[^{_SPACE}/>=]++|=)"
 _EQUALS: Final = rf"[{_SPACE}]*+=[{_SPACE}]*+"
 _UNQUOTED_VALUE: Final = rf"[^{_SPACE}>\"'][^{_SPACE}>]*+"
 _ATTRIBUTE: Final = rf"{_NAME}(?:{_EQUALS}(?:\"[^\"]*+\"|'[^']*+'|{_UNQUOTED_VALUE}|(?=>)))?+"
-# The same pattern with groups. It has no possessive quantifier around the groups, because CPython 3.11 then reports
-# wrong spans (SystemError); without it there is no backtracking either, because nothing follows the value in the
-# pattern.
+# The same pattern with groups. The groups are in no possessive quantifier, because CPython 3.11 would then report wrong spans
+# (SystemError). There is no backtracking anyway, because nothing follows the value in the pattern.
 _ATTRIBUTES: Final = re.compile(rf"({_NAME})(?:{_EQUALS}(?:\"([^\"]*+)\"|'([^']*+)'|({_UNQUOTED_VALUE})))?")
 _MARKUP: Final = re.compile(r"<(?=[a-zA-Z/!?])")
 _TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)((?:[{_SPACE}/]++|{_ATTRIBUTE})*+)>")

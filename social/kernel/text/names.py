@@ -98,8 +98,8 @@ def normalise_hashtag(name: str) -> str:
 def normalise_domain(domain: str) -> str | None:
     """Return a domain as it is stored and compared: lower case, Punycode, without a final dot, with its port if it has one.
 
-    Names follow UTS 46 (IDNA 2008); `localhost` and IP addresses are allowed for servers on one machine. None if it cannot
-    be a domain (empty, too long, underscores, symbols, a port that does not exist).
+    Names follow UTS 46 (IDNA 2008); `localhost` and IP addresses are allowed for servers on one machine. Returns None for a
+    text that cannot be a domain (empty, too long, underscores, symbols, a port that does not exist).
     """
     host, port = domain.strip(), ""
     if host.startswith("["):

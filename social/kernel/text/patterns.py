@@ -35,8 +35,8 @@ class Patterns(Generic[T]):
                 self._ended[state] = value, len(pattern)
         # For each state, the longest shorter state that is a suffix of it (the failure link).
         self._shorter = [0] * len(self._following)
-        # For each state, the longest pattern that is a suffix of the state or equal to it, and the longest such pattern
-        # that is shorter.
+        # For each state, the longest pattern that is a suffix of the state or the state itself, and the longest pattern that is
+        # a suffix and shorter than the state.
         self._longest = list(self._shorter)
         self._next_longest = list(self._shorter)
         states = [0]

@@ -34,7 +34,7 @@ _RUNS: Final = regex.compile(
     rf"(?V1)(?P<paired>[{_PAIRED}]+)|(?P<word>{_WORD_CHARACTER}+(?:(?:{_JOINTS}){_WORD_CHARACTER}+)*)"
 )
 _JOINT: Final = regex.compile(rf"(?V1){_JOINTS}")
-# The same for texts in ASCII, several times as fast.
+# The same patterns for texts in ASCII, several times as fast.
 _ASCII_JOINTS: Final = "(?<=[a-z])[.:'](?=[a-z])|(?<=[0-9])[.,;'](?=[0-9])"
 _ASCII: Final = re.compile(rf"(?P<word>[a-z0-9_]+(?:(?:{_ASCII_JOINTS})[a-z0-9_]+)*)(?P<paired>(?!))?")
 _ASCII_JOINT: Final = re.compile(_ASCII_JOINTS)

@@ -11,8 +11,8 @@ from social.settings import env
 
 
 class Command(OperatorCommand):
-    """Upgrade the data of the embedded PostgreSQL, after a release of this server with a newer version: the old version
-    exports everything, the new version loads it. Stop the server first. It takes some minutes for each gigabyte and as much
+    """Upgrade the data of the embedded PostgreSQL, after a release of this server with a newer version: the old version exports
+    everything, the new version loads it. Stop the server first. The upgrade takes some minutes for each gigabyte and as much
     additional disk space as the database takes. The old data is kept until --remove-old is given. A server of your own
     (DATABASE_URL) is upgraded with its own tools.
 

@@ -1,7 +1,7 @@
 """Confinement of a process that decodes a hostile file: limits of time and memory, and few system calls.
 
-After `confine` the process can read, write and map what it has open already, use its threads and end. It cannot open a
-file, connect, start a program or another process: such calls fail with EPERM (security row 1).
+After `confine` the process can read, write and map what it has open already, use its threads and end. The process cannot open a
+file, connect, or start a program or another process: such calls fail with EPERM (security row 1).
 """
 
 import ctypes

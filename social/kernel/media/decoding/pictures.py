@@ -86,8 +86,8 @@ def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[
     """Do the job PICTURE: write the picture with at most ORIGINAL_PIXELS to the first output, and a preview of at most
     PREVIEW_PIXELS to the second.
 
-    Both are upright, in sRGB and without metadata. A PNG or WebP stays animated, an animated AVIF becomes a WebP, and an
-    animated GIF is refused as "moving". With the parameter `still`, and for other formats, the first frame is used. Returns
+    Both pictures are upright, in sRGB and without metadata. A PNG or WebP stays animated, an animated AVIF becomes a WebP, and
+    an animated GIF is refused as "moving". With the parameter `still`, and for other formats, the first frame is used. Returns
     `original`, `preview` and `blurhash` with 4 x 4 components.
     """
     with _opened(source) as opened:
