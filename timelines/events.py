@@ -16,9 +16,7 @@ class DocumentsOutdated(Event, key="search"):
 
 
 class ListChanged(Event, key="list:{list_id}"):
-    """Members or settings of a list of `account_id` changed, or the list was deleted; `concerns_home`: it is or was
-    exclusive.
-    """
+    """Members or settings of an account's list changed, or the list was deleted; `concerns_home`: it is or was exclusive."""
 
     list_id: int
     account_id: int

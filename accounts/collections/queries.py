@@ -114,9 +114,7 @@ def list_with_account(account_id: int) -> QuerySet[Collection]:
 
 
 def show(collections: Iterable[Collection], viewer_id: int | None) -> list[ShownCollection]:
-    """Return the collections as the viewer sees them, without hidden accounts (pending items: only for owners), in two
-    queries.
-    """
+    """Return the collections without accounts hidden from the viewer, with pending items for owners. Takes two queries."""
     whole = _load_items(collections)
     members = {item.account_id for one in whole for item in one.items if item.account_id is not None}
     relations = load_relations(viewer_id, members)

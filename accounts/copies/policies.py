@@ -190,9 +190,7 @@ def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
 
 
 class FileReason(Reason):
-    """Reasons not to store and show a fetched file. `social.kernel.http.errors.FetchReason` has the reasons why fetching
-    fails.
-    """
+    """Reasons not to store and show a fetched file (reasons why fetching fails: `social.kernel.http.errors.FetchReason`)."""
 
     FILE_MISSING = "its server does not give the file", "HTTP status other than 200: there is nothing to show"
     FILE_NOT_SHOWN = (

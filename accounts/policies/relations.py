@@ -187,9 +187,7 @@ FOLLOW_RATIO = 1.1
 
 
 def may_follow(account: Account, target: Account, relations: Relations) -> bool:
-    """Tell whether `account`, whose `relations` are given, may follow `target`: no block between them, and neither has
-    moved.
-    """
+    """Tell whether `account`, with these `relations`, may follow `target`: no block between them, and neither has moved."""
     return (
         target.id not in relations.blocking
         and target.id not in relations.domain_blocking

@@ -28,9 +28,7 @@ _CACHE_CONTROL: Final = (b"cache-control", b"private, no-store")
 
 
 class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has no types
-    """Consumer of a request. Responds with an event stream until one side ends it, or with an error as JSON; also serves the
-    health check.
-    """
+    """Consumer of a request. Responds with an event stream or with an error in JSON; also serves the health check."""
 
     def __init__(self, registry: ConnectionRegistry) -> None:
         self.registry = registry

@@ -116,9 +116,7 @@ def is_followable_by_hashtag(post: Post) -> bool:
 
 
 def is_broken_reply(post: Post) -> bool:
-    """Tell whether the post replies to a post never known here; after a deletion, `in_reply_to_account_id` would still be
-    set.
-    """
+    """Tell whether the post replies to a post never known here; after a deletion, `in_reply_to_account_id` is still set."""
     return post.is_orphan and post.in_reply_to_id is None and post.in_reply_to_account_id is None
 
 

@@ -18,9 +18,7 @@ LOWEST_SCORE: Final = 1.0
 
 
 def surprise(observed: int, expected: int) -> float:
-    """Return a score for the excess of the observed over the expected number: 0 without an excess, and for a number below
-    THRESHOLD.
-    """
+    """Return a score for the excess of `observed` over `expected`: 0 without an excess, and for a number below THRESHOLD."""
     usual = max(expected, 1)
     if observed < THRESHOLD or observed <= usual:
         return 0.0

@@ -53,9 +53,7 @@ _NO_ACCOUNTS: Final[frozenset[int]] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class ReadList:
-    """A list to which posts are delivered, with its owner and replies policy; `members` are its members among the requested
-    accounts.
-    """
+    """A list to which posts are delivered; `members` are those of the requested accounts that are its members."""
 
     id: int
     owner_id: int

@@ -76,9 +76,7 @@ def list_list_items(user_list: List, cursor: Cursor) -> list[FeedItem]:
 
 
 def load_concerned_members(list_id: int, status_ids: Sequence[int]) -> set[int]:
-    """Return the members of a list who wrote one of these posts, or to whom one replies. Takes one query, or none without
-    posts.
-    """
+    """Return a list's members who wrote one of these posts, or to whom one replies. Takes one query (none without posts)."""
     if not status_ids:
         return set()
     return {account_id for (account_id,) in rows_of(_MEMBERS, {"list": list_id, "ids": list(status_ids)})}
