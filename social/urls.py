@@ -13,7 +13,7 @@ from social.pages import known_paths
 from social.pages.views import robots
 from social.pages.web_client import web_client, with_slash
 
-# If two pages have the same URL, the first one is used: the pages of federation also serve an ActivityPub document.
+# Federation comes first, because Django uses the first of equal URLs, and pages of federation also serve ActivityPub documents.
 _APPS = ("federation", "accounts", "statuses", "timelines", "moderation", "notifications")
 # Apps that are not installed or have no URLs are left out.
 MODULES = (

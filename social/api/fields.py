@@ -187,7 +187,7 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
 
 
 class ClearableString(ClientString):
-    """A text that is cleared by JSON's null as well as by ""."""
+    """A text that is cleared by "" and by JSON's null."""
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
         return super().validate_empty_values("" if data is None else data)
@@ -314,7 +314,7 @@ class NestedListField(ListField, serializers.Field[tuple[Any, ...], Any, list[An
 
 
 class ObjectField(_ClientField, serializers.Field[Any, Any, Any, Any]):
-    """An object, read by an `Input`. Any other value is dropped, and with `non_empty` also an empty object."""
+    """An object, read by an `Input`. Any other value is dropped; with `non_empty`, an empty object is dropped too."""
 
     def __init__(self, child: Any, *, non_empty: bool = False, **options: Any) -> None:
         self.input, self.non_empty = child, non_empty

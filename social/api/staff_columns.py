@@ -137,7 +137,7 @@ def shortened(text: str, length: int) -> SafeString:
 
 
 def table(headers: Sequence[str | Promise], rows: Sequence[Sequence[Any]]) -> SafeString:
-    """Return a table as wide as the row's page that contains it; a dash if there are no rows."""
+    """Return a table with the full width of the row's page; a dash if there are no rows."""
     if not rows:
         return format_html("{}", PLACEHOLDER)
     cells = [[written(cell) for cell in row] for row in rows]

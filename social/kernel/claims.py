@@ -1,4 +1,4 @@
-"""Lets any number of processes claim rows of a table of waiting work.
+"""Lets any number of processes claim rows in a table of waiting work.
 
 A claim is a lease: a committed UPDATE that writes a token and an expiry time into rows before any work on them begins. If a
 process ends, others can claim its rows once the lease has expired. If a stalled process resumes after that, it changes none of

@@ -25,7 +25,7 @@ def allow_many() -> None:
 
 
 def limits(pid: int) -> tuple[int, int]:
-    """Return the soft and the hard limit of open files of a process; on systems other than Linux, of the calling process.
+    """Return the soft and the hard limit of open files of a process (on systems other than Linux: of the calling process).
     Raises OSError for a process that has ended or belongs to another user.
     """
     prlimit = getattr(resource, "prlimit", None)

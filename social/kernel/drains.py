@@ -281,7 +281,7 @@ def drain(queue: str, limit: int = 200, *, lease: float = LEASE) -> int:
         claimed = len(batch.rows)
         total += claimed
         batch.run()
-        # After a larger claim the caller drains again in any case, so rows published meanwhile need no check here.
+        # After a larger claim the caller drains again in any case, so rows published in the meantime need no check here.
         if not claimed or total * total >= limit or not batch.is_followed():
             break
     return total

@@ -111,7 +111,7 @@ def _is_unlogged(record: logging.LogRecord) -> bool:
     return bool(record.exc_info) and getattr(record, "status_code", 500) != 503
 
 
-#: Driver errors that mean that a server cannot be reached, by class and module, so that the drivers need not be imported.
+#: Driver errors for a server that cannot be reached, listed by class and module, so that the drivers need not be imported.
 _AWAY = frozenset({"OperationalError", "InterfaceError", "ConnectionError", "TimeoutError", "BusyLoadingError"})
 _DRIVERS = ("django.db", "psycopg", "redis", "kombu", "amqp")
 #: SQLSTATEs that are the fault of the server, not of a statement: connection errors, too many connections, a shutdown.

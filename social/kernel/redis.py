@@ -117,8 +117,8 @@ def _plain(role: Role) -> Any:
 def ask(role: Role, *command: str | bytes | int | float) -> Any:
     """Return the answer to one command, in bytes; for commands that run in every request.
 
-    Like the client, it fails immediately while the circuit is open, sends nothing twice, and notices a connection that was
-    closed meanwhile before it sends anything. Raises RedisError.
+    Like the client, it fails immediately while the circuit is open, sends nothing twice, and notices a closed connection before
+    it sends anything. Raises RedisError.
     """
     if _PLAIN:
         return _plain(role).execute_command(*command)

@@ -157,7 +157,8 @@ TERMS: Final[dict[str, Terms]] = {
         lease=180.0,
         kept=timedelta(hours=1),
     ),
-    # A call waits for its last answers after it has stopped claiming; with two threads, a second call claims meanwhile.
+    # A call waits for its last answers after it has stopped claiming; with two threads, a second call can claim in the
+    # meantime.
     "pushes": _sending(
         "notifications on their way to devices",
         at_once=200,

@@ -34,7 +34,7 @@ return fresh
 
 
 class _Drain(threading.local):
-    """The queue this thread drains at the moment, and whether it was woken meanwhile."""
+    """The queue that this thread is draining, and whether the queue has been woken since."""
 
     queue: str | None = None
     woken = False

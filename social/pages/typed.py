@@ -1,4 +1,4 @@
-"""Keeps typed text when a form is not accepted, because the person was signed out meanwhile or because of an error.
+"""Keeps typed text when a form is not accepted, because the person has been signed out or because of an error.
 
 A person who was signed out finds the text in the form again after signing in. The text is stored for the person who typed it,
 whom a cookie identifies. If another person has signed in and sends the form, it is refused earlier, because signing in changes

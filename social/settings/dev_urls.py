@@ -1,4 +1,4 @@
-"""URLs of `make dev`: those of the server and of the debug toolbar."""
+"""URLs of `make dev`: the URLs of the server and of the debug toolbar."""
 
 from debug_toolbar.toolbar import debug_toolbar_urls
 

@@ -150,7 +150,7 @@ def _execute(
 
 
 def _error(raw: psycopg.Connection[Any], result: Any) -> psycopg.Error:
-    """Return the error of a result. An error without an SQLSTATE comes from libpq: the connection was lost meanwhile."""
+    """Return the error of a result. An error without an SQLSTATE comes from libpq: the connection has been lost."""
     if result.error_field(DiagnosticField.SQLSTATE) is None:
         return psycopg.OperationalError(result.get_error_message(raw.info.encoding))
     return error_from_result(result, encoding=raw.info.encoding)

@@ -42,7 +42,7 @@ _PLAIN_DOMAIN: Final = re.compile(
 
 def clean_input(text: str) -> str:
     """Return typed text in a form that can be stored: line ends are LF; NUL and lone surrogates, which no database or JSON
-    encoder accepts, are removed. Everything else stays, joiners and variation selectors too. Idempotent.
+    encoder accepts, are removed. Everything else stays, including joiners and variation selectors. Idempotent.
     """
     if "\r" in text:
         text = _LINE_ENDS.sub("\n", text)

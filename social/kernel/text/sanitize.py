@@ -1,8 +1,8 @@
 """Sanitizing of HTML from other servers, in two steps.
 
 A rewriter brings the text into the allow-list's own form in linear time: well nested, of bounded depth, headings, links and
-formulas replaced, everything else dropped or turned into text. Then nh3, which parses as browsers do, cleans the result, which
-is returned only if nh3 has changed nothing in it. Source: contract, behaviours section 8; security rows 31 to 34.
+formulas replaced, everything else dropped or turned into text. Then nh3, which parses as browsers do, cleans the result. The
+result is returned only if nh3 has changed nothing in it. Source: contract, behaviours section 8; security rows 31 to 34.
 """
 
 import html as entities

@@ -201,7 +201,7 @@ def _animated(
     target = _MOVING_TARGETS[source_format]
     options: dict[str, Any] = dict(_MOVING_OPTIONS.get(target, {}))
     try:
-        # The encoders need all durations beforehand, and all frames at once would take up to 190 MB.
+        # The encoders need all durations beforehand, and all frames together would take up to 190 MB.
         durations = []
         for frame in _frames(source):
             durations.append(int(frame.info.get("duration", 0)) or _FRAME_MILLISECONDS)
