@@ -63,7 +63,7 @@ def test_a_given_password_is_not_printed() -> None:
     assert "password" not in create("alice", "--password", "correct horse")
 
 
-def test_another_address_for_a_known_name_is_an_error() -> None:
+def test_creating_an_existing_user_with_another_address_is_an_error() -> None:
     create("alice")
     with pytest.raises(CommandError, match="another e-mail address"):
         run("create_account", "alice", "--email", "other@example.com")
@@ -167,12 +167,12 @@ def test_createsuperuser_names_the_command_that_makes_an_owner() -> None:
     assert not User.objects.exists()
 
 
-def test_an_operator_may_give_an_address_at_localhost() -> None:
+def test_operators_can_create_users_with_addresses_at_localhost() -> None:
     run("create_account", "alice", "--email", "alice@localhost")
     assert User.objects.get().email == "alice@localhost"
 
 
-def test_pending_and_unconfirmed_people_are_approved_and_confirmed_by_command() -> None:
+def test_pending_and_unconfirmed_users_are_approved_and_confirmed_by_command() -> None:
     user = make_user("bob", confirmed=False)
     User.objects.filter(id=user.id).update(approved=False)
     assert run("modify_account", "bob", "--approve", "--confirm")["approved"] is True
@@ -206,7 +206,7 @@ def test_an_invalid_invitation_is_refused_in_one_line(wrong: tuple[str, ...]) ->
         run("create_invite", *wrong)
 
 
-def test_pending_people_are_listed_and_approved() -> None:
+def test_pending_users_are_listed_and_approved() -> None:
     for name in ("ada", "bob", "cat"):
         User.objects.filter(pk=make_user(name).pk).update(approved=False, sign_up_reason=f"I am {name}")
     assert "@bob <bob@example.com> 'I am bob'" in said("approve_account")
@@ -249,7 +249,7 @@ def test_an_export_says_how_many_lines_the_new_file_has(tmp_path: Path) -> None:
         ("username", "spam", "UsernameBlock spam"),
     ],
 )
-def test_blocks_of_signing_up_are_added_listed_and_removed(kind: str, value: str, shown: str) -> None:
+def test_sign_up_blocks_are_added_listed_and_removed(kind: str, value: str, shown: str) -> None:
     assert said("block_sign_ups", kind, value, "--dry-run").startswith(kind)
     assert said("block_sign_ups") == "There are no blocks.\n"
     assert said("block_sign_ups", kind, value).endswith(": blocked.\n")
@@ -290,7 +290,7 @@ def test_ipv4_addresses_written_as_ipv6_are_the_same_network() -> None:
     assert said("block_sign_ups").startswith("IpBlock 192.0.2.0/24")
 
 
-def test_a_dry_run_shows_what_a_change_would_lead_to_and_changes_nothing() -> None:
+def test_a_dry_run_shows_the_result_of_a_change_and_changes_nothing() -> None:
     token = create("alice", "--confirmed", "--token", "read")["access_token"]
     before = (User.objects.values().get(), AuditEntry.objects.count(), OutboxRow.objects.count())
     wanted = ("--role", "Moderator", "--disable", "--reset-second-factor", "--reset-password")

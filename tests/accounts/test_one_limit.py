@@ -77,7 +77,7 @@ def test_row_84_a_request_with_an_unreadable_body_is_refused_beyond_the_limit(co
     assert [answer.status_code for answer in answers] == [400] * 5 + [429]
 
 
-def test_row_85_an_address_gets_ten_links_a_day_whoever_asks_and_however_it_is_spelled(mailoutbox: list[Any]) -> None:
+def test_row_85_an_address_gets_ten_links_a_day_from_all_requests_in_any_spelling(mailoutbox: list[Any]) -> None:
     victim = "vic.tim@example.org"
     newcomers = [make_user(f"new{number}", confirmed=False) for number in range(3)]
     for number, user in enumerate(newcomers):

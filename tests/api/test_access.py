@@ -27,7 +27,7 @@ def answer(response: Any) -> tuple[int, Any]:
     return response.status_code, response.json().get("error")
 
 
-def test_a_public_endpoint_answers_with_any_token(callers: Tokens, get: Any) -> None:
+def test_a_public_endpoint_accepts_any_token(callers: Tokens, get: Any) -> None:
     assert get("/api/v1/access/public").status_code == 200
     for token in ("wrong", callers.user_token("push", suspended=True)):
         assert get("/api/v1/access/public", token=token).status_code == 200
@@ -43,7 +43,7 @@ def test_a_valid_token_sent_to_an_optional_endpoint_must_have_the_scope_and_an_u
     assert get("/api/v1/access/optional", token=callers.app_token("read")).status_code == 200
 
 
-def test_no_or_a_wrong_token_is_401_with_a_challenge(callers: Tokens, get: Any) -> None:
+def test_a_missing_or_wrong_token_gets_401_with_a_challenge(callers: Tokens, get: Any) -> None:
     for token in (None, "wrong"):
         response = get("/api/v1/access/person", token=token)
         assert answer(response) == (401, INVALID)
@@ -51,7 +51,7 @@ def test_no_or_a_wrong_token_is_401_with_a_challenge(callers: Tokens, get: Any) 
         assert challenge == f'Bearer realm="Social", error="invalid_token", error_description="{INVALID}"'
 
 
-def test_the_checks_come_in_the_order_token_scope_user_state_object(callers: Tokens, get: Any) -> None:
+def test_access_is_checked_in_the_order_token_scope_user_state_object(callers: Tokens, get: Any) -> None:
     """Each failed check hides the results of the checks after it."""
     unconfirmed = {"confirmed": False}
     path = "/api/v1/tags/not-an-id"

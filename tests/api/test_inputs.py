@@ -64,7 +64,7 @@ def test_a_text_that_is_no_number_is_read_as_0(value: Any, number: int) -> None:
     assert read(weight=value).weight == number
 
 
-def test_integers_fit_the_database() -> None:
+def test_integers_are_clamped_to_the_range_of_the_database() -> None:
     assert as_integer("9" * 40) == 2**63 - 1
     assert as_integer("-" + "9" * 40) == -(2**63 - 1)
     assert as_integer(float("inf")) == 0
@@ -123,7 +123,7 @@ def test_a_single_value_for_a_list_is_dropped_unless_it_is_accepted() -> None:
     ],
     ids=["array", "indices", "unordered indices", "endless index"],
 )
-def test_objects_in_lists_in_all_spellings(value: Any) -> None:
+def test_objects_in_lists_are_read_in_all_notations(value: Any) -> None:
     assert read(options=value).options == (OptionDraft("a"), OptionDraft("b", 3))
 
 
@@ -175,7 +175,7 @@ def test_a_missing_required_parameter_is_400() -> None:
         assert response.json() == {"error": "param is missing or the value is empty or invalid: name"}
 
 
-def test_all_broken_rules_are_listed_together() -> None:
+def test_all_errors_are_listed_together() -> None:
     response = Client().post("/api/v1/echo/draft", {"name": "x" * 30, "kind": "silent"})
     assert response.status_code == 422
     assert response.json() == {
@@ -244,7 +244,7 @@ class SampleForm(Form):
     unsent: Annotated[bool, None] = False
 
 
-def test_the_types_of_a_form_say_how_its_values_are_read() -> None:
+def test_the_annotated_types_of_a_form_decide_how_values_are_read() -> None:
     sent = {"name": " x ", "loud": "off", "weight": "12abc", "parent": "5", "words": ["a", 2], "ids": ["1", "x"]}
     assert SampleForm.read_mapping(sent) == SampleForm("x", False, 12, 5, ("a", "2"), (1,))
     assert SampleForm.read_mapping({"name": "x", "unsent": "true"}) == SampleForm("x"), (
@@ -259,5 +259,5 @@ def test_a_required_value_that_is_empty_after_reading_counts_as_missing(name: An
         SampleForm.read_mapping({"name": name})
 
 
-def test_reading_costs_no_new_serializer() -> None:
+def test_reading_an_input_creates_no_new_serializer() -> None:
     assert TagInput.reader() is TagInput.reader()

@@ -45,7 +45,7 @@ def test_the_first_page_has_the_newest_and_the_default_size(ids: list[int]) -> N
     ("limit", "size"),
     [("5", 5), ("-5", 5), ("40", 40), ("1000000000", 40), ("", 20), ("1", 1), ("5x", 5)],
 )
-def test_the_limit_is_absolute_and_capped(ids: list[int], limit: str, size: int) -> None:
+def test_a_negative_limit_is_made_positive_and_every_limit_capped(ids: list[int], limit: str, size: int) -> None:
     assert page(f"/api/v1/tags?limit={limit}")[0] == ids[:size]
 
 
@@ -86,7 +86,7 @@ def test_a_cursor_that_is_no_number_is_0_and_an_empty_one_absent(ids: list[int])
     assert page("/api/v1/tags?min_id[]=5")[0] == ids[:20]
 
 
-def test_links_are_absolute_quoted_and_next_comes_first(ids: list[int], settings: Any) -> None:
+def test_links_are_absolute_and_escaped_and_next_comes_first(ids: list[int], settings: Any) -> None:
     settings.BASE_URL = "https://social.example"
     _found, response = page("/api/v1/tags?limit=3")
     assert response.headers["Link"] == (
@@ -143,7 +143,7 @@ def test_prev_never_repeats_an_item(ids: list[int]) -> None:
     assert page(local(links(response)["prev"]))[0] == ids[5:10]
 
 
-def test_a_page_costs_one_query(ids: list[int], django_assert_num_queries: Any) -> None:
+def test_a_page_takes_one_query(ids: list[int], django_assert_num_queries: Any) -> None:
     for query in ("", f"?max_id={ids[3]}", f"?min_id={ids[30]}", f"?since_id={ids[3]}&max_id={ids[1]}"):
         with django_assert_num_queries(1):
             page(f"/api/v1/tags{query}")
@@ -165,7 +165,7 @@ def test_feeds_are_paged_by_the_same_rules() -> None:
     assert "max_id=1>" in response.headers["Link"]
 
 
-def test_offsets_page_without_cursor(ids: list[int]) -> None:
+def test_pages_by_offset_need_no_cursor(ids: list[int]) -> None:
     assert page("/api/v1/tags/offsets?offset=5&limit=3")[0] == ids[5:8]
     assert page("/api/v1/tags/offsets?offset=-5&limit=3")[0] == ids[:3]
     assert page("/api/v1/tags/offsets?offset=500")[0] == []

@@ -129,7 +129,7 @@ def test_the_order_of_multipart_parts_groups_them_even_with_files_between() -> N
     assert [item.get("text") for item in answer] == ["one", None, "three"]
 
 
-def test_files_arrive_beside_the_other_values() -> None:
+def test_files_can_be_sent_together_with_other_values() -> None:
     upload = SimpleUploadedFile("a.png", b"png bytes", "image/png")
     answer = Client().post(ECHO, {"description": "d", "file": upload}).json()
     assert answer["description"] == "d"
@@ -137,7 +137,7 @@ def test_files_arrive_beside_the_other_values() -> None:
 
 
 @pytest.mark.parametrize("body", [[1, 2], "text", 5, None, True])
-def test_json_of_another_shape_is_no_error(body: Any) -> None:
+def test_json_that_is_no_object_is_read_without_an_error(body: Any) -> None:
     assert echo("POST", json.dumps(body)) == {"_json": body}
 
 
@@ -256,7 +256,7 @@ def test_broken_multipart_is_400() -> None:
 
 
 @given(st.lists(st.tuples(st.text("ab[]01", max_size=12), st.text(max_size=3)), max_size=8))
-def test_no_combination_of_names_breaks_the_reader(pairs: list[tuple[str, str]]) -> None:
+def test_no_combination_of_parameter_names_causes_an_error(pairs: list[tuple[str, str]]) -> None:
     try:
         nested = parameters.nest(pairs)
     except errors.BadRequest:

@@ -127,7 +127,7 @@ def test_statuses_and_headers_of_the_action_are_kept(callers: Tokens, get: Any) 
 
 
 @pytest.mark.parametrize("sent", ["abcdef-12345", "0" * 64])
-def test_a_harmless_request_id_is_adopted(callers: Tokens, get: Any, sent: str) -> None:
+def test_a_valid_request_id_of_the_client_is_used(callers: Tokens, get: Any, sent: str) -> None:
     assert Client().get(PUBLIC, headers={"X-Request-Id": sent}).headers["X-Request-Id"] == sent
 
 
@@ -259,7 +259,7 @@ def test_only_trusted_proxies_set_the_clients_address(
     assert addresses.find({"REMOTE_ADDR": remote, "HTTP_X_FORWARDED_FOR": forwarded}) == expected
 
 
-def test_an_ipv4_address_is_counted_by_itself_and_an_ipv6_address_by_its_64() -> None:
+def test_ipv4_addresses_are_counted_singly_and_ipv6_addresses_by_their_64_bit_prefix() -> None:
     assert addresses.rate_key("203.0.113.5") == "203.0.113.5"
     assert addresses.rate_key("2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::/64"
     assert addresses.rate_key("::ffff:203.0.113.5") == "203.0.113.5"
@@ -299,7 +299,7 @@ def test_the_api_does_not_use_sessions_and_pages_do(callers: Tokens, get: Any, m
     assert opened == ["/pages/form"]
 
 
-def test_lazy_texts_and_plain_collections_can_be_written() -> None:
+def test_lazy_texts_and_plain_collections_can_be_encoded() -> None:
     assert (
         render({"a": gettext_lazy("English"), "b": (1, 2), "c": {"y", "x"}})
         == b'{"a":"English","b":[1,2],"c":["x","y"]}'

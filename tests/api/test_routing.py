@@ -90,6 +90,6 @@ def test_mistakes_in_declarations_are_reported_at_start() -> None:
         endpoint("api/v1/x", TagsViewSet, {"GET": "list"})
 
 
-def test_names_and_checks_work_through_the_includes() -> None:
+def test_url_names_and_system_checks_work_through_includes() -> None:
     assert check_url_config(None) == []
     assert reverse("form_page") == "/pages/form"

@@ -58,7 +58,7 @@ def _is_bounded(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _SUBQUERIES
 
 
-def test_no_list_of_unknown_length_becomes_parameters() -> None:
+def test_no_list_of_unknown_length_is_passed_as_single_query_parameters() -> None:
     unbatched = []
     for app in APPS:
         for path in sorted((ROOT / app).rglob("*.py")):

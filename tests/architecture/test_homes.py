@@ -119,7 +119,7 @@ def _elsewhere(rule: str, root: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_rule_is_written_in_its_home_only(rule: str) -> None:
+def test_a_rule_is_written_only_in_its_own_module(rule: str) -> None:
     found = _elsewhere(rule, ROOT)
     assert not found, f"{found}: ask a function, or take a condition, of one of {sorted(RULES[rule][1])}"
 
@@ -202,7 +202,7 @@ def _writes(model: str, root: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("model", VERSIONED)
-def test_rows_with_a_version_are_changed_where_it_is_raised(model: str) -> None:
+def test_versioned_rows_are_changed_only_together_with_their_version(model: str) -> None:
     found = _writes(model, ROOT)
     assert not found, f"{found}: call what stands in one of {sorted(VERSIONED[model])}"
 
@@ -217,7 +217,7 @@ def test_rows_with_a_version_are_changed_where_it_is_raised(model: str) -> None:
         ("Status", 'SQL = "UPDATE statuses_status SET deleted_at = NULL"\n'),
     ],
 )
-def test_a_write_past_the_version_is_found(tmp_path: Path, model: str, source: str) -> None:
+def test_a_change_without_raising_the_version_is_found(tmp_path: Path, model: str, source: str) -> None:
     planted = tmp_path / "moderation" / "services" / "planted.py"
     planted.parent.mkdir(parents=True)
     planted.write_text(source)
@@ -252,7 +252,7 @@ def test_permissions_of_staff_are_declared_by_endpoints() -> None:
 
 
 @pytest.mark.parametrize("path", ["moderation/viewsets/admin/planted.py", "accounts/emojis/viewsets.py"])
-def test_a_permission_in_a_body_is_found(tmp_path: Path, path: str) -> None:
+def test_a_permission_check_inside_an_endpoint_is_found(tmp_path: Path, path: str) -> None:
     planted = tmp_path / path
     planted.parent.mkdir(parents=True)
     planted.write_text("def approve(self, request):\n    require(self.by, Permission.MANAGE_USERS)\n")

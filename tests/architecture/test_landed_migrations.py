@@ -84,7 +84,7 @@ def refused_columns(migration: Migration) -> list[str]:
     ]
 
 
-def test_the_release_before_can_write_rows_without_the_columns_that_a_migration_adds() -> None:
+def test_the_previous_release_can_insert_rows_without_newly_added_columns() -> None:
     migrations = MigrationLoader(None).disk_migrations.values()
     ours = [each for each in migrations if Path(apps.get_app_config(each.app_label).path).parent == ROOT]
     found = {column for migration in ours for column in refused_columns(migration)}
@@ -104,9 +104,7 @@ def test_the_release_before_can_write_rows_without_the_columns_that_a_migration_
         (models.ManyToManyField("app.One"), False),
     ],
 )
-def test_an_added_column_that_rows_must_have_is_found_but_not_of_a_new_table(
-    field: models.Field, refused: bool
-) -> None:
+def test_an_added_required_column_is_found_except_in_a_new_table(field: models.Field, refused: bool) -> None:
     migration = Migration("0002_more", "app")
     added = SeparateDatabaseAndState([AddField("One", "added", field)])
     migration.operations = [added, CreateModel("Two", []), AddField("Two", "added", field)]

@@ -100,14 +100,14 @@ def test_no_package_of_accounts_imports_a_higher_package_in_any_feature() -> Non
         "import accounts.emojis.admin",
     ],
 )
-def test_an_import_upward_between_features_is_found(tmp_path: Path, source: str) -> None:
+def test_an_import_of_a_higher_package_between_features_is_found(tmp_path: Path, source: str) -> None:
     planted = tmp_path / "accounts" / "transfers" / "services" / "planted.py"
     planted.parent.mkdir(parents=True)
     planted.write_text(source)
     assert [line.partition(":")[0] for line in _upward(tmp_path)] == ["accounts/transfers/services/planted.py"]
 
 
-def test_relations_of_models_point_only_down() -> None:
+def test_models_refer_only_to_models_of_the_same_or_lower_apps() -> None:
     order = {name: number for number, name in enumerate(APPS)}
     wrong = []
     for model in apps.get_models():

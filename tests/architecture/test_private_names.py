@@ -58,7 +58,7 @@ def overridden() -> Iterator[str]:
                     yield from (each for each in vars(kind).keys() & foreign if _PRIVATE.fullmatch(each))
 
 
-def test_private_names_of_libraries_stand_in_the_table() -> None:
+def test_private_names_of_libraries_are_listed_in_the_table() -> None:
     paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "migrations" not in path.parts]
     sources = {path: read(path.read_text()) for path in paths}
     own = {name for defined, _used in sources.values() for name in defined}

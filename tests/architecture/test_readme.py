@@ -10,20 +10,20 @@ from tests.architecture.test_comments import ROOT
 README = (ROOT / "README.md").read_text()
 
 
-def test_no_paragraph_is_above_four_lines() -> None:
+def test_no_paragraph_has_more_than_four_lines() -> None:
     prose = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
     paragraphs = [part for part in prose.split("\n\n") if not part.lstrip().startswith(("|", "#"))]
     assert [part for part in paragraphs if part.strip().count("\n") >= 4] == []
 
 
-def test_the_settings_that_most_people_need_are_ten_and_declared() -> None:
+def test_the_readme_lists_ten_declared_settings() -> None:
     table = README.partition("\n## Settings\n")[2].partition("\n## ")[0]
     rows = [re.findall(r"`([A-Z_]+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
     assert len(rows) == 10
     assert {name for names in rows for name in names} <= set(declared.SETTINGS)
 
 
-def test_pictures_and_documents_are_there() -> None:
+def test_linked_pictures_and_documents_exist() -> None:
     for path in re.findall(r"\]\(([^)#]+)", README):
         assert (ROOT / path).exists(), path
     assert "```mermaid" in README
@@ -45,7 +45,7 @@ def test_links_between_documents_lead_to_a_heading() -> None:
     assert lost == []
 
 
-def test_the_version_stands_in_one_place() -> None:
+def test_the_version_is_written_in_one_place() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "version" not in project["project"]
     assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "social.__version__"}

@@ -16,7 +16,7 @@ from tests.support.client import Api
 pytestmark = pytest.mark.django_db
 
 
-def test_an_answer_is_compared_field_by_field_and_no_value_is_shown() -> None:
+def test_a_response_is_compared_field_by_field_without_revealing_values() -> None:
     status = make_status(make_user().account, "a secret")
     route = "api/v1/statuses/<id>"
     answer: dict[str, Any] = Api().get(f"/api/v1/statuses/{status.pk}").json()

@@ -18,7 +18,7 @@ _ADDRESSES = "JSON.stringify(performance.getEntriesByType('resource').map(each =
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", PAGES)
-def test_the_page_may_load_and_ask_this_server_alone(client: Client, path: str) -> None:
+def test_the_page_loads_from_and_sends_requests_to_this_server_only(client: Client, path: str) -> None:
     answer = client.get(path)
     policy = dict(part.split(" ", 1) for part in answer["Content-Security-Policy"].split("; "))
     assert policy["default-src"] == "'none'"
@@ -34,7 +34,7 @@ def test_the_page_may_load_and_ask_this_server_alone(client: Client, path: str) 
 @needs_federation
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine")
-def test_an_endpoint_is_tried_in_a_browser_with_a_token_from_oauth(
+def test_endpoints_can_be_tried_in_a_browser_with_a_token_from_oauth(
     live_server: Any, tmp_path: Path, settings: Any
 ) -> None:
     settings.BASE_URL = live_server.url

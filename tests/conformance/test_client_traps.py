@@ -144,7 +144,9 @@ def test_trap_16_errors_are_json_for_machines(alice: Person, method: str, path: 
     check("Error", answer.json())
 
 
-def test_traps_22_to_26_ids_dates_numbers_and_addresses_everywhere(alice: Person, bob: Person) -> None:
+def test_traps_22_to_26_ids_dates_numbers_and_addresses_have_the_same_form_everywhere(
+    alice: Person, bob: Person
+) -> None:
     widths: set[int] = set()
     for path, body in everything(alice, bob):
         for place, name, value in values(body, path):
@@ -180,7 +182,7 @@ def test_trap_28_ones_own_account_has_its_source_and_role(alice: Person) -> None
     assert own["role"]["id"] == "-99"
 
 
-def test_trap_29_every_relationship_asked_for_is_answered_in_order(alice: Person, bob: Person) -> None:
+def test_trap_29_every_requested_relationship_is_returned_in_order(alice: Person, bob: Person) -> None:
     people = [Person("carol"), bob, Person("dora")]
     query = "&".join(f"id[]={person.id}" for person in people)
     answer = alice.api.get(f"/api/v1/accounts/relationships?{query}")
@@ -214,7 +216,7 @@ def test_trap_31_each_notification_has_a_key_of_its_group(alice: Person, bob: Pe
         "v1/trends/tags",
     ],
 )
-def test_trap_33_endpoints_that_do_not_exist_do_not_answer_with_an_empty_list(alice: Person, path: str) -> None:
+def test_trap_33_unknown_endpoints_do_not_return_an_empty_list(alice: Person, path: str) -> None:
     from social.api.routing import endpoints
     from social.urls import urlpatterns
 
@@ -258,7 +260,7 @@ def test_trap_38_a_scheduled_post_is_not_published_at_once(alice: Person) -> Non
     assert alice.read(f"accounts/{alice.id}/statuses") == []
 
 
-def test_trap_42_a_follow_takes_languages(alice: Person, bob: Person) -> None:
+def test_trap_42_a_follow_can_be_limited_to_languages(alice: Person, bob: Person) -> None:
     answer = alice.do(f"accounts/{bob.id}/follow", {"languages": ["de", "en"]})
     assert answer["languages"] == ["de", "en"]
 
@@ -282,7 +284,7 @@ def test_traps_48_and_49_posts_have_the_html_and_links_that_clients_parse(alice:
 
 
 @needs_federation
-def test_trap_49_the_addresses_of_people_posts_and_hashtags_are_pages(alice: Person) -> None:
+def test_trap_49_the_urls_of_accounts_posts_and_hashtags_are_pages(alice: Person) -> None:
     post = alice.post("one #Cats")
     for url, shown in ((post["account"]["url"], "@alice@"), (post["url"], "one"), (post["tags"][0]["url"], "#cats")):
         path = url.removeprefix("http://social.localhost")

@@ -103,7 +103,7 @@ def _expected(entity: dict[str, Any], viewer: Account) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("marked", [True, False])
-def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, settings: Any, tmp_path: Path) -> None:
+def test_every_endpoint_with_posts_shows_the_viewers_own_actions(marked: bool, settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path
     viewer, author = make_user("viewer"), make_user("author").account
     reader = viewer.account

@@ -80,7 +80,7 @@ def is_page(answer: Any) -> bool:
 
 
 @needs_federation
-def test_a_refused_form_is_answered_with_a_page() -> None:
+def test_a_refused_form_gets_a_page_as_response() -> None:
     user = make_user("alice")
     browser, strict = browser_of(user), Client(enforce_csrf_checks=True)
     fields = "&".join(f"f{number}=1" for number in range(2001))
@@ -113,7 +113,7 @@ def test_a_request_that_the_web_server_refuses_is_answered_in_the_language_of_th
     assert refused(413, "/write", {"accept": "application/json"}) is None
 
 
-def test_every_page_of_the_navigation_is_marked_there() -> None:
+def test_every_page_is_marked_as_current_in_the_navigation() -> None:
     parameters = dict(pages(urlpatterns))
     for name in {name for entry in ENTRIES for name in (entry.url_name, *entry.steps)} - {"public_timeline", "explore"}:
         path = reverse(name, kwargs={each: _VALUES.get(each, 1) for each in parameters[name]})

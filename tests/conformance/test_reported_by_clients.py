@@ -289,7 +289,7 @@ def test_a_list_is_returned_while_a_file_in_it_is_not_processed_yet(
 
 
 @pytest.mark.parametrize("gone", ["suspended", "deleted"])
-def test_every_account_that_a_group_of_notifications_names_comes_with_it(alice: Person, gone: str) -> None:
+def test_every_account_named_by_a_notification_group_is_included(alice: Person, gone: str) -> None:
     post = make_status(alice.account)
     fans = [Person(f"fan{number}") for number in range(4)]
     for fan in fans:
@@ -341,7 +341,7 @@ def _unescaped(fields: dict[str, str]) -> dict[str, str]:
     return {name: unescape(value) for name, value in fields.items()}
 
 
-def test_a_token_says_which_scopes_it_has_in_the_words_that_were_asked_for(alice: Person) -> None:
+def test_a_token_names_its_scopes_as_they_were_requested(alice: Person) -> None:
     token = make_token(alice.user, "read write follow push")
     shown = Api(token).get("/api/v1/apps/verify_credentials").json()
     assert {"read", "write", "follow", "push"} <= set(shown["scopes"])

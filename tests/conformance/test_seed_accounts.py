@@ -77,7 +77,7 @@ def test_seed_049_source_sets_the_defaults_for_new_posts(alice: Person, form: An
     assert (post["visibility"], post["sensitive"], post["language"]) == ("private", True, "de")
 
 
-def test_the_language_of_posts_can_be_taken_back_and_null_keeps_it(alice: Person) -> None:
+def test_the_default_language_can_be_cleared_and_null_keeps_it(alice: Person) -> None:
     alice.api.patch(UPDATE, {"source": {"language": "de", "privacy": "private"}})
     assert alice.api.patch(UPDATE, {"source": {"language": None}}).json()["source"]["language"] == "de"
     source = alice.api.patch(UPDATE, form="source[language]=").json()["source"]
@@ -211,7 +211,7 @@ def test_seed_061_062_106_and_156_a_mute_can_leave_notifications_on_and_can_end(
     assert relation(alice, bob)["muting"] is False
 
 
-def test_seed_089_and_090_a_request_waits_and_unlocking_accepts_it(alice: Person, bob: Person) -> None:
+def test_seed_089_and_090_unlocking_accepts_waiting_requests(alice: Person, bob: Person) -> None:
     alice.api.patch(UPDATE, {"locked": True})
     asked = bob.do(f"accounts/{alice.id}/follow")
     assert (asked["following"], asked["requested"]) == (False, True)
@@ -279,7 +279,7 @@ def test_seed_105_a_follow_of_an_account_known_as_unlocked_is_shown_immediately(
     assert (answer["following"], answer["requested"]) == (False, True)
 
 
-def test_seed_104_149_and_150_following_again_succeeds_also_a_locked_account(alice: Person, bob: Person) -> None:
+def test_seed_104_149_and_150_following_an_account_again_succeeds_even_if_locked(alice: Person, bob: Person) -> None:
     assert alice.do(f"accounts/{bob.id}/follow") == alice.do(f"accounts/{bob.id}/follow")
     bob.api.patch(UPDATE, {"locked": True})
     carol = Person("carol")
@@ -342,7 +342,7 @@ def test_seed_154_a_bio_has_five_hundred_characters(alice: Person, length: int, 
         assert "error" in answer.json()
 
 
-def test_seed_031_and_128_people_who_block_are_not_found_by_those_they_block(alice: Person, bob: Person) -> None:
+def test_seed_031_and_128_blocked_users_cannot_find_the_blocker(alice: Person, bob: Person) -> None:
     assert bob.ids("accounts/search", q="ali") == [alice.id]
     assert bob.ids("accounts/search", q="@") == bob.ids("accounts/search", q=" @ ") == []
     alice.do(f"accounts/{bob.id}/block")
@@ -374,7 +374,7 @@ def test_seed_098_the_token_of_a_sign_up_is_the_new_persons(settings: Any) -> No
     assert refused.json()["error"] == "Your login is missing a confirmed e-mail address"
 
 
-def test_seed_098_unconfirmed_people_do_not_exist_for_others(settings: Any, bob: Person) -> None:
+def test_seed_098_unconfirmed_users_are_invisible_to_others(settings: Any, bob: Person) -> None:
     settings.CONFIRM_EMAIL = True
     form = {"username": "dora", "email": "dora@example.com", "password": "correct horse", "agreement": "true"}
     assert Api(make_token(None)).post("/api/v1/accounts", form).status_code == 200

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.django_db, needs_federation]
 ACTIVITY = {"Accept": "application/activity+json"}
 
 
-def test_seed_005_people_are_found_and_have_a_document(alice: Person) -> None:
+def test_seed_005_accounts_are_found_by_webfinger_and_have_a_document(alice: Person) -> None:
     finger = Api().get("/.well-known/webfinger", {"resource": "acct:alice@social.localhost"}).json()
     href = next(link["href"] for link in finger["links"] if link["rel"] == "self")
     assert href == alice.account.uri
@@ -59,7 +59,7 @@ def test_seed_054_a_hidden_network_shows_its_size_and_nothing_else(alice: Person
         assert bob.account.uri not in refused.content.decode()
 
 
-def test_seed_052_a_suspended_persons_document_is_blank_and_the_rest_is_refused(alice: Person) -> None:
+def test_seed_052_the_document_of_a_suspended_account_is_blank_and_all_others_are_refused(alice: Person) -> None:
     alice.api.patch("/api/v1/accounts/update_credentials", {"note": "secret thing"})
     Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
     actor = Api().get("/users/alice", headers=ACTIVITY)

@@ -18,7 +18,7 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-def test_seed_003_and_004_a_follow_notifies_and_a_block_ends_it(alice: Person, bob: Person) -> None:
+def test_seed_003_and_004_a_follow_notifies_and_a_block_ends_the_follow(alice: Person, bob: Person) -> None:
     assert alice.do(f"accounts/{bob.id}/follow")["following"] is True
     notified = bob.read("notifications")
     check_all("Notification", notified)
@@ -133,7 +133,7 @@ def test_seed_071_and_097_notifications_can_be_limited_to_one_sender(alice: Pers
     assert alice.read("notifications", account_id="1") == []
 
 
-def test_seed_072_and_073_notifications_go_one_by_one_and_all_at_once(alice: Person, bob: Person) -> None:
+def test_seed_072_and_073_notifications_can_be_dismissed_singly_or_all_together(alice: Person, bob: Person) -> None:
     for number in range(3):
         bob.post(f"{number} @alice")
     one, *others = alice.ids("notifications")

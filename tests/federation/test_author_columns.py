@@ -66,7 +66,7 @@ def _read(reader: Account, name: str, number: str) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("name", AUTHOR_COLUMNS)
-def test_a_column_is_posted_edited_cleared_and_boosted(alice: Account, name: str) -> None:
+def test_a_column_can_be_posted_edited_and_cleared_and_is_shown_in_boosts(alice: Account, name: str) -> None:
     bob = make_account("bob")
     number = _send(alice, name, "one")
     assert _read(alice, name, number) == ("one", "one")
@@ -170,7 +170,7 @@ def test_filters_search_streamed_posts_of_a_release_without_the_column(alice: Ac
 
 
 @pytest.mark.parametrize("name", AUTHOR_COLUMNS)
-def test_a_column_is_in_evidence_also_of_earlier_versions(alice: Account, name: str) -> None:
+def test_evidence_contains_the_column_of_all_versions(alice: Account, name: str) -> None:
     number = _send(alice, name, "one")
     _send(alice, name, "two", number)
     hold_account(by=OPERATOR, account=alice, reason="court")

@@ -66,7 +66,7 @@ def _follows() -> int:
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_a_block_ends_the_follows_both_ways_and_none_begins_again(
+def test_a_block_ends_the_follows_both_ways_and_prevents_new_ones(
     block: Blocking, alice: Account, zoe: RemotePerson, known: Account
 ) -> None:
     block(alice, zoe)
@@ -106,7 +106,7 @@ def test_a_suspended_server_gets_no_followers_only_post_before_its_accounts_are_
     assert zoe.get(f"/users/alice/statuses/{post.id}").status_code == 404
 
 
-def test_follows_that_began_in_spite_of_a_block_end_with_the_upgrade(alice: Account) -> None:
+def test_the_upgrade_ends_follows_that_began_despite_a_block(alice: Account) -> None:
     people = [make_remote(domain=name) for name in ("blocked.example", "blocked.example", "other.example")]
     for person in people:
         follow_account(account=person, target=alice, change=FollowChange(), uri=f"{person.uri}#1")

@@ -135,7 +135,7 @@ def test_a_summary_that_is_html_is_shown_as_html(inputs: dict[tuple[str, int], d
 
 
 @pytest.mark.parametrize("suite", ["activity_suite", "event_suite", "notes_suite", "poll_suite"])
-def test_activities_of_the_parsing_cases_are_read_as_their_status_says(corpora: None, suite: str) -> None:
+def test_activities_of_the_corpus_are_accepted_or_refused_as_it_expects(corpora: None, suite: str) -> None:
     package = importlib.import_module("funfedi_parsing_test_cases")
     environment = package.Environment({"type": "Person", "id": "http://host.test/actor"}, "http://other.test/actor")
     cases = getattr(package, suite)

@@ -201,7 +201,7 @@ def _ask(form: str, path: str) -> tuple[int, int]:
     return len(queries), len(answer.content)
 
 
-def test_the_statements_of_a_public_document_do_not_grow_with_its_size(
+def test_the_number_of_statements_of_a_public_document_does_not_grow_with_its_size(
     alice: Account, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
@@ -240,7 +240,7 @@ def test_every_public_path_is_measured() -> None:
     assert forgotten == []
 
 
-def test_a_signed_post_is_accepted_and_kept_in_few_statements(zoe: RemotePerson, alice: Account) -> None:
+def test_a_signed_post_is_accepted_and_stored_in_few_statements(zoe: RemotePerson, alice: Account) -> None:
     """The number of queries does not grow with the number of posts; `benchmarks/federation.py` measures their cost."""
     follow(alice, fetch_actor(zoe.uri))
     spent: list[tuple[int, int]] = []

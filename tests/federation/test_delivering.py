@@ -43,7 +43,7 @@ class TestDelivering:
         assert [number for number in numbers if not number % 2] == [0, 2, 4, 6, 8, 10]
         assert not Delivery.objects.exists()
 
-    def test_a_later_one_waits_for_an_earlier_one_that_failed(self, elsewhere: RemoteServer, post_now: Any) -> None:
+    def test_a_later_delivery_waits_for_a_failed_earlier_one(self, elsewhere: RemoteServer, post_now: Any) -> None:
         elsewhere.inbox_status = 503
         post_now(1)
         post_now(2)

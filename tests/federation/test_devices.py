@@ -78,7 +78,7 @@ def test_the_actor_document_of_a_local_user_links_to_the_list_of_devices(program
     }
 
 
-def test_a_claim_takes_one_key_and_no_key_is_given_twice(zoe: RemotePerson, program: Program) -> None:
+def test_a_claim_consumes_one_key_and_no_key_is_returned_twice(zoe: RemotePerson, program: Program) -> None:
     given = []
     for _number in range(2):
         answer = claim(zoe)
@@ -93,7 +93,7 @@ def test_a_claim_takes_one_key_and_no_key_is_given_twice(zoe: RemotePerson, prog
     assert claim(zoe).status_code == 404
 
 
-def test_row_11_a_claim_is_signed_and_counts_once(zoe: RemotePerson, program: Program) -> None:
+def test_row_11_a_claim_must_be_signed_and_works_once(zoe: RemotePerson, program: Program) -> None:
     assert post(CLAIMED, b"", {"host": "social.localhost"}).status_code == 401
     headers = zoe.headers(CLAIMED, b"")
     wrong = headers | {"signature": headers["signature"].replace('signature="', 'signature="AAAA')}

@@ -37,7 +37,7 @@ def webfinger(resource: str) -> Any:
         "http://social.localhost/@alice",
     ],
 )
-def test_a_person_is_found_by_every_spelling(alice: Account, resource: str) -> None:
+def test_an_account_is_found_by_every_spelling_of_its_address(alice: Account, resource: str) -> None:
     answer = webfinger(resource)
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/jrd+json; charset=utf-8")
     body = answer.json()
@@ -89,7 +89,7 @@ def test_webfinger_of_an_unknown_account_is_404_with_an_empty_body(alice: Accoun
     assert (answer.status_code, answer.content) == (status, b"")
 
 
-def test_host_meta_in_both_forms(db: None) -> None:
+def test_host_meta_is_served_as_xml_and_json(db: None) -> None:
     answer = Api().get("/.well-known/host-meta")
     assert answer["Content-Type"] == "application/xrd+xml; charset=utf-8"
     assert b'template="http://social.localhost/.well-known/webfinger?resource={uri}"' in answer.content
@@ -121,7 +121,7 @@ def test_nodeinfo_names_the_software_and_counts_its_users(alice: Account) -> Non
     assert Api().get("/nodeinfo/1.0").status_code == 404
 
 
-def test_old_protocols_are_gone(alice: Account) -> None:
+def test_endpoints_of_obsolete_protocols_do_not_exist(alice: Account) -> None:
     for path in ("/api/salmon/1", "/api/push", "/api/subscriptions/1", "/users/alice.atom"):
         assert Api().get(path).status_code == 404, path
 
@@ -198,7 +198,7 @@ def test_the_link_to_an_actor_is_read_by_its_media_type(
     assert (resolve_address(f"zoe@{elsewhere.domain}") is not None) is ("/" in kind.partition(":")[0])
 
 
-def test_an_address_of_ones_own_domain_finds_the_account_elsewhere_that_it_names(
+def test_an_address_on_the_local_domain_can_lead_to_a_remote_account(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     api, address = Api(make_token(alice.user)), f"ann@127.0.0.1:{elsewhere.http.server_port}"
@@ -214,7 +214,7 @@ def test_an_address_of_ones_own_domain_finds_the_account_elsewhere_that_it_names
     assert [mention["url"] for mention in posted["mentions"]] == [elsewhere.uri("@zoe")]
 
 
-def test_an_address_of_ones_own_domain_may_name_an_account_here(elsewhere: RemoteServer, alice: Account) -> None:
+def test_an_address_on_the_local_domain_can_lead_to_a_local_account(elsewhere: RemoteServer, alice: Account) -> None:
     elsewhere.finger("me", alice.uri, subject="acct:alice@social.localhost")
     bob = Api(make_token(make_user("bob")))
     (found,) = bob.get("/api/v2/search", {"q": f"@me@{elsewhere.domain}", "resolve": "true"}).json()["accounts"]
@@ -263,7 +263,7 @@ def test_a_profile_fetched_a_day_ago_is_fetched_again(
     assert find_remote("zoe", elsewhere.domain).display_name == "Renamed"
 
 
-def test_the_actor_of_a_server_at_a_port_has_a_name_that_others_can_read(settings: Any) -> None:
+def test_the_instance_actor_of_a_server_with_a_port_has_a_valid_name(settings: Any) -> None:
     """Without such a name, servers in secure mode on the same machine could not verify each other's signatures."""
     settings.LOCAL_DOMAIN = settings.WEB_DOMAIN = "localhost:3000"
     settings.BASE_URL = "http://localhost:3000"

@@ -167,7 +167,7 @@ def test_the_followers_collection_is_paged_newest_first_and_counts_all_followers
         assert get(f"/users/anna/collections/{name}").json()["totalItems"] == 0
 
 
-def test_hidden_collections_give_their_counts_only(anna: Account) -> None:
+def test_hidden_collections_show_only_their_counts(anna: Account) -> None:
     Account.objects.filter(id=anna.id).update(hide_collections=True)
     for name in ("followers", "following"):
         assert set(get(f"/users/anna/{name}").json()) == {"@context", "id", "type", "totalItems"}
@@ -247,7 +247,7 @@ def test_a_page_has_no_more_items_than_other_servers_read(anna: Account, monkeyp
     assert outbox[-1] == f"{anna.uri}/statuses/{status.id}/activity"
 
 
-def test_a_post_names_the_page_of_the_answers_that_it_does_not_hold(anna: Account) -> None:
+def test_a_post_links_to_the_page_of_replies_that_it_does_not_embed(anna: Account) -> None:
     status = make_status(anna, "one")
     first = get(f"/users/anna/statuses/{status.id}").json()["replies"]["first"]
     assert first["next"].endswith(f"{status.id}/replies?only_other_accounts=true&page=true")
@@ -353,9 +353,7 @@ def test_a_deleted_post_leaves_a_tombstone(anna: Account) -> None:
     assert get(f"/users/anna/statuses/{private.id}").status_code == 404
 
 
-def test_private_posts_are_for_signers_who_may_read_them_and_not_for_others_of_their_server(
-    anna: Account, elsewhere: Any
-) -> None:
+def test_private_posts_are_served_only_to_signers_who_may_read_them(anna: Account, elsewhere: Any) -> None:
     """Security rows 19 and 39: others get the same 404 as for a missing post, and caches may store nothing."""
     from federation.remote.actors import fetch_actor
 

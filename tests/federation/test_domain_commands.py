@@ -90,7 +90,7 @@ def test_servers_are_shown_with_their_figures_and_can_be_retried(posted: Status)
             said("show_domains", *wrong)
 
 
-def test_a_host_that_a_stranger_has_merely_named_is_no_failing_server(
+def test_a_host_that_was_only_named_by_a_stranger_is_not_listed_as_failing(
     zoe: RemotePerson, alice: Account, settings: Any
 ) -> None:
     settings.STAFF_SECOND_FACTOR = False

@@ -77,7 +77,7 @@ def test_a_rule_applies_to_all_accounts_of_a_server_and_keeps_decisions_about_si
     ]
 
 
-def test_the_domain_rule_for_the_longer_name_applies() -> None:
+def test_the_most_specific_domain_rule_applies() -> None:
     below = make_remote("b", "sub.bad.example")
     rule("bad.example", severity="silence")
     rule("sub.bad.example", severity="suspend")

@@ -42,7 +42,7 @@ def _file(name: str, words: str) -> dict[str, Any]:
     return {"type": "Document", "mediaType": "image/png", "url": f"https://files.example/{name}", "name": words}
 
 
-def test_an_edit_of_its_author_is_kept_with_the_version_before(zoe: RemotePerson, alice: Account) -> None:
+def test_an_edit_by_the_author_is_stored_with_the_previous_version(zoe: RemotePerson, alice: Account) -> None:
     bob = make_account("bob")
     document, status = _known(zoe, alice, content="<p>one</p>", attachment=[_file("a", "a"), _file("b", "b")])
     make_reblog(alice, status)
@@ -78,7 +78,7 @@ def test_an_edit_of_its_author_is_kept_with_the_version_before(zoe: RemotePerson
     assert (status.content, StatusEdit.objects.count()) == ("<p>two</p>", 1)
 
 
-def test_row_08_only_its_author_edits_a_post_and_never_its_visibility(
+def test_row_08_only_the_author_can_edit_a_post_and_never_its_visibility(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     document, status = _known(zoe, alice, content="<p>mine</p>", to=[f"{zoe.uri}/followers"], cc=[])
@@ -110,9 +110,7 @@ def test_an_edit_of_an_unknown_post_stores_it_if_it_is_recent_and_was_not_delete
     assert not StatusEdit.objects.exists()
 
 
-def test_row_36_an_edit_that_quotes_another_post_loses_the_consent_given_before(
-    zoe: RemotePerson, alice: Account
-) -> None:
+def test_row_36_an_edit_that_quotes_another_post_needs_a_new_consent(zoe: RemotePerson, alice: Account) -> None:
     document, status = _known(zoe, alice)
     other = zoe.note(content="<p>another</p>", number=2)
     assert deal(zoe, zoe.activity("Create", other)) == "done"
@@ -162,9 +160,7 @@ def test_favourites_and_boosts_are_shown_as_the_server_of_the_post_counts_them(
     assert counts(status) == (0, 0, 1), "rules use only the local counts"
 
 
-def test_an_edit_in_the_second_of_the_post_arrives_though_its_date_is_the_same(
-    zoe: RemotePerson, alice: Account
-) -> None:
+def test_an_edit_with_the_same_date_as_the_post_is_accepted(zoe: RemotePerson, alice: Account) -> None:
     document, status = _known(zoe, alice, content="<p>one</p>")
     for content in ("<p>one</p>", "<p>two</p>", "<p>two</p>"):
         edited = document | {"content": content, "updated": document["published"]}
@@ -194,7 +190,7 @@ def test_the_quote_policy_of_a_remote_post_changes_without_an_edit(zoe: RemotePe
     assert StatusEdit.objects.filter(status=status).count() == 1, "none of this is an edit"
 
 
-def test_the_document_of_an_edited_post_says_when_and_names_who_is_mentioned_now(alice: Account) -> None:
+def test_the_document_of_an_edited_post_has_the_time_and_the_current_mentions(alice: Account) -> None:
     bob, carol = make_account("bob"), make_account("carol")
     post = make_status(alice, "@bob one")
     document = note_document(load_notes(load_posts([post.id]))[post.id])

@@ -58,7 +58,7 @@ def post_of(zoe: RemotePerson, note: dict[str, Any]) -> dict[str, Any]:
     return entity
 
 
-def test_emojis_of_another_server_are_shown_wherever_they_are_written(
+def test_remote_emojis_are_shown_in_every_place_that_supports_them(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, media_root: Path
 ) -> None:
     profile = {
@@ -87,7 +87,7 @@ def test_emojis_of_another_server_are_shown_wherever_they_are_written(
     assert elsewhere.gets().count("/files/cat.png") == 1
 
 
-def test_an_emoji_is_renewed_when_its_server_says_that_it_has_changed(
+def test_a_remote_emoji_is_updated_when_its_server_reports_a_change(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, media_root: Path
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
@@ -146,7 +146,7 @@ def test_only_emojis_in_the_text_are_stored_up_to_the_limit_and_with_small_pictu
     ]
 
 
-def test_a_server_whose_media_is_refused_has_no_emojis_here(
+def test_emojis_of_a_server_whose_media_is_rejected_are_not_shown(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(domain_rules, "BATCH_SIZE", 1)

@@ -137,7 +137,7 @@ def test_pinned_posts_and_featured_hashtags_of_a_new_account_are_fetched(
     assert len(elsewhere.gets()) < 10, "the number of fetches for one profile is limited"
 
 
-def test_a_pinned_post_for_followers_is_fetched_by_one_of_them(
+def test_a_followers_only_pinned_post_is_fetched_in_the_name_of_a_follower(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, api: Api
 ) -> None:
     private = elsewhere.serve(zoe.note(to=[f"{zoe.uri}/followers"], cc=[]))
@@ -149,7 +149,7 @@ def test_a_pinned_post_for_followers_is_fetched_by_one_of_them(
     assert f'keyId="{alice.uri}#main-key"' in asked.headers["signature"]
 
 
-def test_a_pinned_post_for_followers_is_fetched_as_soon_as_there_is_one(
+def test_a_followers_only_pinned_post_is_fetched_when_there_is_a_follower(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, api: Api
 ) -> None:
     private = zoe.note(to=[f"{zoe.uri}/followers"], cc=[])
@@ -190,7 +190,7 @@ def test_a_profile_that_is_fetched_again_shows_its_current_pins_and_hashtags(
     assert _shown(account, api) == ([], {"tea"}), "collections that cannot be fetched stay unchanged"
 
 
-def test_add_and_remove_of_an_actor_change_its_profile(
+def test_add_and_remove_activities_of_an_actor_change_its_profile(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, api: Api
 ) -> None:
     featured = f"{zoe.uri}/collections/featured"

@@ -285,7 +285,7 @@ def test_long_texts_are_cut_and_broken_items_are_ignored(
     assert (entity["language"], entity["items"], entity["url"]) == (None, [], entity["uri"])
 
 
-def test_blocks_between_viewer_owner_and_member_are_obeyed(
+def test_blocks_between_viewer_owner_and_member_hide_members_and_collections(
     elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
 ) -> None:
     bob = make_user("bob").account

@@ -100,7 +100,7 @@ def test_no_file_is_measured_when_the_budget_for_copies_is_used_up(
     assert (entities(Status.objects.get())[0]["meta"], RemoteCopy.objects.count()) == (None, 0)
 
 
-def test_measured_metadata_wins_over_stated_metadata(
+def test_measured_metadata_takes_precedence_over_stated_metadata(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))

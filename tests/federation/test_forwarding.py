@@ -139,7 +139,7 @@ def test_the_number_of_activities_forwarded_for_a_stranger_is_limited(
     assert passed_on("Delete") == 4, "deletions are forwarded without a limit"
 
 
-def test_a_forwarded_edit_is_fetched_once_from_its_origin_when_no_cache_has_the_old_one(
+def test_a_forwarded_edit_is_fetched_once_from_its_origin_after_caches_have_expired(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)

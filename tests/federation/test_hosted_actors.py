@@ -89,7 +89,7 @@ def test_a_hosted_blog_is_found_followed_read_and_answered(
     assert hoster.delivered()[-1]["type"] == "Create"
 
 
-def test_deliveries_to_a_hoster_are_counted_and_paced_by_its_host(
+def test_deliveries_to_a_hosting_server_are_counted_and_paced_for_its_host(
     elsewhere: RemoteServer, hoster: RemoteServer, ann: RemotePerson, alice: Account
 ) -> None:
     hoster.inbox_status = 503
@@ -101,7 +101,7 @@ def test_deliveries_to_a_hoster_are_counted_and_paced_by_its_host(
 
 
 @pytest.mark.parametrize("closed", ["hoster", "elsewhere"])
-def test_nothing_is_delivered_where_the_hosters_or_the_actors_server_is_suspended(
+def test_nothing_is_delivered_if_the_host_of_the_inbox_or_the_actor_is_suspended(
     elsewhere: RemoteServer, hoster: RemoteServer, ann: RemotePerson, alice: Account, closed: str
 ) -> None:
     follow(fetch_actor(ann.uri), alice, uri=f"{ann.uri}#follows/1")
@@ -152,7 +152,7 @@ def test_a_remote_actor_cannot_name_an_inbox_or_collection_on_this_server_or_the
             assert getattr(fetch_actor(mallory.uri), f"{name}_url") == ""
 
 
-def test_row_12_keys_are_on_the_actors_own_server(
+def test_row_12_keys_must_be_on_the_actors_own_server(
     elsewhere: RemoteServer, hoster: RemoteServer, alice: Account
 ) -> None:
     key = RemotePerson(elsewhere, "eve").document()["publicKey"]

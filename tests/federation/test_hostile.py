@@ -135,7 +135,7 @@ def test_signatures_inside_documents_are_not_trusted(
     assert Status.objects.get(local=False).content == "<p>true</p>"
 
 
-def test_a_forwarded_deletion_counts_when_the_origin_says_so(
+def test_a_forwarded_deletion_counts_only_if_the_origin_confirms_it(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     relay = elsewhere.person("relay", key=2)

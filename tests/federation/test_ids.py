@@ -165,7 +165,7 @@ def test_no_post_and_no_actor_is_stored_under_the_id_of_a_collection(
         fetch_actor(uri)
 
 
-def test_no_follow_and_no_like_has_the_id_of_something_else(
+def test_a_follow_or_like_with_the_id_of_something_else_is_refused(
     mallory: RemotePerson, zoe: RemotePerson, alice: Account
 ) -> None:
     status = make_status(alice)

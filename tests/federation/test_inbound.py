@@ -56,7 +56,7 @@ class TestActors:
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
         assert not Account.objects.filter(uri=zoe.uri).exists()
 
-    def test_an_address_on_another_domain_counts_when_that_domain_agrees(
+    def test_an_address_on_another_domain_counts_if_that_domain_confirms_it(
         self, elsewhere: RemoteServer, alice: Account
     ) -> None:
         with RemoteServer().running() as short:
@@ -92,7 +92,7 @@ class TestActors:
         elsewhere.pages.pop("/users/zoe")
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
 
-    def test_deletions_of_unknown_actors_cost_nothing(self, elsewhere: RemoteServer, alice: Account) -> None:
+    def test_deletions_of_unknown_actors_cause_no_work(self, elsewhere: RemoteServer, alice: Account) -> None:
         """Security row 44."""
         for number in range(20):
             ghost = RemotePerson(elsewhere, f"ghost{number}")
@@ -152,7 +152,7 @@ class TestFollows:
         assert deal(zoe, zoe.activity("Undo", activity["id"] if named else activity)) == "done"
         assert not Follow.objects.exists()
 
-    def test_a_follow_that_was_undone_before_it_came_is_refused(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_a_follow_that_was_undone_before_its_arrival_is_refused(self, zoe: RemotePerson, alice: Account) -> None:
         activity = zoe.activity("Follow", alice.uri)
         deal(zoe, zoe.activity("Undo", activity))
         assert deal(zoe, activity).startswith("rejected")
@@ -160,7 +160,7 @@ class TestFollows:
 
     @pytest.mark.parametrize("kind", ["Follow", "Like", "Block"])
     @pytest.mark.parametrize("named", [True, False])
-    def test_an_undo_that_comes_twice_does_not_refuse_the_same_activity_afterwards(
+    def test_a_repeated_undo_does_not_prevent_the_same_activity_later(
         self, zoe: RemotePerson, alice: Account, kind: str, named: bool
     ) -> None:
         """Misskey derives the id of a follow from the two accounts, so that following again has the same id."""

@@ -72,7 +72,7 @@ class TestPosts:
         [("fr", "fr"), ("EN", "en"), ("pt-BR", "pt"), ("zh_tw", "zh-TW"), ("zh-Hant-TW-x-private", "zh"), ("fr-", "fr")]
         + [(strange, None) for strange in ("ää", "f", "-fr", "f r", "und", "und-\u0661", "x" * 13, "12", "a-" * 9999)],
     )
-    def test_a_language_is_a_tag_that_clients_can_read(
+    def test_languages_are_stored_as_tags_that_clients_can_read(
         self, zoe: RemotePerson, alice: Account, written: str, language: str | None
     ) -> None:
         introduced(zoe, alice)
@@ -225,7 +225,7 @@ class TestPosts:
         assert (counts(status)[2], Favourite.objects.count()) == (0, 0)
         assert deal(zoe, activity) == "done", "only an id that was undone before its arrival is refused"
 
-    def test_a_boost_of_our_post_is_counted_notified_and_undone(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_a_boost_of_a_local_post_is_counted_notified_and_undone(self, zoe: RemotePerson, alice: Account) -> None:
         status = make_status(alice)
         activity = zoe.activity("Announce", f"http://social.localhost/users/alice/statuses/{status.id}", to=[PUBLIC])
         deal(zoe, activity)
@@ -234,7 +234,9 @@ class TestPosts:
         deal(zoe, zoe.activity("Undo", activity["id"]))
         assert counts(status)[1] == 0
 
-    def test_a_boost_of_what_the_booster_may_not_read_is_refused(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_a_boost_of_a_post_that_the_booster_may_not_read_is_refused(
+        self, zoe: RemotePerson, alice: Account
+    ) -> None:
         block(alice, introduced(zoe, alice))
         # Only the block hides the public post.
         for visibility in ("private", "direct", "public"):
@@ -255,7 +257,7 @@ class TestPosts:
         assert deal(zoe, activity) == "rejected: it was deleted"
         assert counts(status) == (0, 0, 0)
 
-    def test_a_boost_by_somebody_followed_fetches_the_post_at_its_origin(
+    def test_a_boost_by_a_followed_account_fetches_the_post_from_its_origin(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         introduced(zoe, alice)

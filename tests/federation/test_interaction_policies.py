@@ -29,7 +29,7 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-def test_a_document_states_the_policy_by_both_names_and_says_nothing_where_nothing_is_limited(
+def test_a_document_states_only_limited_policies_under_the_old_and_the_new_names(
     alice: Account, zoe: RemotePerson, zoe_here: Account
 ) -> None:
     def policy(post: Status) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def test_a_document_states_the_policy_by_both_names_and_says_nothing_where_nothi
     assert policy(post_of(alice, Choice.FOLLOWING))["canLike"]["always"] == [alice.uri, f"{alice.uri}/following"]
 
 
-def test_the_policy_of_another_server_is_read_in_both_forms_whatever_it_is(
+def test_policies_of_other_servers_are_read_in_both_forms_and_may_be_malformed(
     elsewhere: RemoteServer, zoe: RemotePerson
 ) -> None:
     followers, public = f"{zoe.uri}/followers", Group.PUBLIC

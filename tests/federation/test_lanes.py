@@ -194,7 +194,7 @@ def test_a_very_slow_server_gets_few_requests_and_then_a_pause(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_fetch_that_always_fails_is_given_up_and_then_forgotten(
+def test_a_fetch_that_always_fails_is_given_up_and_later_deleted(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping
 ) -> None:
     follow(alice, met(zoe))
@@ -256,7 +256,7 @@ def test_a_reply_appears_in_the_home_timeline_once_its_parent_is_known(
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])
-def test_posts_that_answer_each_other_are_not_their_own_ancestors(
+def test_posts_that_reply_to_each_other_do_not_become_their_own_ancestors(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, length: int
 ) -> None:
     follow(alice, met(zoe))
@@ -344,7 +344,7 @@ def test_a_fetch_whose_process_was_killed_is_resumed_without_another_event(
     assert Status.objects.filter(uri=question["id"]).exists()
 
 
-def test_a_fetch_that_ends_its_process_each_time_is_given_up(
+def test_a_fetch_that_crashes_its_process_each_time_is_given_up(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, met(zoe))

@@ -40,7 +40,7 @@ def test_a_post_of_mastodon_with_a_link_has_its_preview_and_no_file(
 
 
 @pytest.mark.parametrize("attachment", [{"type": "Link", "href": STORY}, [{"type": ["Link"], "href": STORY}] * 2])
-def test_the_page_that_a_post_of_a_community_is_about_is_the_first_link_of_its_text(attachment: Any) -> None:
+def test_the_page_linked_by_a_community_post_becomes_the_first_link_of_its_text(attachment: Any) -> None:
     note = _read("Page", attachment, name="News", content='<p>So <a href="https://b.example/">it</a> is</p>')
     assert not note.files
     assert note.content.startswith(f"<p><strong>News</strong></p>{STORY_LINK}<p>So ")
@@ -70,7 +70,7 @@ def test_a_link_in_the_text_to_a_page_without_a_preview_is_not_repeated(page: st
 
 
 @pytest.mark.parametrize("href", ["payto://iban/DE7551", None, f"{HOME}/notes/1"])
-def test_a_link_to_no_page_or_to_the_post_itself_adds_nothing(href: str | None) -> None:
+def test_an_invalid_link_or_a_link_to_the_post_itself_is_ignored(href: str | None) -> None:
     assert _read("Article", {"type": "Link", "href": href}, content="<p>a</p>").content == f"<p>a</p>{OWN_LINK}"
 
 

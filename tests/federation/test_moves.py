@@ -159,7 +159,7 @@ def test_a_remote_account_can_move_once_a_week(
     assert shown(account) == third.uri
 
 
-def test_a_profile_shows_where_it_has_moved_when_both_say_so(
+def test_a_profile_shows_its_new_account_if_both_accounts_confirm_the_move(
     elsewhere: RemoteServer, zoe: RemotePerson, zora: RemotePerson, alice: Account
 ) -> None:
     stranger = elsewhere.person("stranger", key=2)

@@ -15,7 +15,7 @@ def get(path: str, accept: str = "application/activity+json") -> Any:
     return Api().get(path, headers={"Accept": accept})
 
 
-def test_the_number_of_an_account_leads_to_the_same_documents_as_its_name() -> None:
+def test_paths_with_the_id_of_an_account_serve_the_same_documents_as_with_its_name() -> None:
     anna = make_account("anna", discoverable=True)
     post = make_status(anna, "Hello")
     paths = ("", "/outbox", "/outbox?page=true", "/followers", "/collections/featured", "/featured_collections")

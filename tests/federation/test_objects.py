@@ -21,7 +21,7 @@ def found(alice: Account, url: str) -> dict[str, Any]:
     return {kind: [one["id"] for one in body[kind]] for kind in ("accounts", "statuses")}
 
 
-def test_trap_39_the_page_of_a_post_elsewhere_leads_to_the_post(
+def test_trap_39_searching_for_the_page_of_a_remote_post_finds_the_post(
     alice: Account, elsewhere: RemoteServer, zoe: RemotePerson
 ) -> None:
     note = elsewhere.serve(zoe.note())
@@ -76,7 +76,7 @@ def test_a_search_for_an_address_without_an_object_finds_nothing(
     assert not Status.objects.exists()
 
 
-def test_pages_elsewhere_lead_to_a_page_here_on_which_people_follow_and_boost(
+def test_links_from_remote_pages_lead_to_a_local_page_for_following_and_boosting(
     alice: Account, elsewhere: RemoteServer, zoe: RemotePerson
 ) -> None:
     browser = signed_in(alice.user)

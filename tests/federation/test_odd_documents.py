@@ -16,26 +16,26 @@ from tests.federation.odd_documents import HOME, PUBLIC, actor, link, note
 
 class TestTypes:
     @pytest.mark.parametrize("kind", ["Mention", ["Mention"], ["as:Link", "Mention"], "as:Mention"])
-    def test_mentions_have_their_type_among_others(self, kind: Any) -> None:
+    def test_mentions_may_have_several_types(self, kind: Any) -> None:
         assert note(tag=[{"type": kind, "href": f"{HOME}/users/bob"}]).mentioned == [f"{HOME}/users/bob"]
 
     @pytest.mark.parametrize("kind", ["Hashtag", ["Hashtag"], ["Link", "Hashtag"], "as:Hashtag"])
-    def test_hashtags_have_their_type_among_others(self, kind: Any) -> None:
+    def test_hashtags_may_have_several_types(self, kind: Any) -> None:
         assert note(tag={"type": kind, "name": "#Cats"}).tags == [("cats", "Cats")]
 
     @pytest.mark.parametrize("kind", ["PropertyValue", ["PropertyValue"], ["Note", "PropertyValue"]])
-    def test_profile_fields_have_their_type_among_others(self, kind: Any) -> None:
+    def test_profile_fields_may_have_several_types(self, kind: Any) -> None:
         assert [row["name"] for row in actor(attachment=[{"type": kind, "name": "Town", "value": "x"}]).fields] == [
             "Town"
         ]
 
-    def test_a_post_and_an_account_have_their_type_among_others(self) -> None:
+    def test_posts_and_accounts_may_have_several_types(self) -> None:
         assert note(type=["Object", "Note"]).uri == f"{HOME}/notes/1"
         assert actor(type=["Actor", "Group"]).actor_type == "Group"
         with pytest.raises(Rejected):
             note(type=["Object", 17, None])
 
-    def test_the_name_and_biography_of_an_account_may_stand_under_their_language_alone(self) -> None:
+    def test_name_and_biography_of_an_account_may_be_given_only_by_language(self) -> None:
         found = actor(name=None, nameMap={"de": "Zoë"}, summary="", summaryMap={"de": "<p>Hallo</p>"})
         assert (found.display_name, found.note_html) == ("Zoë", "<p>Hallo</p>")
         assert actor(name="Zoe", nameMap={"de": "Zoë"}).display_name == "Zoe"
@@ -57,7 +57,7 @@ class TestTexts:
             ("A Vector<int> of\nlines\n\nand more", "<p>A Vector&lt;int&gt; of<br>lines</p><p>and more</p>"),
         ],
     )
-    def test_the_summary_of_what_becomes_a_post_is_html_and_plain_text_stays(
+    def test_the_summary_of_a_converted_object_is_html_and_plain_text_stays(
         self, kind: str, summary: str, shown: str
     ) -> None:
         for said in ({"summary": summary}, {"summaryMap": {"en": summary}}):
@@ -76,7 +76,7 @@ class TestTexts:
             (None, "<p>1</p>", "<p>1</p>"),
         ],
     )
-    def test_a_content_is_read_by_its_media_type(self, kind: str | None, content: str, shown: str) -> None:
+    def test_content_is_read_according_to_its_media_type(self, kind: str | None, content: str, shown: str) -> None:
         assert note(content=content, mediaType=kind).content.startswith(shown)
         assert shown in note(type="Video", name="V", content=content, mediaType=kind).content
 
@@ -108,7 +108,7 @@ class TestTexts:
             ({"contentMap": {}}, None),
         ],
     )
-    def test_a_language_is_known_in_any_spelling(self, members: dict[str, Any], language: str | None) -> None:
+    def test_languages_are_recognised_in_any_spelling(self, members: dict[str, Any], language: str | None) -> None:
         assert note(**members).language == language
 
     @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ class TestValues:
             " 2024-03-06T07:23:56Z ",
         ],
     )
-    def test_times_are_read_by_both_standards(self, written: str) -> None:
+    def test_times_are_read_in_the_formats_of_both_standards(self, written: str) -> None:
         found = time_of(written)
         assert found is not None
         assert clock.iso(found).startswith("2024-03-06T07:23:56")

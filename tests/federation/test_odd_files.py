@@ -53,7 +53,7 @@ class TestFiles:
             (None, "i.png", "image"),
         ],
     )
-    def test_without_a_usable_type_the_ending_decides_and_then_the_kind_of_object(
+    def test_without_a_usable_media_type_the_extension_and_then_the_object_type_decides(
         self, said: dict[str, Any], kind: str | None, name: str, expected: str
     ) -> None:
         document = {"url": f"{HOME}/{name}"} | said | ({"type": kind} if kind is not None else {})
@@ -72,12 +72,12 @@ class TestFiles:
             ("application/pdf", "unknown"),
         ],
     )
-    def test_an_announced_type_beats_the_ending_and_is_read_in_any_of_its_names(
+    def test_a_stated_media_type_takes_precedence_over_the_extension_in_any_spelling(
         self, announced: str, expected: str
     ) -> None:
         assert file_of({"type": "Document", "url": f"{HOME}/i.png", "mediaType": announced}) == ("i.png", expected)
 
-    def test_the_type_of_a_link_beats_that_of_the_object_around_it(self) -> None:
+    def test_the_type_of_a_link_takes_precedence_over_the_type_of_its_object(self) -> None:
         found = note(attachment={"type": "Document", "mediaType": "image/png", "url": link("v", "video/webm")}).files
         assert [(file.type, file.content_type) for file in found] == [("video", "video/webm")]
 
@@ -85,7 +85,7 @@ class TestFiles:
         "attachment",
         [f"{HOME}/i.png", link("i.png"), {"href": f"{HOME}/i.png"}, {"url": f"{HOME}/i.png"}, {"url": link("i.png")}],
     )
-    def test_addresses_and_objects_without_a_type_are_files(self, attachment: Any) -> None:
+    def test_plain_addresses_and_objects_without_a_type_are_files(self, attachment: Any) -> None:
         assert file_of(attachment) == ("i.png", "image")
 
     @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ class TestFiles:
             ),
         ],
     )
-    def test_files_are_found_as_other_programs_describe_them(self, attachment: Any, expected: list[str]) -> None:
+    def test_files_are_read_in_the_forms_of_other_programs(self, attachment: Any, expected: list[str]) -> None:
         assert [file.type for file in note(attachment=attachment).files] == expected
 
-    def test_the_sizes_of_the_representation_that_was_chosen_are_kept(self) -> None:
+    def test_the_size_of_the_chosen_representation_is_stored(self) -> None:
         small = link("i.png", "image/png") | {"width": 2, "height": 1}
         (found,) = note(attachment={"type": "Image", "url": [link("i.jxl"), small], "width": 9, "height": 9}).files
         assert found.meta["original"]["size"] == "2x1"
@@ -171,7 +171,7 @@ class TestFiles:
         picture = getattr(found, f"{column}_remote_url"), getattr(found, f"{column}_description")
         assert picture == (f"{HOME}/{url}", "b")
 
-    def test_a_preview_may_be_one_of_a_list(self) -> None:
+    def test_a_preview_may_be_an_item_of_a_list(self) -> None:
         icons = [{"type": "Image", "url": None}, {"type": "Image", "url": f"{HOME}/small.jpg"}]
         (found,) = note(attachment={"type": "Video", "url": f"{HOME}/v.mp4", "icon": icons}).files
         assert isinstance(found, RemoteFile)

@@ -104,7 +104,7 @@ def test_followers_of_a_hashtag_get_posts_of_the_same_second(zoe: RemotePerson, 
     assert [item["id"] for item in api.get("/api/v1/timelines/home").json()] == [str(post.id)]
 
 
-def test_a_post_that_was_edited_before_it_was_first_seen_says_so(zoe: RemotePerson, alice: Account) -> None:
+def test_a_post_edited_before_its_first_fetch_is_shown_as_edited(zoe: RemotePerson, alice: Account) -> None:
     introduced(zoe, alice)
     made = (clock.now() - timedelta(hours=2)).replace(microsecond=0)
     edited = made + timedelta(hours=1)
@@ -121,7 +121,7 @@ def test_a_post_that_was_edited_before_it_was_first_seen_says_so(zoe: RemotePers
     assert [version["content"] for version in Api().get(f"{path}/history").json()][-1] == "<p>newer</p>"
 
 
-def test_a_post_whose_edit_is_no_later_than_itself_was_never_edited(zoe: RemotePerson, alice: Account) -> None:
+def test_a_post_whose_edit_is_not_later_than_the_post_counts_as_unedited(zoe: RemotePerson, alice: Account) -> None:
     introduced(zoe, alice)
     made = second_of(clock.now() - timedelta(hours=2))
     assert take(zoe, zoe.note(published=made, updated=made)).edited_at is None

@@ -125,7 +125,7 @@ def test_other_mentions_without_an_id_mention_nobody(tag: dict[str, Any]) -> Non
         [{"type": "Note", "nameMap": {"en": "tea"}}, {"type": "Note", "name": None, "contentMap": {"en": "milk"}}],
     ],
 )
-def test_options_of_a_poll_are_read_wherever_their_text_stands(options: list[Any]) -> None:
+def test_options_of_a_poll_are_read_from_any_usual_member(options: list[Any]) -> None:
     poll = _note(type="Question", content="Which?", oneOf=options).poll
     assert poll is not None
     assert poll.options == ["tea", "milk"]
@@ -151,16 +151,16 @@ def test_the_first_translation_with_a_text_is_shown(
 
 
 @pytest.mark.parametrize("kind", ["as:Note", "https://www.w3.org/ns/activitystreams#Note", ["Object", "as:Note"]])
-def test_a_type_may_have_its_namespace(kind: Any) -> None:
+def test_a_type_may_have_a_namespace(kind: Any) -> None:
     assert _note(type=kind, content="Hi").content == "Hi"
 
 
-def test_of_several_answered_posts_the_first_that_has_an_id_counts() -> None:
+def test_of_several_parents_the_first_with_an_id_counts() -> None:
     assert _note(inReplyTo=[None, {"type": "Note"}, {"href": f"{HOME}/notes/2"}, "x"]).in_reply_to == f"{HOME}/notes/2"
     assert _note(inReplyTo=[None, ""]).in_reply_to is None
 
 
-def test_of_several_authors_one_on_the_server_of_the_post_counts() -> None:
+def test_of_several_authors_the_one_on_the_server_of_the_post_counts() -> None:
     authors = ["https://other.example/users/bob", {"type": "Link", "href": f"{HOME}/users/eve"}]
     assert _note(attributedTo=authors).author_uri == f"{HOME}/users/eve"
 
@@ -209,7 +209,7 @@ def test_options_without_a_name_are_read_from_their_content(zoe: RemotePerson, a
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("known", [True, False])
-def test_a_reply_that_names_the_page_of_a_post_stands_in_its_thread(
+def test_a_reply_that_names_the_page_of_a_post_joins_its_thread(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, known: bool
 ) -> None:
     """Users who reply from their own sites use the address of the page (Bridgy, micro.blog, WordPress)."""

@@ -75,7 +75,7 @@ class TestAudience:
             ("direct", {MENTIONED}),
         ],
     )
-    def test_a_post_goes_where_it_is_addressed_once_per_server(
+    def test_a_post_is_delivered_once_to_each_addressed_server(
         self, alice: Account, people: dict[str, Account], visibility: str, expected: set[str]
     ) -> None:
         make_status(alice, "hello @mentioned@three.example", visibility=visibility)
@@ -237,7 +237,7 @@ class TestActivities:
         shapes = [r"http://social\.localhost/[0-9a-f-]{36}", rf"{re.escape(alice.uri)}#blocks/[0-9a-f-]{{36}}"]
         assert [re.fullmatch(shape, uri) is not None for shape, uri in zip(shapes, ids, strict=True)] == [True, True]
 
-    def test_follows_and_blocks_that_were_sent_with_numbers_are_undone_by_these(
+    def test_follows_and_blocks_sent_with_numeric_ids_are_undone_with_the_same_ids(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         account = fetch_actor(zoe.uri)

@@ -80,7 +80,7 @@ def test_single_posts_unknown_and_suspended_accounts_have_no_feed(alice: Account
     assert get("/@alice.rss").status_code == get("/@alice").status_code == 403
 
 
-def test_a_post_has_a_page_and_a_private_one_has_none(alice: Account) -> None:
+def test_public_posts_have_a_page_and_private_ones_have_none(alice: Account) -> None:
     status = make_status(alice, "hello <script>1</script>", spoiler_text="careful & slow")
     answer = get(f"/@alice/{status.id}")
     text = answer.content.decode()
@@ -92,7 +92,7 @@ def test_a_post_has_a_page_and_a_private_one_has_none(alice: Account) -> None:
         assert get(path).status_code == 404, path
 
 
-def test_the_same_address_is_the_document_for_servers(alice: Account) -> None:
+def test_the_address_of_a_page_also_serves_the_document_to_servers(alice: Account) -> None:
     status = make_status(alice, "hello")
     document = {"Accept": "application/activity+json"}
     assert get("/@alice", **document).json()["id"] == alice.uri
@@ -130,7 +130,7 @@ def test_a_profile_shows_the_date_of_joining_and_its_counts(alice: Account) -> N
     assert text.count("Verified") == 1
 
 
-def test_older_posts_of_a_profile_are_reached_page_by_page_each_once(
+def test_older_posts_of_a_profile_are_shown_once_each_page_by_page(
     alice: Account, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(45):
@@ -241,7 +241,7 @@ def test_a_post_shows_its_videos_and_sounds_with_their_descriptions(
     assert media.file not in get(f"/@alice/{status.id}").content.decode()
 
 
-def test_files_of_other_servers_are_shown_by_this_one(alice: Account) -> None:
+def test_remote_files_are_served_by_this_server(alice: Account) -> None:
     status = make_status(alice, "hello")
     reply = make_remote_status(make_remote(), parent=status)
     picture = make_remote_media(reply, "https://files.example/a.png", copied=False)

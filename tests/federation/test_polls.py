@@ -80,7 +80,7 @@ def test_a_poll_is_sent_as_a_question(elsewhere: RemoteServer, ann: Account, mul
     assert elsewhere.delivered()[-1]["@context"][-1]["votersCount"] == "toot:votersCount"
 
 
-def test_votes_from_elsewhere_count_once_and_are_announced_together_some_minutes_later(
+def test_remote_votes_count_once_and_are_announced_together_some_minutes_later(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
     poll, yan = make_poll(ann, "red", "green", multiple=True), elsewhere.person("yan")
@@ -135,7 +135,7 @@ def test_an_invalid_vote_changes_nothing(elsewhere: RemoteServer, zoe: RemotePer
     assert not Status.objects.filter(local=False).exists()
 
 
-def test_a_poll_from_elsewhere_is_shown_voted_in_and_its_end_is_notified(
+def test_a_remote_poll_can_be_voted_in_and_its_end_is_notified(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
     introduced(zoe, ann)
@@ -174,7 +174,7 @@ def test_a_poll_from_elsewhere_is_shown_voted_in_and_its_end_is_notified(
     assert list(Notification.objects.values_list("type", "account__username")) == [("poll", "ann")]
 
 
-def test_new_votes_from_elsewhere_are_no_edit_and_other_options_are(zoe: RemotePerson, ann: Account) -> None:
+def test_new_vote_counts_are_no_edit_but_new_options_are(zoe: RemotePerson, ann: Account) -> None:
     introduced(zoe, ann)
     question = _question(zoe)
     deal(zoe, zoe.activity("Create", question))
@@ -215,7 +215,7 @@ def test_new_votes_from_elsewhere_are_no_edit_and_other_options_are(zoe: RemoteP
         ({"endTime": "no time", "closed": True, "votersCount": "many"}, (["tea", "coffee"], [0, 0])),
     ],
 )
-def test_a_poll_of_any_shape_harms_nobody(
+def test_a_malformed_poll_causes_no_error(
     zoe: RemotePerson, ann: Account, changes: dict[str, Any], expected: tuple[list[str], list[int]] | None
 ) -> None:
     introduced(zoe, ann)

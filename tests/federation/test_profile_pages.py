@@ -90,7 +90,9 @@ def test_follow_lists_are_shown_page_by_page_unless_they_are_hidden(alice: Accou
 
 
 @pytest.mark.parametrize("path", ["/@alice", "/@alice/with_replies", "/@alice/media", "/@alice/followers"])
-def test_pages_cost_the_same_whatever_is_on_them(alice: Account, settings: Any, tmp_path: Path, path: str) -> None:
+def test_pages_take_the_same_queries_whatever_they_contain(
+    alice: Account, settings: Any, tmp_path: Path, path: str
+) -> None:
     settings.MEDIA_ROOT = tmp_path
 
     def write(number: int) -> None:
@@ -133,7 +135,7 @@ def test_pictures_are_cropped_around_the_focal_point_and_have_reserved_space(
     assert '<div class="files many">' in text
 
 
-def test_custom_emojis_are_pictures_and_never_stand_in_attributes(alice: Account) -> None:
+def test_custom_emojis_are_shown_as_pictures_but_not_inside_attributes(alice: Account) -> None:
     CustomEmoji.objects.create(shortcode="blob", image="e/blob.gif", static_image="e/still.png")
     note = '<p>:blob: <a href="https://a.example/>:blob:">x :blob:</a> :blobs: a:blob:b</p>'
     change_account(alice.id, display_name="Alice :blob:", note=":blob:", note_html=note)

@@ -26,7 +26,7 @@ def kept_bytes() -> int:
     return sum(len(body) for body in InboundActivity.objects.values_list("body", flat=True))
 
 
-def test_row_61_activities_of_ignored_kinds_are_not_kept(zoe: RemotePerson, alice: Account) -> None:
+def test_row_61_activities_of_ignored_types_are_not_stored(zoe: RemotePerson, alice: Account) -> None:
     fetch_actor(zoe.uri)
     for number in range(150):
         answer = zoe.send(zoe.activity("Listen", f"https://example.org/{number}", summary="x" * 10_000))
@@ -34,7 +34,7 @@ def test_row_61_activities_of_ignored_kinds_are_not_kept(zoe: RemotePerson, alic
     assert InboundActivity.objects.count() == 0
 
 
-def test_row_61_a_document_is_kept_until_it_was_acted_upon(zoe: RemotePerson, alice: Account) -> None:
+def test_row_61_a_document_is_stored_only_until_it_was_processed(zoe: RemotePerson, alice: Account) -> None:
     fetch_actor(zoe.uri)
     assert zoe.send(zoe.activity("Create", zoe.note("x" * 100_000))).status_code == 202
     assert kept_bytes() > 100_000
@@ -78,7 +78,7 @@ def test_row_61_waiting_activities_of_one_actor_are_limited_in_bytes(
 
 
 @pytest.mark.parametrize(("bound", "value"), [("WAITING_OF_HOST", 3), ("BYTES_OF_HOST", 300_000)])
-def test_row_61_waiting_activities_of_one_server_are_limited_however_many_actors_it_invents(
+def test_row_61_waiting_activities_of_one_server_are_limited_however_many_actors_it_has(
     elsewhere: RemoteServer, alice: Account, monkeypatch: pytest.MonkeyPatch, bound: str, value: int
 ) -> None:
     monkeypatch.setattr(quotas, bound, value)

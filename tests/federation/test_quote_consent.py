@@ -129,7 +129,7 @@ def test_a_request_about_a_post_that_is_not_public_is_not_answered(
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_request_is_answered_as_the_policy_says(
+def test_the_policy_decides_the_answer_to_a_request(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account, known: bool
 ) -> None:
     fetch_actor(zoe.uri)

@@ -60,7 +60,7 @@ def test_the_document_of_a_post_states_who_may_quote_it() -> None:
     assert "quote" not in document
 
 
-def test_a_post_that_quotes_names_what_it_quotes_and_the_authorization() -> None:
+def test_a_quoting_post_names_the_quoted_post_and_the_authorization() -> None:
     anna, ben = make_user("anna").account, make_user("ben").account
     base = make_status(anna)
     quoting = make_status(ben, quoted_status_id=base.id)
@@ -78,7 +78,7 @@ def test_a_post_that_quotes_names_what_it_quotes_and_the_authorization() -> None
     assert "_misskey_quote" not in document
 
 
-def test_a_quote_that_waits_for_another_server_has_no_authorization_yet() -> None:
+def test_a_pending_quote_of_a_remote_post_has_no_authorization() -> None:
     base = make_remote_status(make_remote(), quote_policy=int(Group.PUBLIC))
     quoting = make_status(make_user().account, quoted_status_id=base.id)
     assert _document(quoting)["quote"] == base.uri

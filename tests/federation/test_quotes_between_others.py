@@ -18,7 +18,7 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-def test_a_quote_between_others_is_shown_once_its_authorization_was_seen(
+def test_a_quote_between_remote_posts_is_shown_after_its_authorization_was_fetched(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)

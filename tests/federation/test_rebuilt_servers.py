@@ -58,7 +58,7 @@ def test_a_rebuilt_server_gets_its_handles_back_and_the_old_account_keeps_its_po
 
 
 @pytest.mark.parametrize("last_look", ["a day", "some minutes", "now"])
-def test_a_search_for_a_handle_finds_who_has_it_now(
+def test_a_search_for_a_handle_finds_its_current_account(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, last_look: str
 ) -> None:
     fetch_actor(zoe.uri)
@@ -170,7 +170,7 @@ def rekeyed(zoe: RemotePerson, number: int = 2, key_id: str | None = None) -> No
 
 
 @pytest.mark.parametrize("key", ["the same id", "another id"])
-def test_a_new_key_is_taken_at_once_and_local_follows_are_renewed(
+def test_a_new_key_is_accepted_immediately_and_local_follows_are_renewed(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, key: str
 ) -> None:
     account = fetch_actor(zoe.uri)
@@ -186,7 +186,7 @@ def test_a_new_key_is_taken_at_once_and_local_follows_are_renewed(
     assert Follow.objects.filter(account=alice, target=account).exists()
 
 
-def test_a_server_whose_keys_change_all_the_time_gets_its_follows_once_in_ten_minutes(
+def test_follows_are_renewed_at_most_once_in_ten_minutes_however_often_keys_change(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     account = fetch_actor(zoe.uri)

@@ -77,7 +77,7 @@ def test_the_addressing_of_the_activity_also_applies_to_edits_and_posts_given_by
         {"type": "Person", "id": "{zoe}"},
     ],
 )
-def test_the_sender_is_the_author_of_a_post_that_names_none_or_the_sender_among_others(
+def test_the_sender_is_the_author_if_the_post_names_nobody_or_the_sender_among_others(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, said: Any
 ) -> None:
     introduced(zoe, alice)

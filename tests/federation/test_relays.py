@@ -61,7 +61,7 @@ def kinds(relay: RemotePerson) -> list[str]:
     return found
 
 
-def test_a_relay_is_subscribed_to_when_it_has_accepted_and_left_when_it_is_removed(
+def test_a_subscription_to_a_relay_begins_with_its_acceptance_and_ends_with_its_removal(
     elsewhere: RemoteServer, zoe: RemotePerson, relay: RemotePerson, alice: Account
 ) -> None:
     assert f"{inbox(relay)}  would be added" in said("--add", inbox(relay), "--dry-run")
@@ -145,7 +145,7 @@ def test_a_post_announced_by_a_relay_is_fetched_from_its_origin_and_not_boosted(
     assert Status.objects.count() == 2
 
 
-def test_relays_are_listed_added_and_removed_in_the_administration(
+def test_relays_are_listed_added_and_removed_in_the_admin(
     elsewhere: RemoteServer, relay: RemotePerson, settings: Any
 ) -> None:
     settings.STAFF_SECOND_FACTOR = False

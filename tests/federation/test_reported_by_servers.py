@@ -48,7 +48,9 @@ def test_likes_forwarded_by_a_community_are_refused_without_requests(
     assert all("testcom" in path for path in elsewhere.gets())
 
 
-def test_a_video_whose_edit_has_the_date_of_its_publication_is_not_edited(zoe: RemotePerson, alice: Account) -> None:
+def test_a_video_whose_date_of_edit_equals_its_publication_is_not_shown_as_edited(
+    zoe: RemotePerson, alice: Account
+) -> None:
     introduced(zoe, alice)
     moment = clock.iso(clock.now() - timedelta(hours=1))
     video = zoe.note(type="Video", name="A film", published=moment, updated=moment)

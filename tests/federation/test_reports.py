@@ -75,7 +75,7 @@ def test_a_report_of_another_server_reaches_staff_once(zoe: RemotePerson, alice:
 
 
 @pytest.mark.parametrize("form", range(11))
-def test_a_report_that_names_a_post_in_any_way_is_about_its_author(
+def test_a_report_that_names_a_post_in_any_form_is_about_its_author(
     zoe: RemotePerson, alice: Account, form: int
 ) -> None:
     post = make_status(alice)
@@ -99,7 +99,7 @@ def test_a_report_that_names_a_post_in_any_way_is_about_its_author(
     assert (report.target_account, report.status_ids, report.comment) == (alice, [post.id], "bad")
 
 
-def test_a_report_that_names_a_collection_is_about_whoever_made_it(zoe: RemotePerson, alice: Account) -> None:
+def test_a_report_that_names_a_collection_is_about_its_owner(zoe: RemotePerson, alice: Account) -> None:
     mine = Collection.objects.create(account=alice, name="Birds", sensitive=False, discoverable=True)
     for uri in (mine.page_url, mine.object_uri):
         assert outcome(zoe, "x", uri) == "done"

@@ -56,7 +56,7 @@ def posts(elsewhere: RemoteServer) -> list[bool]:
     return [elsewhere.judge(asked) == 202 for asked in elsewhere.asked if asked.method == "POST"]
 
 
-def test_followers_get_the_new_key_by_an_update_they_can_check(
+def test_followers_get_the_new_key_in_an_update_signed_with_the_old_key(
     elsewhere: RemoteServer, follower: Account, alice: Account, known: dict[str, str]
 ) -> None:
     assert rotate_keys(by=OPERATOR, account=alice) is True
@@ -101,7 +101,7 @@ def test_the_previous_key_is_deleted_after_a_week(
     assert posts(elsewhere) == [False], "with one key only one attempt is made"
 
 
-def test_accounts_without_keys_and_remote_accounts_are_not_rotated(alice: Account) -> None:
+def test_accounts_without_keys_and_remote_accounts_get_no_new_keys(alice: Account) -> None:
     old = make_account("old")
     KeyPair.objects.filter(account=old).delete()
     assert rotate_keys(by=OPERATOR, account=old) is False

@@ -90,7 +90,7 @@ def _updated(status: Status) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
-def test_our_posts_have_the_members_that_mastodons_have(name: str, settings: Any, tmp_path: Path) -> None:
+def test_local_posts_are_sent_with_the_members_of_mastodons(name: str, settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path
     anna, zoe = make_account("anna"), make_remote("zoe", "remote.example")
     status = SITUATIONS[name](anna, zoe)

@@ -113,7 +113,7 @@ SENT: dict[str, tuple[str, Callable[[Account], object]]] = {
 
 
 @pytest.mark.parametrize("name", FETCHED)
-def test_the_documents_of_people_have_the_members_that_mastodons_have(name: str, settings: Any, tmp_path: Path) -> None:
+def test_documents_of_accounts_have_the_members_of_mastodons(name: str, settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path
     anna = make_account("anna")
     path, act = FETCHED[name]

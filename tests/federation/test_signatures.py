@@ -148,7 +148,7 @@ def test_a_signature_may_lack_its_base64_padding_or_contain_line_breaks(zoe: Rem
 @pytest.mark.parametrize(
     "header", [" " * 8000, "," * 8000, 'a="' + "\\" * 8000, "Signature " * 800, 'a = "b" c ' * 800]
 )
-def test_no_header_takes_long_to_read(header: str) -> None:
+def test_parsing_any_header_takes_little_time(header: str) -> None:
     begun = time.perf_counter()
     with pytest.raises(BadSignature):
         cavage.parse(header)
@@ -204,7 +204,7 @@ def test_a_signed_expiry_extends_a_signature(zoe: RemotePerson, alice: Account, 
         assert post("/inbox", body, headers).status_code == status
 
 
-def test_a_body_that_was_changed_on_the_way_is_refused(zoe: RemotePerson, alice: Account) -> None:
+def test_a_body_that_does_not_match_its_digest_is_refused(zoe: RemotePerson, alice: Account) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = zoe.headers("/inbox", body)
     assert post("/inbox", body.replace(b"Follow", b"Block "), headers).status_code == 401

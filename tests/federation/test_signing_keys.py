@@ -21,7 +21,7 @@ from tests.runtime.processes import PATIENCE, eventually
 pytestmark = pytest.mark.django_db
 
 
-def test_another_persons_key_signs_for_nobody_else(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+def test_a_key_is_accepted_only_for_its_owner(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     mallory = elsewhere.person("mallory", key=2)
     body = json.dumps(follow_of(zoe, alice)).encode()
     stolen = signed(mallory.private_key, zoe.key_id, "/inbox", body)
@@ -80,13 +80,13 @@ def test_a_key_is_found_with_an_index_among_many(db: None) -> None:
     assert "accounts_keypair_further" in found.explain()
 
 
-def test_keys_of_this_server_sign_nothing_that_comes_in(zoe: RemotePerson, alice: Account) -> None:
+def test_incoming_requests_signed_with_keys_of_this_server_are_refused(zoe: RemotePerson, alice: Account) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = signed(pair(1)[0], f"{alice.uri}#main-key", "/inbox", body)
     assert (post("/inbox", body, headers).status_code, stored()) == (401, 0)
 
 
-def test_a_new_key_is_fetched_once_when_the_known_one_does_not_fit(
+def test_a_new_key_is_fetched_once_if_the_known_key_does_not_match(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     assert zoe.send(follow_of(zoe, alice)).status_code == 202

@@ -49,7 +49,7 @@ def test_row_72_fetches_for_one_account_take_turns_with_fetches_for_others() -> 
 
 
 @pytest.mark.django_db
-def test_row_72_fetches_from_other_servers_that_one_server_causes_are_limited() -> None:
+def test_row_72_fetches_from_third_servers_caused_by_one_server_are_limited() -> None:
     most = TERMS["fetches"].per_asker * TURNS_LIMIT
     sender = "https://evil.example/notes/1"
     requests.request_posts([f"https://n{i}.example/notes/1" for i in range(most + 100)], named_by=sender, remaining=0)

@@ -127,9 +127,7 @@ def test_long_words_are_cut_and_stay_on_one_line(elsewhere: RemoteServer, zoe: R
     assert (len(server.software) <= 64, "\n" in server.software, len(server.version)) == (True, False, 255)
 
 
-def test_a_delivery_to_a_server_whose_people_have_another_name_is_noted_under_that_name(
-    elsewhere: RemoteServer, settings: Any
-) -> None:
+def test_the_last_contact_is_stored_for_the_domain_of_the_accounts(elsewhere: RemoteServer, settings: Any) -> None:
     with RemoteServer().running() as names:
         person = elsewhere.person("zoe", webfinger=f"zoe@{names.domain}")
         names.finger("zoe", person.uri)
@@ -148,7 +146,7 @@ def test_a_delivery_to_a_server_whose_people_have_another_name_is_noted_under_th
         assert (known(names).reached_at != yesterday) == changes, status
 
 
-def test_a_delivery_that_arrives_is_noted_once_an_hour_and_a_failed_one_is_not(
+def test_successful_deliveries_update_the_last_contact_once_an_hour_and_failed_ones_never(
     elsewhere: RemoteServer, zoe: RemotePerson
 ) -> None:
     alice = make_user("alice").account

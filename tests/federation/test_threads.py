@@ -176,7 +176,7 @@ def test_an_opened_remote_post_shows_the_counts_of_its_server_plus_local_actions
     assert counts(post) == (0, 0, 1), "rules use only the local counts"
 
 
-def test_one_person_has_only_so_many_threads_fetched_in_an_hour(
+def test_the_number_of_threads_fetched_for_a_user_per_hour_is_limited(
     elsewhere: RemoteServer, zoe: RemotePerson, api: Api, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.RATE_LIMITS = True

@@ -46,7 +46,7 @@ def test_an_update_that_changes_nothing_leaves_the_version(zoe: RemotePerson, al
     assert remote(zoe).version == before
 
 
-def test_an_update_that_only_names_the_actor_is_looked_up(
+def test_an_update_with_only_the_id_of_the_actor_causes_a_fetch(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     fetch_actor(zoe.uri)
@@ -55,7 +55,7 @@ def test_an_update_that_only_names_the_actor_is_looked_up(
     assert remote(zoe).display_name == "Renamed"
 
 
-def test_a_new_key_in_an_update_counts_and_a_missing_one_changes_nothing(
+def test_a_new_key_in_an_update_is_stored_and_a_missing_one_changes_nothing(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     fetch_actor(zoe.uri)
@@ -88,7 +88,7 @@ def test_an_actor_cannot_update_another_actor(elsewhere: RemoteServer, zoe: Remo
     assert remote(zoe).display_name == "Zoe"
 
 
-def test_a_forwarded_update_is_a_hint_that_is_looked_up_at_its_origin(
+def test_a_forwarded_update_only_causes_a_fetch_from_the_origin(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     relay = elsewhere.person("relay", key=2)
@@ -119,7 +119,7 @@ def test_a_suspension_by_the_accounts_own_server_is_applied_and_ended_by_updates
     assert deal(zoe, zoe.activity("Create", zoe.note(number=2))) == "done"
 
 
-def test_a_suspension_by_this_server_is_not_ended_by_theirs(zoe: RemotePerson, alice: Account) -> None:
+def test_an_update_by_the_accounts_server_does_not_end_a_local_suspension(zoe: RemotePerson, alice: Account) -> None:
     account = fetch_actor(zoe.uri)
     Account.objects.filter(id=account.id).update(suspended_at=clock.now(), suspension_origin=SuspensionOrigin.LOCAL)
     assert deal(zoe, update(zoe, suspended=False)) == "done"

@@ -72,7 +72,7 @@ def test_a_poll_has_the_same_limits_as_a_request(elsewhere: RemoteServer, zoe: R
     assert (answer.status_code, set(seen)) == (202, {True})
 
 
-def test_of_many_unknown_senders_at_once_some_wait_and_the_others_must_retry(
+def test_of_many_simultaneous_unknown_senders_some_wait_and_the_others_must_retry(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(signers, "DEADLINE", 0.01)

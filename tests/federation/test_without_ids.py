@@ -81,7 +81,9 @@ def test_an_accept_of_a_follow_without_an_id_names_both_accounts(
 
 @pytest.mark.parametrize("kind", COUNTS)
 @pytest.mark.parametrize("wrong", ["https://other.example/1", {"a": 1}, 17])
-def test_an_id_of_another_server_is_refused_as_before(zoe: RemotePerson, alice: Account, kind: str, wrong: Any) -> None:
+def test_an_activity_with_an_id_of_another_server_is_refused(
+    zoe: RemotePerson, alice: Account, kind: str, wrong: Any
+) -> None:
     introduced(zoe, alice)
     target = alice.uri if kind in ("Block", "Follow") else f"{alice.uri}/statuses/{make_status(alice).id}"
     assert "no id on its actor's server" in deal(zoe, zoe.activity(kind, target, to=[PUBLIC]) | {"id": wrong})
@@ -96,7 +98,7 @@ def test_reports_without_an_id_are_stored_once_each(zoe: RemotePerson, alice: Ac
 
 @pytest.mark.parametrize("separate", [False, True])
 @pytest.mark.parametrize("form", range(11))
-def test_a_report_names_a_person_in_any_way(
+def test_a_report_may_name_an_account_in_any_form(
     zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch, form: int, *, separate: bool
 ) -> None:
     if separate:
@@ -119,7 +121,7 @@ def test_a_report_names_a_person_in_any_way(
     assert Report.objects.get().target_account == alice
 
 
-def test_a_report_names_posts_in_a_collection_and_by_their_pages(zoe: RemotePerson, alice: Account) -> None:
+def test_a_report_may_name_posts_in_a_collection_or_by_their_pages(zoe: RemotePerson, alice: Account) -> None:
     posts = [make_status(alice) for _time in range(3)]
     items = [
         f"{alice.uri}/statuses/{posts[0].id}",

@@ -1,7 +1,7 @@
 """Tests of adding to an object that is deleted at the same moment: neither action fails, in either order.
 
 They cover every table whose rows are deleted and to which other tables have foreign keys. A new table makes
-`test_every_table_that_others_refer_to_is_tried` fail until it is covered.
+`test_every_table_with_foreign_keys_to_it_is_covered` fail until it is covered.
 """
 
 import threading
@@ -367,7 +367,7 @@ _APPS: Final = ("accounts", "statuses", "timelines", "notifications", "moderatio
 
 
 @needs_federation
-def test_every_table_that_others_refer_to_is_tried() -> None:
+def test_every_table_with_foreign_keys_to_it_is_covered() -> None:
     parents = {
         model.__name__ for model in apps.get_models() if model._meta.app_label in _APPS and model._meta.related_objects
     }

@@ -45,7 +45,7 @@ def ask(server: Instance, statement: str) -> int:
     return 0
 
 
-def test_every_mail_arrives_and_at_most_once_more_for_each_kill() -> None:
+def test_every_mail_arrives_and_is_repeated_at_most_once_per_kill() -> None:
     smtp = MailServer(pause=0.1)
     with Instance(EMAIL_URL=f"smtp://127.0.0.1:{smtp.port}") as server:
         author = str(server.sign_up("author").access_token)

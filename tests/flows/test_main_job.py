@@ -62,7 +62,7 @@ def wait_for(client: mastodon.Mastodon, wanted: list[str], seconds: float = 60.0
     return seen
 
 
-def test_fifty_posts_in_ten_scripts_arrive_in_order_each_once_also_after_a_flushall(server: Instance) -> None:
+def test_fifty_posts_in_ten_scripts_arrive_once_and_in_order_even_after_a_flushall(server: Instance) -> None:
     author, follower = sign_up(server, "author"), sign_up(server, "follower")
     follower.account_follow(author.me().id)
     posted = []
@@ -99,7 +99,7 @@ def test_a_reply_is_counted_and_a_deleted_post_is_gone(server: Instance) -> None
         reader.status(first.id)
 
 
-def test_the_public_timeline_and_the_instance_are_there_without_a_token(server: Instance) -> None:
+def test_the_public_timeline_and_the_instance_document_need_no_token(server: Instance) -> None:
     anybody = mastodon.Mastodon(api_base_url=server.base_url)
     assert anybody.instance_v2().domain == f"localhost:{server.port}"
     assert all(status.visibility == "public" for status in anybody.timeline_public())

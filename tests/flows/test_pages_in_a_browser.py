@@ -116,7 +116,9 @@ def test_long_words_of_the_navigation_are_not_broken_and_all_tabs_are_visible_on
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_second_factor_is_asked_for_accessibly(live_server: Any, settings: Any, tmp_path: Path, width: int) -> None:
+def test_the_page_for_the_second_factor_is_accessible(
+    live_server: Any, settings: Any, tmp_path: Path, width: int
+) -> None:
     settings.BASE_URL = live_server.url
     settings.WEB_DOMAIN = live_server.url.partition("//")[2]
     user = make_user("ada")

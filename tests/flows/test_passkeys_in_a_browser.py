@@ -24,7 +24,7 @@ AUTHENTICATOR = {
 PASSWORD_FORM, PASSKEY_FORM = "form:not([data-passkey]) [type=submit]", "form[data-passkey] [type=submit]"
 
 
-def test_a_passkey_is_added_and_signs_in_as_second_factor_and_alone(
+def test_a_passkey_can_be_added_and_used_alone_or_as_a_second_factor(
     live_server: Any, settings: Any, tmp_path: Path
 ) -> None:
     settings.BASE_URL = live_server.url

@@ -55,7 +55,7 @@ def waiting(server: Instance) -> int:
     return int(row[0])
 
 
-def test_every_message_arrives_and_at_most_once_more_for_each_kill() -> None:
+def test_every_message_arrives_and_is_repeated_at_most_once_per_kill() -> None:
     def answer_slowly(_request: Received) -> None:
         time.sleep(0.05)
 

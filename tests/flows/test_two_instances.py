@@ -154,7 +154,9 @@ def test_a_changed_profile_is_seen_by_followers_elsewhere(pair: tuple[Person, Pe
     wait(lambda: reader.client.account(account.id).display_name == name)
 
 
-def test_a_locked_account_gets_a_request_and_an_unfollow_arrives(ends: tuple[Instance, Instance]) -> None:
+def test_a_follow_of_a_locked_account_becomes_a_request_and_an_unfollow_arrives(
+    ends: tuple[Instance, Instance],
+) -> None:
     shy, fan = Person(ends[0], "shy"), Person(ends[1], "fan")
     shy.client.account_update_credentials(locked=True)
     account = fan.find(shy)

@@ -185,7 +185,7 @@ def test_replies_join_the_thread_on_both_sides(anna: Person, anna_uri: str, zoe:
     assert [each["id"] if each else each for each in listed] in ([], [answer["uri"]])
 
 
-def test_edits_change_the_post_on_both_sides(anna: Person, zoe: Someone) -> None:
+def test_edits_arrive_on_both_servers(anna: Person, zoe: Someone) -> None:
     status = anna.client.status_post("first of Anna")
     zoe.server.arrived("Create", lambda each: each["object"] == status.uri)
     anna.client.status_update(status.id, status="second of Anna")
@@ -300,7 +300,7 @@ def test_quotes_are_requested_allowed_and_shown_both_ways(anna: Person, zoe: Som
     assert (stamp["interactingObject"], stamp["interactionTarget"]) == (quoted["uri"], status.uri)
 
 
-def test_a_report_is_passed_on_when_its_writer_says_so(anna: Person, fedify: Fedify) -> None:
+def test_a_report_is_forwarded_if_the_reporter_chooses_that(anna: Person, fedify: Fedify) -> None:
     rude = fedify.person("rude")
     account = find(anna, rude)
     anna.client.report(account.id, comment="He shouts", forward=True)
@@ -315,7 +315,7 @@ def test_a_reaction_with_an_emoji_and_an_unknown_activity_do_no_harm(anna: Perso
     wait(lambda: anna.client.status(status.id).favourites_count == 1)
 
 
-def test_profiles_change_on_the_other_side(anna: Person, anna_uri: str, zoe: Someone) -> None:
+def test_profile_changes_arrive_on_the_other_server(anna: Person, anna_uri: str, zoe: Someone) -> None:
     anna.client.account_update_credentials(display_name="Anna A", note="Writes", fields=[("Town", "Cologne")])
     update = zoe.server.arrived("Update", lambda each: each["object"] == anna_uri)
     assert (update["understood"]["type"], update["understood"]["name"]) == ("Person", "Anna A")

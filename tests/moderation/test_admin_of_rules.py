@@ -118,7 +118,7 @@ def confirmed(asked: Any) -> dict[str, str]:
     return {asked.context["confirmed"]: "yes"} | versions
 
 
-def test_row_73_a_held_post_that_changed_after_staff_looked_at_it_is_not_published(boss: Client) -> None:
+def test_row_73_a_held_post_that_changed_after_staff_viewed_it_is_not_published(boss: Client) -> None:
     zoe = make_remote("zoe", "b.example")
     note = {"id": f"{zoe.uri}/1", "type": "Note", "attributedTo": zoe.uri, "content": "fine"}
     held = HeldPost.objects.create(

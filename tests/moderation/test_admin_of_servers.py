@@ -168,7 +168,7 @@ def test_importing_a_long_file_takes_as_many_statements_as_a_short_one(client: C
         assert DomainAllow.objects.count() == AuditEntry.objects.filter(target_type="DomainAllow").count() == 23
 
 
-def test_an_imported_rule_below_a_stricter_rule_is_left_out(client: Client) -> None:
+def test_an_imported_rule_weaker_than_the_rule_of_a_parent_domain_is_left_out(client: Client) -> None:
     file = b"#domain,#severity\nsub.bad.example,noop\nbad.example,suspend\nother.bad.example,silence\n"
     assert "2 new, 0 changed, 1 unchanged" in confirmed(client, RULES, chosen(client, RULES, file))
     assert set(DomainRule.objects.values_list("domain", flat=True)) == {"bad.example", "sub.bad.example"}

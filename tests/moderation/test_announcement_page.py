@@ -76,7 +76,7 @@ def test_announcements_get_reactions_and_leave_the_navigation_after_they_are_rea
     assert guarded.post(f"/announcements/{first.id}/act", {"dismiss": "yes"}).status_code == 403
 
 
-def test_unread_announcements_take_no_statement_of_a_page_and_many_no_more_than_few() -> None:
+def test_unread_announcements_add_no_statement_to_other_pages_and_many_cost_as_much_as_few() -> None:
     ann, browser, counts, around = make_user("ann"), Client(), [], []
     browser.force_login(ann)
     page(browser)
@@ -92,7 +92,7 @@ def test_unread_announcements_take_no_statement_of_a_page_and_many_no_more_than_
     assert len(set(around)) == 1, "they are counted with the user of the session"
 
 
-def test_days_are_the_same_in_every_zone_and_times_are_those_of_the_reader() -> None:
+def test_dates_are_the_same_in_every_time_zone_and_times_are_converted() -> None:
     boss, browser = make_user("boss", role="Owner"), Client()
     browser.force_login(boss)
     added = "/admin/moderation/announcement/add/"

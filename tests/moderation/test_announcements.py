@@ -183,7 +183,9 @@ def test_of_many_simultaneous_new_reactions_at_most_eight_are_stored() -> None:
     assert AnnouncementReaction.objects.count() == 8
 
 
-def test_streams_get_what_is_published_changed_and_withdrawn(boss: Staff, sent: list[tuple[str, Any]]) -> None:
+def test_publishing_changing_and_withdrawing_an_announcement_is_streamed(
+    boss: Staff, sent: list[tuple[str, Any]]
+) -> None:
     made = announce(boss)
     work()
     announcements.update_announcement(by=boss, announcement=made, draft=AnnouncementDraft("Changed"))

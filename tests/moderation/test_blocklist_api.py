@@ -119,7 +119,7 @@ def test_unsupported_values_are_refused_with_their_names(api: Api) -> None:
     assert [api.post(EXCLUDES, {"domain": "x.example"}).status_code for _time in range(2)] == [200, 409]
 
 
-def test_the_password_of_a_list_is_in_no_answer_and_kept_by_a_change_of_something_else(api: Api, site: Site) -> None:
+def test_the_password_of_a_list_is_never_returned_and_kept_by_other_changes(api: Api, site: Site) -> None:
     url = site.show("/list", listed("a.example"))
     seen: list[tuple[Any, Any]] = []
 
@@ -160,7 +160,7 @@ def test_a_change_over_the_api_keeps_options_set_on_the_pages(api: Api, site: Si
 @pytest.mark.parametrize(
     "scope", ["admin:read", "admin:write", STAFF, "admin:read:domain_blocks admin:write:domain_blocks", "read"]
 )
-def test_reading_and_writing_have_a_scope_each(boss: User, site: Site, scope: str) -> None:
+def test_reading_and_writing_require_different_scopes(boss: User, site: Site, scope: str) -> None:
     blocklist = subscribed(site, listed("a.example"), mode="draft")
     entry = BlocklistEntry.objects.get()
     api = Api(make_token(boss, scope))

@@ -69,7 +69,7 @@ def test_more_entries_than_a_batch_are_tested_approved_and_withdrawn(
     assert lifted.count() == 20
 
 
-def test_an_automatic_list_adds_changes_and_retracts_by_itself(site: Site) -> None:
+def test_entries_of_an_automatic_list_are_applied_changed_and_removed_without_approval(site: Site) -> None:
     blocklist = subscribed(site, listed("a.example", "b.example", severity="silence"))
     assert rules() == {"a.example": "silence", "b.example": "silence"}
     site.show("/theirs", listed("b.example", "c.example"))
@@ -129,7 +129,7 @@ def test_an_entry_that_would_end_follows_waits_for_approval(site: Site) -> None:
     assert "third.example" in rules()
 
 
-def test_exceptions_stay_and_this_server_and_allowed_ones_are_never_blocked(site: Site) -> None:
+def test_excepted_and_allowed_servers_and_this_server_are_never_blocked(site: Site) -> None:
     add_exception(by=OPERATOR, domain="good.example", comment="friends")
     DomainAllow.objects.create(domain="sub.allowed.example")
     body = listed(
@@ -278,7 +278,7 @@ def test_later_changes_of_a_list_wait_while_earlier_ones_wait_for_approval(site:
     assert rules()["last.example"] == "suspend"
 
 
-def test_a_killed_worker_leaves_nothing_half_done(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_import_killed_in_the_middle_leaves_consistent_rules(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settling, "BATCH", 2)
     names = [f"s{number}.example" for number in range(5)]
     blocklist = subscribe(by=OPERATOR, draft=draft(site.show("/theirs", listed(*names))))
@@ -321,7 +321,7 @@ def test_managing_lists_requires_the_permission_for_federation(site: Site) -> No
 
 
 @pytest.mark.parametrize("mode", ["draft", "automatic"])
-def test_a_list_that_is_switched_off_meanwhile_blocks_nobody(site: Site, mode: str) -> None:
+def test_a_list_disabled_during_its_import_blocks_nobody(site: Site, mode: str) -> None:
     blocklist = subscribe(by=OPERATOR, draft=draft(site.show("/theirs", listed("a.example")), mode=mode))
     fetching.FETCHES.run()
     switch_list(by=OPERATOR, blocklist=blocklist, enabled=False)

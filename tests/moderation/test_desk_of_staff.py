@@ -93,7 +93,7 @@ def test_the_role_of_everybody_cannot_get_permissions_of_staff(boss: User) -> No
     assert "Select a valid choice" in page.content.decode()
 
 
-def test_invitations_are_made_found_and_ended(boss: User) -> None:
+def test_invitations_are_created_found_and_ended(boss: User) -> None:
     client = signed_in(boss)
     made = client.post(
         f"{INVITES}add/", {"max_uses": "3", "days": "7", "comment": "Choir", "confirmed": "yes"}, follow=True

@@ -83,7 +83,7 @@ def test_a_dry_run_names_the_follows_that_end_and_changes_nothing(tmp_path: Path
     assert rules() == {"bad.example": "suspend"}
 
 
-def test_a_plan_costs_the_same_for_two_and_two_hundred_lines() -> None:
+def test_planning_an_import_takes_the_same_queries_for_two_and_two_hundred_lines() -> None:
     def cost(number: int) -> int:
         entries = read_file(RuleFile(), "\n".join(f"server{n}.example" for n in range(number)).encode())
         with CaptureQueriesContext(
@@ -153,7 +153,7 @@ def test_repeated_servers_are_refused_and_counted_while_the_header_is_not() -> N
 
 @pytest.mark.parametrize("lines", ["not a domain\n", "localhost:8000\nno one\n"])
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])
-def test_a_file_of_which_every_line_is_refused_fails_for_scripts(
+def test_the_command_fails_if_every_line_of_a_file_is_refused(
     lines: str, options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "rules.csv"

@@ -59,7 +59,7 @@ def test_only_temporarily_suspended_accounts_can_be_deleted(boss: Api) -> None:
     assert not Account.objects.filter(id=ann.account_id).exists()
 
 
-def test_reports_about_a_person_outlast_their_deletion_by_staff(boss: Api) -> None:
+def test_reports_about_an_account_are_kept_after_its_deletion_by_staff(boss: Api) -> None:
     ann, bea, carl, zoe = (
         make_user("ann", display_name="Ann"),
         make_account("bea"),
@@ -140,7 +140,7 @@ def test_a_hold_stops_an_erasure_until_it_is_released() -> None:
     assert not Status.objects.exists()
 
 
-def test_operators_hold_and_release_at_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_operators_hold_and_release_accounts_by_command(capsys: pytest.CaptureFixture[str]) -> None:
     ann = make_account("ann")
     with pytest.raises(CommandError):
         call_command("hold_account", "ann")

@@ -234,7 +234,7 @@ def test_the_nearest_list_within_its_own_distance_is_found_in_a_fixed_number_of_
     assert find_match("0" * 64, None) is None
 
 
-def test_only_staff_with_the_permission_change_lists_and_names_stay(boss: Client) -> None:
+def test_changing_lists_requires_the_permission_and_names_cannot_change(boss: Client) -> None:
     found, nobody = make_list("ab" * 32), staff_of(make_user("nobody"))
     for act in (
         lambda: create_list(by=nobody, draft=HashListDraft("x", "pdq")),

@@ -84,7 +84,7 @@ def test_a_held_post_is_seen_by_its_author_alone_until_staff_approve_it() -> Non
         approve_held(by=staff_of(boss), held=held)
 
 
-def test_a_held_post_is_discarded_by_staff_or_taken_back_by_its_author() -> None:
+def test_a_held_post_is_discarded_by_staff_or_deleted_by_its_author() -> None:
     ann = make_user("ann")
     meets = make_rule(words=("casino",))
     for number in range(3):
@@ -104,7 +104,7 @@ def test_a_held_post_is_discarded_by_staff_or_taken_back_by_its_author() -> None
     assert AuditEntry.objects.filter(action="discard", target_type="HeldPost").count() == 2
 
 
-def test_a_scheduled_post_that_meets_a_rule_when_its_time_comes_is_held() -> None:
+def test_a_scheduled_post_that_matches_a_rule_when_due_is_held() -> None:
     ann = make_user("ann")
     when = clock.now() + timedelta(hours=1)
     assert api_of(ann).post(STATUSES, {"status": "casino", "scheduled_at": when.isoformat()}).status_code == 200
@@ -159,7 +159,7 @@ def test_a_post_deleted_while_it_is_held_is_never_published() -> None:
     assert not HeldPost.objects.exists()
 
 
-def test_an_edit_that_meets_a_rule_is_held_and_the_post_stays_until_staff_approve_it() -> None:
+def test_an_edit_that_matches_a_rule_is_held_and_the_post_stays_unchanged_until_its_approval() -> None:
     zoe = make_user("zoe")
     make_rule(words=("casino",))
     post = make_status(zoe.account, "harmless")

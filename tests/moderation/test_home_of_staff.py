@@ -125,7 +125,7 @@ def test_an_owner_without_a_second_factor_is_asked_to_add_one_and_returns_to_the
     assert "administration" not in client.get("/auth/second_factor").content.decode()
 
 
-def test_the_first_page_of_a_waiting_user_shows_only_that() -> None:
+def test_a_user_waiting_for_approval_sees_only_that_on_the_first_page() -> None:
     user = make_user("newcomer")
     User.objects.filter(id=user.id).update(approved=False)
     page = signed_in(user).get("/").content.decode()

@@ -80,7 +80,7 @@ def test_limited_federation_is_shown_and_hides_the_number_of_active_users(settin
     assert instance["usage"]["users"]["active_month"] == 0
 
 
-def test_inviting_is_offered_when_everybody_may() -> None:
+def test_invitations_are_shown_as_available_if_everybody_may_invite() -> None:
     assert document("/api/v1/instance")["invites_enabled"] is bool(_everyone().permissions & Permission.INVITE_USERS)
     for permissions, enabled in ((Permission.INVITE_USERS, True), (0, False)):
         Role.objects.filter(id=EVERYONE_ROLE_ID).update(permissions=permissions)

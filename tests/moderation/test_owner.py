@@ -139,7 +139,7 @@ def test_staff_find_settings_by_words_and_save_the_appearance(settings: Any, tmp
     assert set(current_identity().icons) == {"512", "192", "48"}
 
 
-def test_no_permission_is_offered_that_does_nothing_and_a_role_keeps_what_it_has(settings: Any) -> None:
+def test_unused_permissions_are_not_offered_but_a_role_keeps_those_it_has(settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     role = Role.objects.create(
         name="Helpers", position=10, permissions=Permission.MANAGE_EMAIL_SUBSCRIPTIONS | Permission.MANAGE_RULES

@@ -17,7 +17,7 @@ def page(path: str, **query: str) -> str:
     return answer.content.decode()
 
 
-def test_about_says_what_staff_have_written() -> None:
+def test_the_about_page_shows_the_texts_of_staff() -> None:
     boss = make_user("boss")
     for key, value in {
         "site_title": "The Garden",
@@ -57,5 +57,5 @@ def test_the_privacy_page_names_a_contact() -> None:
     assert "mailto:boss@example.com" in page("/privacy-policy")
 
 
-def test_somebody_who_signs_up_can_read_the_rules_first() -> None:
+def test_the_rules_can_be_read_before_signing_up() -> None:
     assert 'href="/about"' in page("/auth/sign_up")

@@ -33,7 +33,7 @@ def with_picture(ann: User, **values: Any) -> Status:
     return make_status(ann.account, "a picture", media=[make_media(ann.account)], **values)
 
 
-def test_staff_delete_posts_with_a_strike_that_names_them_and_settle_the_report(boss: User, ann: User) -> None:
+def test_deleting_reported_posts_creates_a_strike_and_resolves_the_report(boss: User, ann: User) -> None:
     posts = [make_status(ann.account, "Bad words"), with_picture(ann)]
     other = make_status(boss.account, "Mine")
     report = make_report(boss.account, ann.account, *posts, other)
@@ -84,7 +84,7 @@ def test_staff_mark_posts_as_sensitive_and_an_accepted_appeal_undoes_that(boss: 
     assert list(actions) == [("sensitize", marked.id), ("unsensitize", marked.id)]
 
 
-def test_reports_about_the_same_posts_can_all_be_settled(boss: User, ann: User) -> None:
+def test_reports_about_the_same_posts_can_all_be_resolved(boss: User, ann: User) -> None:
     by = staff_of(boss)
     post, picture, words = make_status(ann.account, "Bad"), with_picture(ann), make_status(ann.account, "words")
     deleted = [make_report(boss.account, ann.account, post) for _ in range(2)]

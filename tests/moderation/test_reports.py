@@ -78,7 +78,7 @@ def test_posts_rules_and_collections_are_attached(api: Api, bea: Account) -> Non
     assert made["collection_ids"] == [str(collection.id)]
 
 
-def test_errors_of_a_report_come_after_not_found(api: Api, bea: Account) -> None:
+def test_an_unknown_target_is_refused_before_other_errors_of_a_report(api: Api, bea: Account) -> None:
     target = {"account_id": str(bea.id)}
     rules = "Validation failed: Rule ids does not reference valid rules"
     for more in (
@@ -126,7 +126,7 @@ def test_unknown_and_suspended_accounts_cannot_be_reported_but_oneself_can(api: 
     assert report(api, ann.account)["target_account"]["acct"] == "ann"
 
 
-def test_a_report_is_forwarded_only_about_people_of_other_servers(api: Api, bea: Account) -> None:
+def test_only_reports_about_remote_accounts_are_forwarded(api: Api, bea: Account) -> None:
     assert report(api, bea, forward=True)["forwarded"] is False
     remote = make_remote("eve", domain="there.example")
     other = make_remote("fay", domain="third.example")

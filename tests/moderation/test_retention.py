@@ -114,7 +114,7 @@ def posts(members: dict[str, bytes]) -> list[str]:
     return [post["text"] for name in members if name.startswith("posts/") for post in json.loads(members[name])]
 
 
-def test_evidence_holds_what_was_reported_and_of_a_held_account_everything(settings: Any) -> None:
+def test_evidence_contains_reported_posts_or_everything_of_a_held_account(settings: Any) -> None:
     boss, ann = make_user("boss", role="Owner"), make_user("ann")
     reported = make_status(ann.account, "a secret", visibility="direct", media=[make_media(ann.account)])
     make_status(ann.account, "nobody's business", visibility="private")
@@ -137,7 +137,7 @@ def test_evidence_holds_what_was_reported_and_of_a_held_account_everything(setti
     assert posts(export(ann.account)) == ["a secret", "nobody's business"]
 
 
-def test_operators_export_evidence_into_a_file_for_themselves_alone(tmp_path: Path) -> None:
+def test_operators_export_evidence_into_a_file_that_only_they_can_read(tmp_path: Path) -> None:
     ann = make_user("ann")
     path, out = tmp_path / "ann.zip", StringIO()
     words = ("export_evidence", "ann", "--reason", "court", "--output", str(path))

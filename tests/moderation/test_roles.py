@@ -89,7 +89,7 @@ def test_each_endpoint_of_staff_declares_the_permission_that_the_contract_names(
 
 @pytest.mark.verify
 @pytest.mark.parametrize("held", [0, *P, P.INVITE_USERS | P.INVITE_BYPASS_APPROVAL], ids=repr)
-def test_each_role_opens_what_it_should_and_nothing_else(actor: tuple[Role, Api], held: int) -> None:
+def test_each_role_gives_access_to_its_endpoints_only(actor: tuple[Role, Api], held: int) -> None:
     role, api = actor
     give(role, held)
     for method, path, permission in ROUTES:

@@ -118,7 +118,7 @@ SANCTIONS: dict[str, Callable[..., None]] = {
 
 
 @pytest.mark.parametrize("name", SANCTIONS)
-def test_nobody_acts_on_an_equal_or_a_superior_or_without_the_permission(name: str) -> None:
+def test_sanctions_require_the_permission_and_a_higher_rank(name: str) -> None:
     owner, moderator, equal, person = (
         make_user("owner", role="Owner"),
         make_user("moderator", role="Moderator"),
@@ -186,7 +186,7 @@ def test_seed_053_media_of_a_sensitized_account_are_sensitive_for_others(boss: A
     assert Api(make_token(bea)).get(path).json()["sensitive"] is False
 
 
-def test_seed_152_without_a_role_nothing_is_done_and_nothing_is_shown() -> None:
+def test_seed_152_users_without_a_role_can_neither_act_nor_see_reports() -> None:
     ann, bea = make_user("ann"), make_account("bea")
     api = Api(make_token(ann, WRITE))
     for answer in (act(api, bea, "suspend"), api.get("/api/v1/admin/reports"), Api().get("/api/v1/admin/reports")):

@@ -104,7 +104,7 @@ def test_row_74_every_spelling_of_a_host_matches_a_rule(url: str) -> None:
     assert list(screen(Composed(author=make_remote("eve"), visibility="public", content=content)).rules) == [rule]
 
 
-def test_an_account_is_limited_by_a_rule_with_a_statement_of_reasons() -> None:
+def test_an_account_limited_by_a_rule_gets_a_statement_of_reasons() -> None:
     ann = make_user("ann")
     made = make_rule(RuleOutcome.LIMIT, words=("casino",))
     for _twice in range(2):
@@ -192,7 +192,7 @@ def test_a_dry_run_reports_matches_and_stores_nothing() -> None:
     assert len(queries) == 2, "one query for a thousand posts, and one that finds no more"
 
 
-def test_staff_with_the_permission_make_change_and_switch_rules() -> None:
+def test_managing_rules_requires_the_permission() -> None:
     boss, ann = staff_of(make_user("boss", role="Owner")), staff_of(make_user("ann"))
     draft = SpamRuleDraft(
         "Casino", RuleSubject.POSTS, RuleOutcome.HOLD, words=("casino",), link_hosts=("BÜCHER.example",)
@@ -237,7 +237,7 @@ def command(*words: str) -> str:
     return out.getvalue()
 
 
-def test_operators_add_try_switch_and_decide_by_command() -> None:
+def test_operators_create_test_and_enable_rules_and_decide_held_posts_by_command() -> None:
     ann = make_user("ann")
     make_status(ann.account, "casino")
     tried = command("add", "Casino", "--word", "casino", "--dry-run")

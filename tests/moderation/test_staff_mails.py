@@ -70,7 +70,7 @@ def test_a_forged_link_leads_nowhere(ann: Account, boss: User, change: tuple[str
     assert boss.preferences == {}
 
 
-def test_the_mail_comes_in_the_name_of_the_server_as_text_and_html_and_quotes_strangers(
+def test_the_mail_is_sent_by_the_server_as_text_and_html_and_quotes_texts_of_strangers(
     ann: Account, boss: User
 ) -> None:
     SiteSetting.objects.create(key="site_title", value="Birds")

@@ -30,7 +30,7 @@ def warn(boss: User, target: Account, action: str = "none", **more: Any) -> Stri
     return issue_strike(by=staff_of(boss), target=target, action=action, **more)
 
 
-def test_a_warned_person_is_notified_and_gets_a_mail(boss: User, ann: User) -> None:
+def test_a_warned_user_is_notified_and_gets_a_mail(boss: User, ann: User) -> None:
     strike = warn(boss, ann.account, text="Mind your words")
     (shown,) = notified(ann)
     assert shown["account"]["acct"] == "ann", "the acting member of staff is not named"

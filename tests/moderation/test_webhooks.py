@@ -122,7 +122,7 @@ def test_a_webhook_is_called_for_accounts_reports_and_posts(receiver: PushServic
         (suspend_account, unsuspend_account),
     ],
 )
-def test_each_act_of_staff_on_an_account_is_one_call(receiver: PushService, acts: tuple[Any, ...]) -> None:
+def test_each_action_of_staff_on_an_account_causes_one_call(receiver: PushService, acts: tuple[Any, ...]) -> None:
     account = make_user("ada").account
     work()
     create_webhook(by=OPERATOR, draft=WebhookDraft(receiver.endpoint(), (WebhookEvent.ACCOUNT_UPDATED,)))
@@ -222,7 +222,7 @@ def test_a_new_encryption_key_opens_the_secrets_of_webhooks(settings: Any) -> No
     assert decrypt(webhook.secret) == secret
 
 
-def test_staff_make_change_switch_and_remove_a_webhook_in_the_administration(receiver: PushService) -> None:
+def test_webhooks_are_created_changed_enabled_and_removed_in_the_admin(receiver: PushService) -> None:
     role = Role.objects.create(
         name="Hooks", position=5, permissions=Permission.MANAGE_WEBHOOKS | Permission.VIEW_DEVOPS
     )

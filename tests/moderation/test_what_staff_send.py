@@ -116,7 +116,7 @@ def test_a_suspended_owner_does_not_count_as_the_remaining_owner() -> None:
 
 
 @pytest.mark.parametrize(("limit", "parts"), [("-2", 2), ("2", 2), ("5000", 3), ("0", 0), ("x", 0)])
-def test_the_limit_of_dimensions_is_read_like_other_limits(boss: Api, limit: str, parts: int) -> None:
+def test_the_parameter_limit_of_dimensions_is_read_like_other_limits(boss: Api, limit: str, parts: int) -> None:
     now = clock.now()
     for number, locale in enumerate(("de", "fr", "ar")):
         person = make_user(f"person{number}x")

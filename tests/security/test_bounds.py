@@ -115,7 +115,7 @@ def test_row_70_commands_are_counted_for_each_account_whatever_its_sockets(serve
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", ["pings", "pongs", "fragments"])
-def test_row_70_frames_that_are_no_commands_are_counted_for_each_socket(server: StreamingServer, kind: str) -> None:
+def test_row_70_pings_and_fragments_are_counted_for_each_socket(server: StreamingServer, kind: str) -> None:
     with open_socket(server, person()) as socket, open_socket(server, person()) as other:
         with suppress(ConnectionClosed):
             if kind == "fragments":

@@ -152,7 +152,7 @@ def test_rows_11_and_54_a_signed_get_works_only_for_this_server_path_and_time(
 
 
 @pytest.mark.parametrize(("host", "status"), [("social.localhost", 200), ("x.example", 404)])
-def test_rows_11_and_54_a_message_signature_is_for_one_server(
+def test_rows_11_and_54_a_message_signature_is_valid_for_one_server_only(
     zoe: RemotePerson, alice: Person, host: str, status: int
 ) -> None:
     follow(fetch_actor(zoe.uri), alice.account)
@@ -242,7 +242,7 @@ def test_row_62_a_username_that_could_pass_for_another_is_refused(elsewhere: Rem
     assert not Account.objects.filter(domain=elsewhere.domain).exists()
 
 
-def test_row_62_an_address_in_letters_that_look_alike_is_refused(elsewhere: RemoteServer, db: None) -> None:
+def test_row_62_an_address_with_lookalike_letters_is_refused(elsewhere: RemoteServer, db: None) -> None:
     """The lower case of the Kelvin sign (U+212A) is the letter k."""
     kate = elsewhere.person("kate")
     elsewhere.finger("kate", kate.uri, subject=f"acct:\u212aate@{elsewhere.domain}")
@@ -252,7 +252,7 @@ def test_row_62_an_address_in_letters_that_look_alike_is_refused(elsewhere: Remo
 
 
 @pytest.mark.parametrize("name", ["zoe", "Zoe_2", "z.o-e", "mastodon.internal", "_"])
-def test_row_62_usernames_of_this_network_are_kept(elsewhere: RemoteServer, db: None, name: str) -> None:
+def test_row_62_usual_usernames_of_the_fediverse_are_accepted(elsewhere: RemoteServer, db: None, name: str) -> None:
     person = elsewhere.person("zoe", preferredUsername=name)
     elsewhere.finger(name, person.uri)
     assert fetch_actor(person.uri).username == name

@@ -47,7 +47,7 @@ def _filter(person: Person, *keywords: str) -> None:
     person.api.post(V2, {"title": "T", "context": ["home"], "keywords_attributes": attributes})
 
 
-async def test_row_67_an_event_is_compared_once_for_each_viewer_and_never_in_the_event_loop(
+async def test_row_67_filters_are_applied_once_per_event_and_viewer_outside_of_the_event_loop(
     registry: ConnectionRegistry, searches: list[str], alice: Person, bob: Person
 ) -> None:
     await in_thread(_filter, alice, "ba", "b")
@@ -70,7 +70,7 @@ async def test_row_67_an_event_is_compared_once_for_each_viewer_and_never_in_the
     assert threading.current_thread().name not in searches
 
 
-def test_row_67_a_page_compares_a_post_once_however_often_it_shows_it(
+def test_row_67_filters_are_applied_once_to_a_post_however_often_a_page_shows_it(
     searches: list[str], alice: Person, bob: Person
 ) -> None:
     _filter(alice, "ba", "b")

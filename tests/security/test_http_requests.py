@@ -69,7 +69,7 @@ def test_a_header_that_is_not_ascii_is_dropped_or_refused_if_proxies_set_it(star
         assert first_line(small.connect(ask.format(name).encode("latin-1"))) == b"HTTP/1.1 400 Bad Request"
 
 
-def test_a_path_has_the_bytes_that_were_sent_and_connect_opens_no_tunnel(start: Any) -> None:
+def test_paths_arrive_byte_for_byte_and_connect_opens_no_tunnel(start: Any) -> None:
     small = start()
     path = b"/environ/\xc3\xa9%C3%A9%23%2F"
     answer = small.connect(b"GET " + path + b" HTTP/1.1\r\nHost: x\r\n\r\n").recv(65536)
@@ -78,7 +78,7 @@ def test_a_path_has_the_bytes_that_were_sent_and_connect_opens_no_tunnel(start: 
     assert re.findall(rb"HTTP/1.1 (\d+)", read_until(tunnel, b"nothing ends so")) == [b"400"]
 
 
-def test_a_host_has_a_port_or_brackets(start: Any) -> None:
+def test_host_headers_may_have_a_port_or_brackets(start: Any) -> None:
     small = start()
     for host in ("x:80", "[::1]:8000"):
         answer = read_until(small.connect(f"GET /environ?a HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()), b"}")

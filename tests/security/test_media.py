@@ -113,7 +113,7 @@ def test_row_1_a_hostile_file_is_refused_and_leaves_nothing(
     [(hostile.mp4_of_other_data, "video/mp4"), (hostile.mp3_with_linked_cover, "audio/mpeg")],
     ids=["data elsewhere", "linked cover"],
 )
-def test_row_1_what_a_file_refers_to_is_not_opened(
+def test_row_1_addresses_inside_a_file_are_not_opened(
     make: Callable[[str], bytes], content_type: str, author: Account, address: str, settings: Any
 ) -> None:
     answer = _upload(author, make(address), content_type)
@@ -144,7 +144,7 @@ def test_row_1_a_truncated_video_fails_without_affecting_other_files(author: Acc
 
 @pytest.mark.verify
 @pytest.mark.parametrize("frames", [20_000, 40_000])
-def test_row_1_a_gif_of_very_many_frames_ends_in_time(frames: int, author: Account) -> None:
+def test_row_1_a_gif_with_very_many_frames_is_processed_in_limited_time(frames: int, author: Account) -> None:
     began = time.monotonic()
     answer = _upload(author, hostile.gif_of(frames, 16, 16), "image/gif")
     assert answer.status_code == (202 if frames == 20_000 else 422)

@@ -33,7 +33,7 @@ ACTIVITY = {"Accept": "application/activity+json"}
 HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(1)>"><svg/onload=alert(1)> javascript:alert(1)'
 
 
-def test_row_6_own_documents_are_never_served_from_the_folder_of_uploads(alice: Person) -> None:
+def test_row_6_activitypub_documents_cannot_be_uploaded_as_media(alice: Person) -> None:
     document = json.dumps({"id": f"{django_settings.BASE_URL}/users/alice", "type": "Person"})
     encoded = quote(document)
     answer = alice.api.post("/api/v2/media", {"file": f"data:application/activity+json,{encoded}"})
@@ -130,7 +130,7 @@ def test_row_22_only_its_recipients_read_a_direct_post(alice: Person, bob: Perso
 
 
 @pytest.mark.parametrize("spelling", ["{path}/", "{path}.json", "{path}/?x=1"])
-def test_row_25_another_spelling_of_an_address_is_no_new_limit(alice: Person, settings: Any, spelling: str) -> None:
+def test_row_25_another_spelling_of_an_address_shares_its_limit(alice: Person, settings: Any, spelling: str) -> None:
     settings.RATE_LIMITS = True
     path = "/api/v1/timelines/public"
     first = Api().get(path)

@@ -144,7 +144,7 @@ def test_row_33_a_long_biography_that_counts_as_short_is_refused(alice: Person) 
 
 
 @pytest.mark.parametrize("code", ["x" * 3000, "german", "d", "qqq", "<b>", "../de"])
-def test_row_33_the_languages_of_a_follow_are_codes(alice: Person, bob: Person, code: str) -> None:
+def test_row_33_the_languages_of_a_follow_must_be_language_codes(alice: Person, bob: Person, code: str) -> None:
     path = f"/api/v1/accounts/{bob.id}/follow"
     answer = alice.api.post(path, {"languages": ["de", code]})
     assert (answer.status_code, answer.json()) == (422, {"error": "Validation failed: Languages is invalid"})
@@ -181,7 +181,7 @@ def test_row_34_bombs_are_refused_quickly(alice: Person, body: bytes) -> None:
     assert not Status.objects.exists()
 
 
-def test_row_34_a_bomb_in_an_inbox_is_refused() -> None:
+def test_row_34_deeply_nested_and_huge_documents_in_an_inbox_are_refused() -> None:
     for body in (b"[" * 100_000, b'{"a":' * 100_000, b'{"id": "' + b"x" * 1_100_000 + b'"}'):
         answer = Api().client.generic("POST", "/inbox", body, "application/activity+json")
         assert 400 <= answer.status_code < 500

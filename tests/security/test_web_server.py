@@ -144,7 +144,7 @@ def test_a_range_of_a_file_is_sent_however_short_it_is(start: Any) -> None:
 
 
 @pytest.mark.verify
-def test_row_51_a_reader_that_is_slow_but_not_too_slow_gets_everything(start: Any) -> None:
+def test_row_51_a_reader_above_the_minimum_rate_gets_everything(start: Any) -> None:
     small = start(read_seconds=2.0)
     client = small.connect(b"GET /file HTTP/1.1\r\nHost: x\r\n\r\n", SO_RCVBUF=65536)
     received, began = 0, time.monotonic()
@@ -181,7 +181,7 @@ def test_row_52_connections_beyond_the_limit_wait_and_are_served_when_idle_ones_
 
 
 @pytest.mark.verify
-def test_row_52_three_thousand_connections_that_are_reset_leave_nothing(start: Any) -> None:
+def test_row_52_three_thousand_reset_connections_leave_no_open_files(start: Any) -> None:
     small = start(threads=2)
     assert small.serves_others(1)
     before = small.descriptors()
@@ -241,7 +241,7 @@ def test_row_49_a_process_that_has_hung_or_was_stopped_is_replaced(start: Any, w
 
 
 @pytest.mark.verify
-def test_row_49_a_process_whose_threads_never_come_back_is_replaced(start: Any) -> None:
+def test_row_49_a_process_whose_threads_are_all_stuck_is_replaced(start: Any) -> None:
     small = start(threads=2, stuck=1.5, silence=3.0)
     for _number in range(3):
         small.connect(b"GET /deadlock HTTP/1.1\r\nHost: x\r\n\r\n")

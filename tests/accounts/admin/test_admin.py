@@ -65,7 +65,7 @@ def test_the_admin_is_found_without_the_trailing_slash() -> None:
     assert Client().get("/admin")["Location"] == "/admin/"
 
 
-def test_people_without_a_role_are_refused() -> None:
+def test_users_without_a_role_cannot_open_the_admin() -> None:
     client = signed_in(make_user("nobody"))
     answer = client.get("/admin/", follow=True)
     assert answer.status_code == 403
@@ -118,7 +118,7 @@ def test_every_row_opens_and_shows_no_secret(owner: User) -> None:
         assert 'type="text"' not in page, f"{path} has a field to type in"
 
 
-def test_nothing_can_be_added_changed_or_deleted_by_hand(owner: User) -> None:
+def test_rows_cannot_be_added_changed_or_deleted_by_generic_admin_forms(owner: User) -> None:
     client = signed_in(owner)
     post = make_status(owner.account, "hello")
     rows: dict[str, object] = {"accounts/user": owner.id, "accounts/account": owner.account_id}
@@ -277,7 +277,7 @@ def test_private_and_direct_posts_are_not_listed_found_or_opened(owner: User) ->
     assert client.get(f"/admin/statuses/status/{hidden.id}/change/").status_code == 302
 
 
-def test_posts_are_found_by_words_author_and_address_also_those_of_other_servers(owner: User) -> None:
+def test_local_and_remote_posts_are_found_by_words_author_and_address(owner: User) -> None:
     client = signed_in(owner)
     here = make_status(owner.account, "about gardens")
     there = make_remote_status(

@@ -47,7 +47,7 @@ def found(model: type[Any], term: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("many_accounts")
-def test_accounts_are_sorted_by_address_from_an_index(client: Client) -> None:
+def test_accounts_are_sorted_by_address_with_an_index(client: Client) -> None:
     with CaptureQueriesContext(connection) as queries:
         rows = client.get("/admin/accounts/account/", {"o": "1.-6"}).context["cl"].result_list
     assert [row.username for row in rows][:3] == ["boss", "m0", "m1"]
@@ -68,7 +68,9 @@ def test_a_column_without_an_index_cannot_be_sorted(client: Client, place: str) 
 
 
 @pytest.mark.usefixtures("many_accounts", "boss")
-def test_accounts_are_found_by_beginning_server_name_or_part_of_a_new_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accounts_are_found_by_the_start_of_the_name_the_server_or_part_of_a_recent_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     Domain.objects.create(name="garden.example")
     anna = make_remote("anna", "Garden.example", display_name="Rosa Blume")
     for term in ("ann", "@anna@garden.example", "@an@garden", "nna", "garden.exam", "blu", "rosa"):
@@ -80,7 +82,7 @@ def test_accounts_are_found_by_beginning_server_name_or_part_of_a_new_name(monke
 
 
 @pytest.mark.usefixtures("many_accounts", "boss")
-def test_an_address_is_found_by_the_index_of_addresses() -> None:
+def test_an_address_is_found_with_the_index_of_addresses() -> None:
     anna = make_remote("Anna", "garden.example")
     named: dict[str, Callable[[], object]] = {
         "by address": lambda: find_by_address("anna@Garden.example"),

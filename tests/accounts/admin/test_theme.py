@@ -58,7 +58,7 @@ def test_the_admin_has_the_name_of_the_server(client: Client) -> None:
     assert "The Garden</title>" in client.get("/admin/").content.decode()
 
 
-def test_pages_of_the_admin_load_nothing_from_elsewhere_and_run_no_script_of_a_page(client: Client) -> None:
+def test_pages_of_the_admin_load_nothing_from_other_hosts_and_have_no_inline_scripts(client: Client) -> None:
     for path in ("/admin/", "/admin/accounts/account/", "/admin/accounts/user/999/change/", "/admin/jsi18n/"):
         answer = client.get(path)
         policy = answer["Content-Security-Policy"]

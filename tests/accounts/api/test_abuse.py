@@ -140,7 +140,7 @@ def test_long_and_malformed_values_cause_no_server_error(api: Api, path: str, se
 
 
 @pytest.mark.django_db(transaction=True)
-def test_fifty_calls_at_once_leave_the_counters_exact() -> None:
+def test_fifty_simultaneous_requests_leave_the_counters_exact() -> None:
     target = make_account("target")
     people = [make_user(f"person{number}") for number in range(5)]
     tokens = [make_token(person) for person in people]

@@ -76,7 +76,7 @@ def test_lists_leave_out_accounts_that_the_viewer_hides_or_that_block_the_viewer
 
 
 @pytest.mark.parametrize("name", ["followers", "following", "endorsements"])
-def test_suspended_people_have_empty_networks(ann: User, api: Api, name: str) -> None:
+def test_networks_of_suspended_accounts_are_empty(ann: User, api: Api, name: str) -> None:
     (bea,) = followed_by(ann, "bea")
     act(api, bea.account, "follow")
     act(api, bea.account, "endorse")

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 PATH = "/api/v1/preferences"
 
 
-def test_preferences_are_those_of_the_profile() -> None:
+def test_preferences_equal_the_settings_of_the_profile() -> None:
     user = make_user("ann")
     api = Api(make_token(user))
     plain = {
@@ -36,7 +36,7 @@ def test_preferences_are_those_of_the_profile() -> None:
     }
 
 
-def test_a_locked_account_posts_for_followers_by_default() -> None:
+def test_posts_of_a_locked_account_are_followers_only_by_default() -> None:
     api = Api(make_token(make_user("ann", locked=True)))
     assert api.get(PATH).json()["posting:default:visibility"] == "private"
 

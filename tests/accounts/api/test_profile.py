@@ -162,7 +162,7 @@ def test_the_files_of_a_replaced_or_deleted_picture_are_removed(
     assert Account.objects.get(id=ann.account_id).version == version + 3
 
 
-def test_a_deleted_picture_is_gone_for_those_who_saw_it_before(ann: User, api: Api) -> None:
+def test_a_deleted_picture_is_no_longer_shown_to_others(ann: User, api: Api) -> None:
     changed(api, avatar=file(still()))
     path = f"/api/v1/accounts/{ann.account_id}"
     assert "/system/" in Api().get(path).json()["avatar"]

@@ -97,7 +97,7 @@ def test_a_collection_is_made_with_its_accounts(api: Api, owner: User, bea: User
         (FULL | {"account_ids": [str(n) for n in range(1, 27)]}, "This collection is full", ["base"]),
     ],
 )
-def test_broken_rules_are_listed_by_field(api: Api, sent: dict[str, Any], sentence: str, fields: list[str]) -> None:
+def test_errors_are_listed_by_field(api: Api, sent: dict[str, Any], sentence: str, fields: list[str]) -> None:
     answer = api.post(COLLECTIONS, sent)
     assert answer.status_code == 422
     error = answer.json()["error"]
@@ -153,7 +153,7 @@ def test_an_account_that_left_a_collection_cannot_be_added_again(api: Api, bea: 
     assert api.post(items, {"account_id": str(bea.account_id)}).status_code == 422
 
 
-def test_the_owner_takes_accounts_out_and_puts_them_in_again(api: Api, bea: User) -> None:
+def test_the_owner_can_remove_accounts_and_add_them_again(api: Api, bea: User) -> None:
     entity = made(api, account_ids=[str(bea.account_id)])
     item = f"{COLLECTIONS}/{entity['id']}/items/{entity['items'][0]['id']}"
     assert Api(make_token(bea)).delete(item).status_code == 403
@@ -196,7 +196,7 @@ def test_lists_show_discoverable_collections_to_others(api: Api, owner: User) ->
     assert f'{path}?limit=1&offset=0>; rel="prev"' in second["Link"]
 
 
-def test_only_an_account_itself_lists_the_collections_that_contain_it(api: Api, owner: User, bea: User) -> None:
+def test_only_the_account_itself_can_list_the_collections_that_contain_it(api: Api, owner: User, bea: User) -> None:
     entity = made(api, discoverable=False, account_ids=[str(bea.account_id)])
     path = f"/api/v1/accounts/{bea.account_id}/in_collections"
     found = Api(make_token(bea)).get(path).json()["collections"]

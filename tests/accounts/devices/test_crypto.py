@@ -116,7 +116,7 @@ def test_another_key_or_id_makes_it_another_device(alice: Program, bob: Program)
         assert alice.api.get(MESSAGES).json() == []
 
 
-def test_a_revoked_token_takes_its_device_along(alice: Program, bob: Program) -> None:
+def test_revoking_a_token_deletes_its_device(alice: Program, bob: Program) -> None:
     alice.upload("one")
     revoke_tokens(AccessToken.objects.filter(token=alice.api.token))
     assert bob.api.post(QUERY, {"id": [str(alice.user.account_id)]}).json() == [
@@ -172,7 +172,7 @@ def test_a_claim_names_a_hundred_devices_at_most(alice: Program, bob: Program) -
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_key_is_handed_out_twice(alice: Program, bob: Program) -> None:
+def test_no_one_time_key_is_claimed_twice(alice: Program, bob: Program) -> None:
     names = [f"key{number}" for number in range(20)]
     alice.upload(*names)
 

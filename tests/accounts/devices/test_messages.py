@@ -79,7 +79,7 @@ def test_messages_are_paged(alice: Program, bob: Program) -> None:
     assert [found["body"] for found in rest.json()] == ["0"]
 
 
-def test_a_delivery_is_all_or_nothing(alice: Program, bob: Program) -> None:
+def test_either_all_messages_of_a_request_are_stored_or_none(alice: Program, bob: Program) -> None:
     alice.upload()
     bob.upload()
     for wrong, status in [
@@ -123,7 +123,7 @@ def test_seed_169_cleared_messages_are_gone(alice: Program, bob: Program) -> Non
         )
 
 
-def test_a_blocked_account_reaches_no_device(alice: Program, bob: Program) -> None:
+def test_a_blocked_account_cannot_send_messages_to_devices(alice: Program, bob: Program) -> None:
     alice.upload("one")
     bob.upload("two")
     block_account(account=alice.user.account, target=bob.user.account)

@@ -193,7 +193,7 @@ def test_a_configuration_of_another_issuer_or_with_other_addresses_is_not_used(
         assert "The Organisation is not working at the moment" in answer.content.decode()
 
 
-def test_an_issuer_that_is_slow_endless_or_elsewhere_signs_nobody_in(
+def test_an_issuer_with_slow_endless_or_redirected_responses_signs_nobody_in(
     issuer: TestIssuer, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     member(issuer)

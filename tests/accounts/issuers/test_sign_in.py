@@ -104,7 +104,7 @@ def test_an_unconfirmed_address_is_confirmed_by_mail_first(issuer: TestIssuer, s
     assert EmailAddress.objects.get(pk=address.pk).verified
 
 
-def test_registrations_invitations_blocks_age_and_approval_hold_for_identities_too(
+def test_the_rules_of_sign_ups_apply_to_sign_ups_through_an_issuer_too(
     issuer: TestIssuer, browser: Client, settings: Any
 ) -> None:
     settings.REGISTRATIONS, settings.MINIMUM_AGE = "closed", 16
@@ -193,7 +193,7 @@ def test_the_issuer_changes_only_roles_that_it_gave_and_never_the_owner_role(iss
     assert User.objects.get(account__username="ann").role.name == "Moderator"
 
 
-def test_each_of_several_issuers_signs_in_its_own_people(issuer: TestIssuer, browser: Client, settings: Any) -> None:
+def test_each_of_several_issuers_signs_in_its_own_users(issuer: TestIssuer, browser: Client, settings: Any) -> None:
     user = member(issuer)
     with issuing() as other:
         settings.ISSUERS = (issuer.settings(), other.settings(id="club", name="The Club"))

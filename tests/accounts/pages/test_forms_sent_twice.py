@@ -73,7 +73,7 @@ def token_of(browser: Client, path: str) -> dict[str, str]:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("path", "model", "values", "role"), FORMS, ids=[form[0] for form in FORMS])
-def test_a_form_that_is_sent_twice_creates_one_thing(path: str, model: Any, values: Any, role: str | None) -> None:
+def test_a_form_that_is_sent_twice_creates_one_row(path: str, model: Any, values: Any, role: str | None) -> None:
     path = path.format(bea=make_account("bea").id)
     browser = browser_of(make_user("ann", role=role))
     token = token_of(browser, path)
@@ -94,7 +94,7 @@ def test_a_form_that_is_sent_twice_creates_one_thing(path: str, model: Any, valu
 
 
 @pytest.mark.django_db
-def test_another_page_or_another_text_creates_another_thing() -> None:
+def test_another_page_or_another_text_creates_another_row() -> None:
     browser = browser_of(make_user("ann"))
     values = {"title": "Friends", "replies_policy": "list"} | token_of(browser, "/lists")
     for sent in (values, values | token_of(browser, "/lists"), values | {"title": "Foes"}):
@@ -103,7 +103,7 @@ def test_another_page_or_another_text_creates_another_thing() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_clicks_at_once_create_one_list() -> None:
+def test_two_simultaneous_clicks_create_one_list() -> None:
     ann = make_user("ann")
     browsers = [browser_of(ann) for _ in range(2)]
     values = {"title": "Friends", "replies_policy": "list", **token_of(browsers[0], "/lists")}
@@ -124,7 +124,7 @@ CREATING = {"create_list", "create_collection", "create_filter", "create_invite"
 CREATING |= {"take_archive", "file_appeal"}
 
 
-def test_views_that_create_something_answer_a_form_once() -> None:
+def test_views_that_create_rows_process_a_form_once() -> None:
     missing, found = [], set()
     for path in sorted(
         {*Path(settings.BASE_DIR).glob("[a-s]*/**/pages/*.py"), *Path(settings.BASE_DIR).glob("*/*/pages.py")}

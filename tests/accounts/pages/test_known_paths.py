@@ -177,14 +177,14 @@ def check(client: Client, path: str, page: str) -> None:
 
 
 @pytest.mark.parametrize(("path", "page"), MEMBERS.items())
-def test_members_find_a_page_at_each_address(ada: User, client: Client, path: str, page: str) -> None:
+def test_members_find_a_page_at_each_path_of_mastodon(ada: User, client: Client, path: str, page: str) -> None:
     check(client, path, page)
     if page and "/12" not in page and "zoe" not in page:
         assert client.get(path, follow=True).status_code == 200
 
 
 @pytest.mark.parametrize(("path", "page"), VISITORS.items())
-def test_visitors_find_a_page_or_the_sign_in(client: Client, path: str, page: str) -> None:
+def test_visitors_find_a_page_or_the_sign_in_at_each_path(client: Client, path: str, page: str) -> None:
     make_user("ada")
     check(client, path, page)
 
@@ -194,7 +194,7 @@ def test_staff_find_a_page_of_the_administration(client: Client, path: str, page
     check(client, path, page)
 
 
-def test_posts_accounts_lists_and_filters_are_found_by_their_numbers(ada: User, client: Client) -> None:
+def test_posts_accounts_lists_and_filters_are_found_by_their_ids(ada: User, client: Client) -> None:
     zoe = make_remote("zoe")
     mine, theirs = make_status(ada.account, "mine"), make_remote_status(zoe)
     friends = List.objects.create(account=ada.account, title="Friends")
@@ -212,7 +212,7 @@ def test_posts_accounts_lists_and_filters_are_found_by_their_numbers(ada: User, 
         check(client, page, "")
 
 
-def test_the_number_of_a_post_says_nothing_about_it_to_those_who_may_not_read_it(client: Client) -> None:
+def test_the_id_of_an_unreadable_post_reveals_nothing(client: Client) -> None:
     post = make_status(make_user("ada").account, "secret", visibility="private")
     assert client.get(f"/statuses/{post.id}").status_code == 404
     assert client.get("/statuses/1").status_code == client.get("/accounts/1").status_code == 404

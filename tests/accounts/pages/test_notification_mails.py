@@ -21,7 +21,7 @@ def kept(person: User) -> dict[str, Any]:
     return preferences
 
 
-def test_by_default_notifications_that_address_the_user_are_mailed_singly(browser: Client) -> None:
+def test_by_default_each_notification_that_addresses_the_user_is_mailed(browser: Client) -> None:
     assert form_of(browser, PAGE) == {
         "notification_mails": "single",
         "mention_mails": "on",
@@ -71,7 +71,7 @@ def test_unknown_fields_are_ignored(browser: Client, person: User) -> None:
     assert kept(person) == {"refused_address": ""}
 
 
-def test_a_refused_address_is_reported_and_saving_tries_it_again(browser: Client, person: User) -> None:
+def test_an_address_that_refused_mails_is_reported_and_retried_after_saving(browser: Client, person: User) -> None:
     sentence = "rejected this address"
     assert sentence not in browser.get(PAGE).content.decode()
     User.objects.filter(id=person.id).update(preferences={"refused_address": person.email})
@@ -91,6 +91,6 @@ def test_notification_mails_are_chosen_only_for_ones_own_usable_account(
     assert kept(person) == {}
 
 
-def test_the_page_stands_in_the_navigation_and_names_every_type(browser: Client) -> None:
+def test_the_page_is_in_the_navigation_and_names_every_type(browser: Client) -> None:
     assert f'href="{PAGE}"' in browser.get(PREFERENCES).content.decode()
     assert len(browser.get(PAGE).context["form"].types()) == len(MAILED_TYPES)

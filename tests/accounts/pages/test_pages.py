@@ -78,7 +78,7 @@ def test_every_page_is_complete_and_has_security_headers(
     assert page["X-Content-Type-Options"] == "nosniff"
 
 
-def test_templates_and_styles_bring_no_script_and_nothing_from_elsewhere() -> None:
+def test_templates_and_styles_contain_no_script_and_load_nothing_from_other_hosts() -> None:
     accounts = ROOT.parent / "accounts" / "templates"
     sources = [
         *(ROOT / "templates").rglob("*.html"),
@@ -110,7 +110,7 @@ def test_templates_and_styles_bring_no_script_and_nothing_from_elsewhere() -> No
             assert not re.search(physical, text), "logical properties only: pages are read from right to left too"
 
 
-def test_the_front_page_says_what_this_is(client: Client) -> None:
+def test_the_front_page_describes_the_server(client: Client) -> None:
     text = client.get("/").content.decode()
     assert "social.localhost" in text
     assert 'href="/auth/sign_in"' in text
@@ -118,7 +118,7 @@ def test_the_front_page_says_what_this_is(client: Client) -> None:
     assert client.post("/").status_code == 405
 
 
-def test_pages_are_in_the_persons_own_language_unless_another_is_asked_for(browser: Client, person: User) -> None:
+def test_pages_are_in_the_users_language_unless_another_is_requested(browser: Client, person: User) -> None:
     User.objects.filter(pk=person.pk).update(locale="ar")
     assert 'dir="rtl"' in browser.get("/").content.decode()
     assert 'dir="ltr"' in browser.get("/?lang=en").content.decode()
@@ -197,7 +197,7 @@ def test_the_use_of_a_token_is_stored_once_a_day(person: User, client: Client, d
             TokenIdentities().find_identity(token.token)
 
 
-def test_applications_listed_cost_the_same_whatever_their_number(
+def test_the_list_of_applications_takes_the_same_queries_for_any_number(
     browser: Client, person: User, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(12):
@@ -228,7 +228,7 @@ def test_the_consent_page_groups_scopes_by_what_they_allow(browser: Client) -> N
     assert "It can change" not in browser.get("/oauth/authorize", {**asked, "scope": "read"}).content.decode()
 
 
-def test_the_name_of_an_application_is_only_text(browser: Client) -> None:
+def test_the_name_of_an_application_is_escaped(browser: Client) -> None:
     application = register_application(name='<b onclick="x">&amp;', redirect_uris="x://y", scopes="read")
     asked = {"client_id": application.client_id, "redirect_uri": "x://y", "response_type": "code"}
     text = browser.get("/oauth/authorize", asked).content.decode()

@@ -147,7 +147,7 @@ def test_a_new_picture_takes_precedence_over_removing_the_picture(browser: Clien
     assert Account.objects.get(id=person.account_id).avatar not in ("", first)
 
 
-def test_pages_with_pictures_and_files_take_more_than_others() -> None:
+def test_pages_with_uploads_accept_larger_requests_than_others() -> None:
     limit = upload_limits(urlpatterns)
     assert limit("POST", PROFILE) or 0 > 16 * 1024 * 1024
     assert limit("POST", "/settings/imports") or 0 > 4 * 1024 * 1024
@@ -156,7 +156,7 @@ def test_pages_with_pictures_and_files_take_more_than_others() -> None:
         assert limit("POST", path) is None, path
 
 
-def test_hashtags_are_shown_on_the_profile_and_taken_off(browser: Client, person: User) -> None:
+def test_featured_hashtags_can_be_added_and_removed(browser: Client, person: User) -> None:
     assert browser.post(f"{PROFILE}/tags", {"name": "#Cats"})["Location"] == PROFILE
     assert browser.post(f"{PROFILE}/tags", {"name": "cats"})["Location"] == PROFILE
     (tag,) = FeaturedTag.objects.filter(account=person.account)
@@ -176,7 +176,7 @@ def test_hashtags_are_shown_on_the_profile_and_taken_off(browser: Client, person
     assert not FeaturedTag.objects.exists()
 
 
-def test_no_more_hashtags_than_a_profile_shows(browser: Client) -> None:
+def test_the_number_of_featured_hashtags_is_limited(browser: Client) -> None:
     for number in range(10):
         browser.post(f"{PROFILE}/tags", {"name": f"tag{number}"})
     assert f'action="{PROFILE}/tags"' not in browser.get(PROFILE).content.decode()
@@ -297,7 +297,7 @@ def test_actions_that_change_something_are_never_links(browser: Client, path: st
 
 
 @pytest.mark.parametrize("path", [*PAGES, *ACTIONS, *FILES])
-def test_a_token_opens_no_page(person: User, path: str) -> None:
+def test_pages_cannot_be_opened_with_an_access_token(person: User, path: str) -> None:
     headers = {"Authorization": f"Bearer {make_token(person)}"}
     assert Client().get(path, headers=headers).status_code in (302, 405)
 
@@ -328,12 +328,12 @@ def test_users_who_may_not_use_their_account_can_still_export_their_data(state: 
         assert browser.post(path, {}).status_code == 403
 
 
-def test_a_disabled_person_is_signed_out(browser: Client, person: User) -> None:
+def test_a_disabled_user_is_signed_out(browser: Client, person: User) -> None:
     disable(by=OPERATOR, user=person)
     assert browser.get(PROFILE).status_code == 302
 
 
-def test_settings_cost_the_same_however_much_there_is(
+def test_settings_pages_take_the_same_queries_however_much_data_there_is(
     browser: Client, person: User, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(10):

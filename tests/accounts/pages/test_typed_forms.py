@@ -174,7 +174,7 @@ def test_typed_text_survives_a_redirect() -> None:
     assert elsewhere.status_code in (301, 302)
 
 
-def test_no_password_is_kept() -> None:
+def test_typed_passwords_are_not_stored() -> None:
     def classes(base: type) -> Any:
         for each in base.__subclasses__():
             yield each
@@ -191,7 +191,7 @@ def test_no_password_is_kept() -> None:
     assert len(names) >= 3
 
 
-def test_a_page_without_the_form_shows_the_text_itself() -> None:
+def test_a_page_without_the_form_shows_the_typed_text() -> None:
     ann = make_user("ann")
     mine = List.objects.create(account=ann.account, title="Friends")
     browser = signed_out(ann)

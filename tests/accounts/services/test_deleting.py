@@ -94,7 +94,7 @@ def test_deleting_a_user_removes_all_rows_and_files_but_keeps_the_username(someb
 
 @pytest.mark.parametrize("name", ["ada", "ADA"])
 @pytest.mark.parametrize("erased", [False, True])
-def test_row_18_the_name_of_somebody_who_left_is_never_free_again(ada: User, name: str, erased: bool) -> None:
+def test_row_18_the_name_of_a_deleted_account_is_never_available_again(ada: User, name: str, erased: bool) -> None:
     delete_user(user=ada)
     if erased:
         work()
@@ -104,7 +104,7 @@ def test_row_18_the_name_of_somebody_who_left_is_never_free_again(ada: User, nam
     assert refused.value.extra["details"]["username"][0]["error"] == "ERR_TAKEN"
 
 
-def test_the_mail_address_may_be_used_again(ada: User) -> None:
+def test_the_mail_address_of_a_deleted_user_can_be_used_again(ada: User) -> None:
     delete_user(user=ada)
     work()
     assert not EmailAddress.objects.filter(email=ada.email).exists()
@@ -152,7 +152,7 @@ def test_deleting_a_user_twice_has_no_further_effect(ada: User) -> None:
     delete_user(user=ada)
 
 
-def test_a_remote_account_that_ends_twice_is_erased_once() -> None:
+def test_a_remote_account_that_is_deleted_twice_is_erased_once() -> None:
     account = make_remote("zoe")
     for _time in range(2):
         with transaction.atomic():

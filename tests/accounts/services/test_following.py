@@ -50,7 +50,7 @@ def test_a_follow_request_made_while_the_account_unlocks_is_accepted(monkeypatch
     assert not FollowRequest.objects.exists()
 
 
-def test_a_request_that_is_withdrawn_while_the_account_unlocks_makes_no_follow() -> None:
+def test_a_request_withdrawn_while_the_account_unlocks_creates_no_follow() -> None:
     target, asking, other = make_user(locked=True), make_account(), make_account()
     for account in (other, asking):
         follow_account(account=account, target=target.account, change=FollowChange())

@@ -159,6 +159,6 @@ def test_no_page_is_fetched_for_fields_without_links(api: Api, db: None) -> None
     assert not OutboxRow.objects.filter(event="ProfileLinksChanged").exists()
 
 
-def test_an_account_that_was_erased_while_its_pages_were_fetched_is_no_error(ann: User) -> None:
+def test_erasing_an_account_while_its_pages_are_fetched_causes_no_error(ann: User) -> None:
     remember_verified(ann.account_id + 1, ["https://example.com/"])
     assert not Account.objects.filter(id=ann.account_id + 1).exists()

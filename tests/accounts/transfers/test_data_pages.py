@@ -203,7 +203,7 @@ def test_rows_20_and_47_only_its_owner_downloads_an_archive_until_it_expires(
 
 
 @pytest.mark.parametrize("is_file_found", [True, False])
-def test_an_archive_that_is_removed_while_it_is_asked_for_is_not_found(
+def test_an_archive_removed_during_the_download_request_is_not_found(
     browser: Client, person: User, is_file_found: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser.post(f"{EXPORT}/archives")
@@ -239,7 +239,7 @@ def test_an_alias_is_added_and_removed_by_its_address(browser: Client, person: U
 
 
 @pytest.mark.parametrize("address", ["", "nobody", "a b", "x@unknown.example", "\0", "@@", "ada", "x" * 3000])
-def test_an_alias_that_is_no_other_account_is_refused_at_its_field(browser: Client, address: str) -> None:
+def test_an_alias_must_be_another_existing_account(browser: Client, address: str) -> None:
     page = browser.post(ALIASES, {"acct": address})
     assert page.status_code == 422
     assert page.context["form"].errors["acct"]

@@ -128,7 +128,7 @@ def test_a_move_is_refused_without_an_alias_to_unusable_accounts_and_a_second_ti
         move_account(user=old, target=new)
 
 
-def test_two_accounts_do_not_move_to_each_other(old: User, new: Account) -> None:
+def test_two_accounts_cannot_move_to_each_other(old: User, new: Account) -> None:
     add_alias(account=old.account, alias=new)
     move_account(user=old, target=new)
     with pytest.raises(Invalid) as refused:
@@ -172,7 +172,7 @@ def test_the_alias_is_confirmed_by_the_other_server(old: User, known: bool) -> N
         move_account(user=make_user(), target=target)
 
 
-def test_followers_here_follow_the_new_account_with_their_options(old: User, new: Account) -> None:
+def test_local_followers_follow_the_new_account_with_their_options(old: User, new: Account) -> None:
     fan, asker = make_account("fan"), make_account("asker")
     change = FollowChange(reblogs=False, notify=True, languages=["de"])
     for person in (fan, asker):
@@ -216,7 +216,7 @@ def test_followers_that_may_not_follow_the_new_account_are_kept_unchanged(old: U
     assert Follow.objects.filter(target=old.account).count() == 2
 
 
-def test_blocks_mutes_and_notes_go_along(old: User, new: Account) -> None:
+def test_blocks_mutes_and_notes_are_copied_to_the_new_account(old: User, new: Account) -> None:
     blocker, muter, friend, writer = (make_account(name) for name in ("blocker", "muter", "friend", "writer"))
     block_account(account=blocker, target=old.account)
     mute_account(account=muter, target=old.account, hide_notifications=False, duration=3600)

@@ -86,7 +86,7 @@ def test_an_archive_of_twitter_is_read(ada: User) -> None:
     assert posts["3"].media.count() == 1
 
 
-def test_an_archive_of_pleroma_is_read_and_what_it_lacks_is_named(ada: User) -> None:
+def test_an_archive_of_pleroma_is_read_and_missing_parts_are_named(ada: User) -> None:
     files = mastodon(
         note(
             "objects/1",
@@ -114,7 +114,7 @@ def test_an_archive_of_pleroma_is_read_and_what_it_lacks_is_named(ada: User) -> 
     assert made.reasons == {"no_post": 1, "like": 1, "follow": 1, "follower": 1, "file_missing": 1}
 
 
-def test_tables_of_gotosocial_are_recognised_and_each_line_is_named(ada: User) -> None:
+def test_tables_of_gotosocial_are_recognised_and_each_line_is_reported(ada: User) -> None:
     follows = b"Account address,Show boosts\nbob@else.example,true\neva@else.example,true\n"
     made = read(ada, zipped({"following.csv": follows, "lists.csv": b"friends,bob@else.example\n"}))
     assert (made.state, made.software, made.total, made.reasons) == ("ready", "tables", 0, {"list_entry": 3})

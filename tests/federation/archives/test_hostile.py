@@ -79,9 +79,7 @@ def test_files_that_are_no_archives_or_too_large_are_refused_with_a_reason(ada: 
     assert read(ada, zipped(mastodon(note(1), note(2)))).problem == "too_many"
 
 
-def test_an_archive_that_would_fill_the_disk_is_refused_before_it_does(
-    ada: User, tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_an_archive_that_would_fill_the_disk_is_refused_beforehand(ada: User, tmp_path: Path, monkeypatch: Any) -> None:
     large = tarred(mastodon(note(1), files={"media_attachments/a.png": b"x" * 300_000}))
     Role.objects.filter(id=ada.role_id).update(imported_mebibytes_limit=1)
     monkeypatch.setattr(scanning, "LIST_SIZE_LIMIT", -1_000_000)
@@ -200,7 +198,7 @@ def test_at_most_a_hundred_files_of_a_post_are_read(ada: User) -> None:
     assert read(ada, zipped(mastodon(note(1, attachment=[1] * 1000)))).reasons == {"file_missing": 100}
 
 
-def test_a_list_is_read_alike_wherever_the_file_is_cut(monkeypatch: Any) -> None:
+def test_a_list_is_read_correctly_wherever_the_chunks_of_the_file_end(monkeypatch: Any) -> None:
     text = 'window.x = [1234, "a\\u00e4\\"]", {"b": [1, [2]]}, -1.5e3, true , null]\n'
     for size in range(1, 20):
         monkeypatch.setattr(items, "_CHUNK", size)
@@ -208,7 +206,7 @@ def test_a_list_is_read_alike_wherever_the_file_is_cut(monkeypatch: Any) -> None
 
 
 @pytest.mark.parametrize("limit", ["DIRECTORY_LIMIT", "ARCHIVE_ENTRIES_LIMIT"])
-def test_the_directory_of_a_zip_file_is_bounded_whatever_the_file_states(
+def test_the_size_of_a_zip_directory_is_limited_whatever_the_file_states(
     tmp_path: Path, monkeypatch: Any, limit: str
 ) -> None:
     made = io.BytesIO()

@@ -57,7 +57,7 @@ def test_seed_040_the_mail_is_sent_again_until_the_address_is_confirmed(
     assert User.objects.get().email == "nell@example.com"
 
 
-def test_the_mail_goes_to_another_address_and_the_old_link_confirms_nothing(
+def test_a_corrected_address_gets_the_mail_and_the_old_link_confirms_nothing(
     newcomer: Api, mailoutbox: list[Any]
 ) -> None:
     first, old_link = len(mailoutbox), confirmation_url(address()).removeprefix("http://social.localhost")

@@ -47,13 +47,13 @@ def sign_up(email: str) -> Any:
 @pytest.mark.parametrize(
     "domain", ["mailed.example", "Mailed.Example", "plain.example", "six.example", "bücher.example"]
 )
-def test_a_domain_with_a_mail_server_or_an_address_passes(names: NameServer, domain: str) -> None:
+def test_a_domain_with_a_mail_server_or_an_ip_address_is_accepted(names: NameServer, domain: str) -> None:
     answer = sign_up(f"nell@{domain}")
     assert answer.status_code == 200, answer.content
 
 
 @pytest.mark.parametrize("domain", ["unknown.example", "null.example", "texts.example"])
-def test_a_domain_that_takes_no_mail_is_refused(names: NameServer, domain: str) -> None:
+def test_a_domain_that_accepts_no_mail_is_refused(names: NameServer, domain: str) -> None:
     answer = sign_up(f"nell@{domain}")
     assert answer.status_code == 422
     assert answer.json()["error"] == "Validation failed: E-mail address does not seem to exist"
@@ -109,7 +109,7 @@ def test_a_corrected_address_is_checked_too(names: NameServer, settings: Any) ->
     assert EmailAddress.objects.get().email == "nell@plain.example"
 
 
-def test_a_web_request_that_may_wait_no_more_is_503_with_retry_after(names: NameServer) -> None:
+def test_a_web_request_whose_time_for_lookups_is_used_up_gets_503_with_retry_after(names: NameServer) -> None:
     with web_request_budget(0.0):
         answer = sign_up("nell@mailed.example")
     assert answer.status_code == 503

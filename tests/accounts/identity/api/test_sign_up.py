@@ -29,7 +29,7 @@ def codes(answer: Any) -> dict[str, list[str]]:
     return {field: [item["error"] for item in items] for field, items in answer.json()["details"].items()}
 
 
-def test_the_token_of_a_sign_up_can_be_used_at_once(app: Api) -> None:
+def test_the_token_of_a_sign_up_can_be_used_immediately(app: Api) -> None:
     answer = app.post("/api/v1/accounts", FORM)
     assert answer.status_code == 200, answer.content
     token = answer.json()
@@ -77,7 +77,7 @@ def test_form_encoding_and_client_booleans_are_understood(app: Api) -> None:
         ({"email": "x@127.0.0.11"}, "email", "ERR_INVALID"),
     ],
 )
-def test_a_broken_rule_is_named_with_its_code(app: Api, change: dict[str, Any], field: str, code: str) -> None:
+def test_each_sign_up_error_has_its_code(app: Api, change: dict[str, Any], field: str, code: str) -> None:
     answer = app.post("/api/v1/accounts", FORM | change)
     assert answer.status_code == 422
     assert answer.json()["error"].startswith("Validation failed: ")
@@ -107,13 +107,13 @@ def test_an_empty_form_names_every_missing_field(app: Api) -> None:
     assert set(codes(answer)) == {"username", "email", "password", "agreement"}
 
 
-def test_a_name_is_taken_in_any_case_of_letters(app: Api) -> None:
+def test_usernames_that_differ_only_in_case_are_the_same(app: Api) -> None:
     make_user("Alice")
     answer = app.post("/api/v1/accounts", FORM | {"email": "other@example.com"})
     assert codes(answer)["username"] == ["ERR_TAKEN"]
 
 
-def test_an_address_is_taken_in_any_case_of_letters(app: Api) -> None:
+def test_addresses_that_differ_only_in_case_are_the_same(app: Api) -> None:
     make_user("alice2")
     answer = app.post("/api/v1/accounts", FORM | {"email": "Alice2@Example.com"})
     assert codes(answer)["email"] == ["ERR_TAKEN"]
@@ -126,14 +126,14 @@ def test_a_taken_name_is_reported_together_with_all_other_errors(app: Api) -> No
     assert (codes(answer)["username"], codes(answer)["email"]) == (["ERR_TAKEN"], ["ERR_TAKEN"])
 
 
-def test_closed_registrations_answer_403(app: Api, settings: Any) -> None:
+def test_sign_ups_get_403_while_registrations_are_closed(app: Api, settings: Any) -> None:
     settings.REGISTRATIONS = "closed"
     answer = app.post("/api/v1/accounts", FORM)
     assert answer.status_code == 403
     assert answer.json() == {"error": "This action is not allowed"}
 
 
-def test_approval_asks_for_a_reason_and_nobody_signs_in_before(app: Api, settings: Any) -> None:
+def test_approval_requires_a_reason_and_nobody_can_sign_in_before(app: Api, settings: Any) -> None:
     settings.REGISTRATIONS = "approval"
     assert codes(app.post("/api/v1/accounts", FORM))["reason"] == ["ERR_BLANK"]
     answer = app.post("/api/v1/accounts", FORM | {"reason": "I like it here."})
@@ -153,14 +153,14 @@ def test_a_user_with_an_unconfirmed_address_cannot_sign_in(app: Api, settings: A
     assert Api().get("/api/v1/accounts/lookup", {"acct": "alice"}).status_code == 404
 
 
-def test_only_an_applications_own_token_signs_people_up() -> None:
+def test_signing_up_requires_an_applications_own_token() -> None:
     assert Api().post("/api/v1/accounts", FORM).status_code == 401
     assert Api(make_token(make_user())).post("/api/v1/accounts", FORM).status_code == 403
     assert Api(make_token(None, "read")).post("/api/v1/accounts", FORM).status_code == 403
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_sign_ups_for_one_name_at_once_make_one_account() -> None:
+def test_two_simultaneous_sign_ups_for_one_name_create_one_account() -> None:
     token = make_token(None, "read write")
 
     def one(number: int) -> int:

@@ -55,13 +55,13 @@ def test_a_blocked_mail_provider_is_refused_with_all_its_subdomains(app: Api, do
     assert post(app, email="alice@notexample.com").status_code == 200
 
 
-def test_a_blocked_domain_of_other_letters_is_refused_in_both_spellings(app: Api) -> None:
+def test_a_blocked_internationalised_domain_is_refused_in_both_spellings(app: Api) -> None:
     blocks.block_email_domain(by=OPERATOR, domain="bücher.example")
     assert codes(post(app, email="alice@bücher.example")) == {"email": ["ERR_BLOCKED"]}
     assert codes(post(app, email="alice@xn--bcher-kva.example")) == {"email": ["ERR_BLOCKED"]}
 
 
-def test_a_blocked_address_is_taken_in_all_its_spellings(app: Api) -> None:
+def test_a_blocked_address_is_refused_in_all_its_spellings(app: Api) -> None:
     blocks.block_canonical_email(by=OPERATOR, email="a.lice+x@mail.example.com")
     assert codes(post(app)) == {"email": ["ERR_TAKEN"]}
     assert post(app, email="alice@example.com").status_code == 200
@@ -75,7 +75,7 @@ def test_a_blocked_address_is_taken_in_all_its_spellings(app: Api) -> None:
         ("a_b", False, ["xa_bx"], ["axb"]),
     ],
 )
-def test_blocked_names_are_reserved_however_they_are_written(
+def test_blocked_usernames_are_refused_in_every_spelling(
     app: Api, blocked: str, exact: bool, refused: list[str], free: list[str]
 ) -> None:
     blocks.block_username(by=OPERATOR, username=blocked, exact=exact)
@@ -100,7 +100,7 @@ def test_a_blocked_network_signs_nobody_up_until_the_block_ends(app: Api) -> Non
     assert post(app).status_code == 200
 
 
-def test_a_block_of_another_network_stops_nobody(app: Api) -> None:
+def test_a_block_of_a_network_does_not_affect_other_networks(app: Api) -> None:
     for network in ("127.0.1.0/24", "::/0", "126.0.0.0/8"):
         blocks.block_network(by=OPERATOR, network=network, severity=Severity.SIGN_UP_BLOCK)
     assert post(app).status_code == 200
@@ -124,7 +124,9 @@ def test_the_strictest_of_several_matching_blocks_applies(app: Api) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/v1/instance", "/", "/auth/sign_in", "/users/ada", "/api/v1/timelines/public"])
-def test_a_network_without_access_is_refused_everything(path: str, django_capture_on_commit_callbacks: Any) -> None:
+def test_all_requests_from_a_network_without_access_are_refused(
+    path: str, django_capture_on_commit_callbacks: Any
+) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         block = blocks.block_network(by=OPERATOR, network="127.0.0.1", severity=Severity.NO_ACCESS)
     answer = Api().get(path)

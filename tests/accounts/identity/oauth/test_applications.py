@@ -25,7 +25,7 @@ def register(client: Client, **values: Any) -> Any:
 
 
 @pytest.mark.parametrize("encoding", ["query", "form", "multipart", "json"])
-def test_trap_1_registers_in_every_encoding(client: Client, encoding: str) -> None:
+def test_trap_1_registrations_are_accepted_in_every_encoding(client: Client, encoding: str) -> None:
     match encoding:
         case "query":
             response = client.post(f"/api/v1/apps?{urlencode(FORM)}")
@@ -42,7 +42,7 @@ def test_trap_1_registers_in_every_encoding(client: Client, encoding: str) -> No
     assert made["scopes"] == ["read", "write:statuses"]
 
 
-def test_trap_2_both_forms_of_redirect_uris_come_back(client: Client) -> None:
+def test_trap_2_redirect_uris_are_returned_in_both_forms(client: Client) -> None:
     one = register(client, redirect_uris="https://a.example/cb\nb://cb").json()
     two = register(client, redirect_uris=["https://a.example/cb", "b://cb"]).json()
     three = client.post(
@@ -64,7 +64,7 @@ def test_trap_2_both_forms_of_redirect_uris_come_back(client: Client) -> None:
         "https://elk.example/api/https%3A%2F%2Fhost/oauth?lang=en",
     ],
 )
-def test_trap_3_app_addresses_are_kept_letter_by_letter(client: Client, uri: str) -> None:
+def test_trap_3_redirect_uris_of_apps_are_stored_unchanged(client: Client, uri: str) -> None:
     assert register(client, redirect_uris=uri).json()["redirect_uris"] == [uri]
 
 

@@ -81,7 +81,7 @@ def test_denying_sends_access_denied(browser: Client, application: Application, 
         ({"response_mode": "smoke"}, "invalid_request"),
     ],
 )
-def test_errors_of_the_authorization_request_are_shown_to_the_person(
+def test_errors_of_the_authorization_request_are_shown_to_the_user(
     browser: Client, application: Application, change: dict[str, str | None], error: str
 ) -> None:
     for response in (
@@ -151,7 +151,7 @@ def test_an_unregistered_redirect_uri_gets_no_code(browser: Client, application:
 
 
 @pytest.mark.parametrize("client_id", ["unknown", "a\0b", "https://client.example/metadata.json"])
-def test_an_unknown_application_is_a_page_of_401(browser: Client, application: Application, client_id: str) -> None:
+def test_an_unknown_application_gets_a_page_with_401(browser: Client, application: Application, client_id: str) -> None:
     response = browser.get(AUTHORIZE, ask(application, client_id=client_id))
     assert response.status_code == 401
     assert b"invalid_client" in response.content
@@ -214,7 +214,7 @@ def test_trap_3_out_of_band_shows_the_code_on_a_page(browser: Client, applicatio
     assert refused.status_code == 400
 
 
-def test_the_code_page_shows_nothing_that_is_no_code(client: Client) -> None:
+def test_the_code_page_refuses_values_that_cannot_be_codes(client: Client) -> None:
     for bad in ("", "<script>alert(1)</script>", "a b", "x" * 129):
         assert client.get("/oauth/authorize/native", {"code": bad}).status_code == 400
 
@@ -228,7 +228,7 @@ def test_the_code_page_shows_nothing_that_is_no_code(client: Client) -> None:
         ("https://ü.example/ä", "https://%C3%BC.example/%C3%A4?code="),
     ],
 )
-def test_trap_3_every_kind_of_address_gets_its_code(browser: Client, uri: str, start: str) -> None:
+def test_trap_3_every_kind_of_redirect_uri_gets_its_code(browser: Client, uri: str, start: str) -> None:
     application = register_application(name="x", redirect_uris=uri, scopes="read")
     done = browser.post(AUTHORIZE, ask(application, redirect_uri=uri, scope="read", decision="allow"))
     assert done["Location"].startswith(start)

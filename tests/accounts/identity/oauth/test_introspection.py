@@ -37,7 +37,7 @@ def test_an_application_learns_what_its_token_is_for(application: Application, p
     }
 
 
-def test_the_credentials_may_stand_in_the_header_and_the_body_may_be_json(application: Application) -> None:
+def test_credentials_may_be_in_the_header_and_the_body_may_be_json(application: Application) -> None:
     token = issue_token(application=application, user=None, scopes=["read"])
     pair = base64.b64encode(f"{application.client_id}:{application.client_secret}".encode()).decode()
     response = Client().post(

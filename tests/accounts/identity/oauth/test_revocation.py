@@ -97,7 +97,7 @@ def test_records_of_revoked_tokens_are_deleted_after_a_day(application: Applicat
     assert RevokedToken.objects.count() == 1
 
 
-def test_a_token_of_another_application_is_left_alone(application: Application, person: User) -> None:
+def test_an_application_cannot_revoke_tokens_of_another(application: Application, person: User) -> None:
     theirs = register_application(name="Other", redirect_uris=CALLBACK)
     token = issue_token(application=theirs, user=person, scopes=["read"])
     response = revoke(application, token.token)
@@ -199,7 +199,7 @@ def test_row_24_a_new_password_signs_every_browser_out(person: User) -> None:
     assert person.check_password("another horse")
 
 
-def test_asking_again_after_a_revocation_gives_another_token(application: Application, person: User) -> None:
+def test_after_a_revocation_a_new_request_gets_another_token(application: Application, person: User) -> None:
     token = issue_token(application=application, user=person, scopes=["read"])
     assert works(token)
     issued_again = issue_token(application=application, user=person, scopes=["read"])

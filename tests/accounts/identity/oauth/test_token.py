@@ -25,7 +25,7 @@ CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest())
 PKCE = {"code_challenge": CHALLENGE, "code_challenge_method": "S256"}
 
 
-def test_the_answer_is_a_token_and_nothing_else(application: Application, person: User) -> None:
+def test_the_response_contains_only_the_token(application: Application, person: User) -> None:
     response = exchange(application, code_for(application, person))
     assert response.status_code == 200
     body = response.json()
@@ -112,7 +112,7 @@ def test_a_code_works_for_ten_minutes(application: Application, person: User) ->
         refused(exchange(application, old), 400, "invalid_grant")
 
 
-def test_a_code_is_bound_to_its_application_its_address_and_a_working_account(
+def test_a_code_is_bound_to_its_application_redirect_uri_and_usable_account(
     application: Application, person: User
 ) -> None:
     code = code_for(application, person)
@@ -190,7 +190,7 @@ def own_token(application: Application, **more: str) -> Any:
     return Client().post("/oauth/token", {"grant_type": "client_credentials", **sent, **more})
 
 
-def test_errors_have_the_sentences_that_clients_know(application: Application, person: User) -> None:
+def test_error_descriptions_are_the_sentences_that_clients_know(application: Application, person: User) -> None:
     code = code_for(application, person, **PKCE)
     for sent, sentence in (
         ({"grant_type": None}, "Missing required parameter: grant_type."),
@@ -263,7 +263,7 @@ def test_expired_codes_are_deleted(application: Application, person: User) -> No
 
 
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/token/", "/oauth/token?grant_type=client_credentials"])
-def test_the_endpoint_takes_post_only_with_or_without_a_slash(client: Client, path: str) -> None:
+def test_the_endpoint_accepts_only_post_with_or_without_a_trailing_slash(client: Client, path: str) -> None:
     assert client.get(path).status_code == 404
     assert client.post(path).status_code in (400, 401)
 
@@ -279,7 +279,7 @@ def test_ten_simultaneous_requests_get_the_same_token() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_code_used_ten_times_at_once_works_once() -> None:
+def test_a_code_used_ten_times_simultaneously_works_once() -> None:
     application, person = register_application(name="x", redirect_uris=CALLBACK), make_user()
     code = code_for(application, person, scope="read")
     answers = at_once(10, lambda _place: exchange(application, code))

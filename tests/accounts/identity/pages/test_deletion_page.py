@@ -87,7 +87,7 @@ def test_deleting_an_account_with_a_second_factor_requires_its_code(browser: Cli
     assert Account.objects.get(pk=person.account_id).deleted_at is not None
 
 
-def test_a_recovery_code_stands_for_the_second_factor(browser: Client, person: User) -> None:
+def test_a_recovery_code_replaces_the_second_factor(browser: Client, person: User) -> None:
     with_app(person)
     codes = make_recovery_codes(user=person)
     assert browser.post(DELETE, {"password": PASSWORD, "code": codes[0]}).status_code == 303

@@ -106,7 +106,7 @@ def test_row_29_a_link_works_only_for_its_account_while_signed_in(
     assert person.email == "ada@example.com"
 
 
-def test_row_29_a_link_is_good_for_three_days(browser: Client, person: User, mailoutbox: list[Any]) -> None:
+def test_row_29_a_link_is_valid_for_three_days(browser: Client, person: User, mailoutbox: list[Any]) -> None:
     ask(browser)
     work()
     link = link_in(mailoutbox)
@@ -213,7 +213,7 @@ def test_mails_to_new_addresses_are_rate_limited(browser: Client, person: User, 
     assert ask(browser, "x6@example.org").status_code == 429
 
 
-def test_no_mail_leaves_for_a_change_that_was_cancelled_before(person: User, mailoutbox: list[Any]) -> None:
+def test_no_mail_is_sent_for_a_cancelled_change(person: User, mailoutbox: list[Any]) -> None:
     request_email_change(user=person, email="x@example.org", address="127.0.0.1")
     User.objects.filter(pk=person.pk).update(new_email=None)
     work()

@@ -140,7 +140,7 @@ def test_a_key_that_cannot_verify_its_owner_is_a_second_factor_only(
     assert is_signed_in(client)
 
 
-def test_row_26_the_challenge_of_a_second_factor_does_not_make_a_stolen_key_enough(
+def test_row_26_a_stolen_key_cannot_sign_in_alone_with_a_challenge_for_a_second_factor(
     browser: Client, client: Client, sign_in: SignIn, person: User
 ) -> None:
     stolen = SoftwareKey(verifies=False)
@@ -160,7 +160,7 @@ def test_row_26_the_challenge_of_a_second_factor_does_not_make_a_stolen_key_enou
     assert not is_signed_in(visitor)
 
 
-def test_a_signature_is_good_once(key: SoftwareKey) -> None:
+def test_a_passkey_signature_works_once(key: SoftwareKey) -> None:
     client = Client()
     signed = key.get(challenge(client))
     assert client.post(ALONE, {"credential": signed})["Location"] == "/"
@@ -169,7 +169,7 @@ def test_a_signature_is_good_once(key: SoftwareKey) -> None:
     assert not is_signed_in(client)
 
 
-def test_a_challenge_is_for_the_browser_that_asked(key: SoftwareKey) -> None:
+def test_a_challenge_works_only_in_the_browser_that_requested_it(key: SoftwareKey) -> None:
     client, other = Client(), Client()
     signed = key.get(challenge(client))
     challenge(other)
@@ -213,7 +213,7 @@ def test_the_signature_of_another_key_signs_nobody_in(key: SoftwareKey) -> None:
     assert client.post(ALONE, {"credential": forged.get(challenge(client))})["Location"] == "/auth/sign_in"
 
 
-def test_a_passkey_signs_in_its_owner_whatever_name_comes_with_it(key: SoftwareKey) -> None:
+def test_a_passkey_signs_in_its_owner_whatever_username_is_sent(key: SoftwareKey) -> None:
     stranger, client = make_user("bob"), Client()
     own = signed_in(stranger)
     show_again(own)
@@ -358,11 +358,11 @@ def test_an_account_has_a_bounded_number_of_passkeys(
     assert Authenticator.objects.count() == 1
 
 
-def test_the_same_key_is_not_asked_to_make_a_second_passkey(browser: Client, key: SoftwareKey) -> None:
+def test_an_authenticator_is_not_asked_to_create_a_second_passkey(browser: Client, key: SoftwareKey) -> None:
     assert len(options_on(browser.get(ADD))["publicKey"]["excludeCredentials"]) == 1
 
 
-def test_a_passkey_is_for_this_server_whatever_the_host_header_says(browser: Client, person: User) -> None:
+def test_a_passkey_belongs_to_this_server_whatever_the_host_header_says(browser: Client, person: User) -> None:
     show_again(browser)
     assert browser.get(ADD, headers={"Host": "evil.example"}).status_code == 400
     options = options_on(browser.get(ADD, headers={"Host": "other.localhost"}))

@@ -25,7 +25,9 @@ def _reset_link(mail: Any) -> str:
     return found[0]
 
 
-def test_row_24_a_forgotten_password_is_replaced_and_everything_old_ends(client: Client, mailoutbox: list[Any]) -> None:
+def test_row_24_replacing_a_forgotten_password_ends_all_sessions_and_tokens(
+    client: Client, mailoutbox: list[Any]
+) -> None:
     user = make_user("ada")
     token = issue_token(application=make_application(), user=user, scopes=["read"])
     old = signed_in(user)
@@ -72,7 +74,7 @@ def test_known_and_unknown_addresses_get_the_same_page_and_the_same_headers(clie
     }
 
 
-def test_a_link_for_a_new_password_ends_after_three_days_and_with_the_next_sign_in(
+def test_a_link_for_a_new_password_expires_after_three_days_or_the_next_sign_in(
     client: Client, mailoutbox: list[Any]
 ) -> None:
     make_user("ada")
@@ -100,7 +102,7 @@ def test_row_64_known_and_unknown_addresses_are_answered_alike_while_mail_is_dow
     assert row.attempts == 1, "the outbox will retry"
 
 
-def test_row_24_changing_the_password_needs_the_old_one_and_ends_everything(
+def test_row_24_changing_the_password_needs_the_old_one_and_ends_sessions_and_tokens(
     browser: Client, person: User, mailoutbox: list[Any]
 ) -> None:
     token = issue_token(application=make_application(), user=person, scopes=["read"])

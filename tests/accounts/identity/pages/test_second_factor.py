@@ -58,7 +58,7 @@ def secret(person: User) -> str:
     return made
 
 
-def test_the_second_factor_is_asked_for_and_the_target_is_kept(
+def test_after_the_second_factor_the_sign_in_continues_to_the_requested_page(
     client: Client, sign_in: SignIn, person: User, secret: str
 ) -> None:
     first = sign_in("ada", url="/auth/sign_in?next=/oauth/authorized_applications")
@@ -136,7 +136,7 @@ def test_row_24_setting_up_a_second_factor_signs_the_other_browsers_out(
     assert key not in stored, "the key is stored encrypted"
 
 
-def test_a_code_is_good_for_half_a_minute_around_its_time(
+def test_a_code_is_valid_for_half_a_minute_before_and_after_its_time(
     client: Client, sign_in: SignIn, person: User, secret: str
 ) -> None:
     sign_in("ada")
@@ -198,7 +198,7 @@ def test_recovery_codes_are_shown_once_and_only_their_hashes_are_kept(browser: C
     assert "10 codes are left" in browser.get("/auth/second_factor").content.decode()
 
 
-def test_the_page_of_codes_offers_them_as_a_file_of_text(browser: Client, person: User) -> None:
+def test_recovery_codes_can_be_downloaded_as_a_text_file(browser: Client, person: User) -> None:
     show_again(browser)
     key = browser.get("/auth/second_factor/app/activate").context_data["form"].secret
     page = browser.post("/auth/second_factor/app/activate", {"code": code_of(key)})
@@ -256,7 +256,7 @@ def test_recovery_codes_require_a_second_factor(browser: Client, person: User) -
     assert not RecoveryCode.objects.exists()
 
 
-def test_codes_have_eighty_random_bits() -> None:
+def test_recovery_codes_have_eighty_random_bits() -> None:
     codes = [new_code() for _ in range(200)]
     assert len(set(codes)) == 200
     letters = "".join(codes).replace("-", "")
@@ -287,7 +287,7 @@ def test_row_26_the_code_that_sets_up_an_app_signs_nobody_in(client: Client, sig
         assert other.post("/auth/second_factor/sign_in", {"code": code_of(key)}).status_code == 200
 
 
-def test_a_wrong_code_sets_nothing_up(browser: Client, person: User) -> None:
+def test_a_wrong_code_does_not_set_up_an_app(browser: Client, person: User) -> None:
     show_again(browser)
     page = browser.post("/auth/second_factor/app/activate", {"code": "000000"})
     assert "This code is wrong or has expired." in page.content.decode()
@@ -330,7 +330,7 @@ def test_row_24_a_reset_of_second_factors_by_staff_ends_all_sessions_and_tokens(
     assert staff.reset_second_factor(by=OPERATOR, user=person) is False
 
 
-def test_row_24_a_new_password_by_mail_does_not_pass_the_second_factor(
+def test_row_24_a_password_reset_by_mail_does_not_skip_the_second_factor(
     client: Client, person: User, secret: str, mailoutbox: list[Any]
 ) -> None:
     client.post("/auth/password/reset", {"email": "ada@example.com"})

@@ -113,7 +113,7 @@ def test_row_20_nobody_ends_the_sessions_of_others(person: User) -> None:
     assert browser.post(f"/auth/sessions/{2**70}").status_code == 404
 
 
-def test_all_others_are_signed_out_at_once(person: User) -> None:
+def test_all_other_browsers_are_signed_out_together(person: User) -> None:
     here, others = signed_in(), [signed_in(PHONE), signed_in(PHONE)]
     assert here.post("/auth/sessions")["Location"] == "/auth/sessions"
     assert is_signed_in(here)

@@ -68,9 +68,7 @@ def test_row_25_a_forged_host_or_address_gets_no_new_attempts(sign_in: SignIn, p
     assert "Too many attempts" in blocked.content.decode()
 
 
-def test_the_limit_per_person_holds_for_every_way_to_write_the_name(
-    client: Client, person: User, counted: None
-) -> None:
+def test_the_limit_per_user_applies_to_every_spelling_of_the_name(client: Client, person: User, counted: None) -> None:
     names = ["ada", "@ada", "ada@example.com", "ADA@EXAMPLE.COM", "@ada@social.localhost"]
     for number in range(25):
         # Each request comes from a different network, so that only the user's counter grows.
@@ -215,7 +213,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_every_form_has_a_token_that_other_sites_do_not_know(person: User, path: str) -> None:
+def test_every_form_is_protected_by_a_csrf_token(person: User, path: str) -> None:
     checked = Client(enforce_csrf_checks=True)
     checked.force_login(person)
     assert checked.post(path).status_code == 403

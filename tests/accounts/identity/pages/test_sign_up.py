@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 FORM = {"username": "Grace", "email": "Grace@example.com", "password": "correct horse", "agreement": "on"}
 
 
-def test_a_person_signs_up_and_returns_to_the_page_they_asked_for(client: Client) -> None:
+def test_after_signing_up_users_return_to_the_requested_page(client: Client) -> None:
     response = client.post("/auth/sign_up?next=/oauth/authorized_applications", FORM)
     assert (response.status_code, response["Location"]) == (303, "/oauth/authorized_applications")
     user = User.objects.get(account__username="Grace")
@@ -97,7 +97,7 @@ def test_closed_registrations_show_a_page_and_accept_nobody(client: Client, sett
     assert "Create an account" not in client.get("/").content.decode()
 
 
-def test_closed_registrations_say_what_staff_have_written_about_it(client: Client, settings: Any) -> None:
+def test_while_registrations_are_closed_the_page_shows_the_text_of_staff(client: Client, settings: Any) -> None:
     settings.REGISTRATIONS = "closed"
     SiteSetting.objects.create(key="site_closed_message", value="Back in *May* <script>")
     page = client.get("/auth/sign_up").content.decode()
@@ -136,7 +136,7 @@ def test_sign_up_signs_nobody_in_before_the_address_is_confirmed(
     assert [type(event) for event in said].count(ConfirmationRequested) == 2
 
 
-def test_the_link_in_the_mail_confirms_once_and_the_tokens_work_at_once(
+def test_the_link_in_the_mail_confirms_once_and_tokens_work_immediately(
     client: Client, django_capture_on_commit_callbacks: Any
 ) -> None:
     user = make_user("ada", confirmed=False)
@@ -232,7 +232,7 @@ def test_after_confirming_a_sign_up_in_an_application_a_link_leads_back_to_it(
     assert page.headers.get("Refresh") == (f"0; url={url}" if opens else None)
 
 
-def test_after_confirming_a_sign_up_in_a_program_without_an_address_the_page_says_how_to_continue(
+def test_for_a_program_without_a_redirect_uri_the_confirmation_page_says_how_to_continue(
     client: Client, settings: Any
 ) -> None:
     settings.REGISTRATIONS = "approval"
@@ -265,9 +265,7 @@ def test_the_confirmation_mail_can_be_asked_for_five_times(
     assert client.get("/auth/confirm/again").status_code == 405
 
 
-def test_the_mail_that_sign_up_promises_is_sent_once_on_approval(
-    client: Client, settings: Any, mailoutbox: list[Any]
-) -> None:
+def test_the_announced_mail_is_sent_once_on_approval(client: Client, settings: Any, mailoutbox: list[Any]) -> None:
     settings.REGISTRATIONS = "approval"
     page = client.post("/auth/sign_up?lang=de", {**FORM, "reason": "I like it here"}, follow=True)
     assert page.status_code == 200
@@ -295,7 +293,7 @@ def test_sign_ups_on_the_page_are_rate_limited(client: Client, counted: None) ->
     assert client.post("/auth/sign_up", FORM).status_code == 429
 
 
-def test_the_confirmation_mail_goes_to_those_who_still_need_it(client: Client, mailoutbox: list[Any]) -> None:
+def test_a_confirmation_mail_is_sent_only_if_it_is_still_needed(client: Client, mailoutbox: list[Any]) -> None:
     waiting, done = make_user("ada", confirmed=False), make_user("bob")
     send_confirmation_mails([ConfirmationRequested(user_id=user.pk) for user in (waiting, done, waiting)])
     (mail,) = mailoutbox

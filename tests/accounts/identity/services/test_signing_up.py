@@ -35,7 +35,7 @@ def test_signing_in_replaces_a_hash_of_another_kind(settings: Any) -> None:
 
 
 @needs_federation
-def test_keys_are_made_with_the_account_and_only_once() -> None:
+def test_keys_are_created_once_together_with_the_account() -> None:
     """The keys are created together with the account, so a backup never contains an account without its keys."""
     user = make_user("ada")
     document = Client().get("/users/ada", headers={"Accept": "application/activity+json"}).json()
@@ -46,7 +46,7 @@ def test_keys_are_made_with_the_account_and_only_once() -> None:
     assert keys_of(account=user.account) == pair
 
 
-def test_an_account_of_an_older_release_has_keys_when_they_are_needed() -> None:
+def test_keys_of_an_account_of_an_older_release_are_created_when_needed() -> None:
     ada = make_user("ada").account
     KeyPair.objects.all().delete()
     assert keys_of(account=ada) == keys_of(account=ada) == KeyPair.objects.get()
@@ -68,7 +68,7 @@ def test_accounts_of_an_older_release_get_their_keys_in_the_background_a_few_at_
     assert pairs.count() == KeyPair.objects.count()
 
 
-def test_signing_up_makes_one_pair_of_keys_and_hashes_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signing_up_generates_one_key_pair_and_hashes_the_password_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     monkeypatch.setattr("accounts.services.key_pairs.new_rsa_pair", lambda: made.append("keys") or ("a", "b"))
     monkeypatch.setattr("accounts.identity.services.signing_up.make_password", lambda text: made.append("hash") or "x")
