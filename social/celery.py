@@ -1,4 +1,4 @@
-"""Setup of Celery, which wakes drains and runs batches. No work is stored in the broker alone."""
+"""Setup of Celery, which wakes the drains of the outbox and runs scheduled tasks. No work is stored in the broker alone."""
 
 import os
 

@@ -20,9 +20,9 @@ LEASE_SECONDS: Final = 15.0
 class LeaderScheduler(Scheduler):
     """Celery's beat with its state in memory. Any number of schedulers may run: only the holder of the lease sends tasks.
 
-    All schedulers have the same schedule; without the lease they tick without sending. When the leader dies, another scheduler
-    gets the lease after at most LEASE_SECONDS, and immediately sends the tasks that have become due since the lease was last
-    renewed.
+    All schedulers have the same schedule; a scheduler without the lease ticks without sending. When the leader dies, another
+    scheduler gets the lease after at most LEASE_SECONDS, and immediately sends the tasks that have become due since the lease
+    was last renewed.
     """
 
     # Beat's own producer would retry a broker that is down with ever longer pauses, and notice late that it is back.

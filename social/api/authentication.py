@@ -24,7 +24,7 @@ ANONYMOUS = Caller()
 
 
 class TokenAuthentication(BaseAuthentication):
-    """Finds the caller: `request.auth` is an Identity or None, `request.user` a Caller, `request.admission` the counts.
+    """Finds the caller, and sets `request.auth` (an Identity or None), `request.user` (a Caller) and `request.admission`.
 
     `counts`: whether requests are counted by the rate limits of the whole API.
     """

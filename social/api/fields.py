@@ -46,8 +46,8 @@ def as_boolean(value: Any) -> bool:
 
 
 def as_integer(value: Any, default: int = 0) -> int:
-    """Return a client's integer: 0 for a text without leading digits; `default` if the value is absent, empty, an object or
-    a list. Clamped to 64 bits, so that it can be given to the database.
+    """Return a client's integer: 0 for a text without leading digits; `default` if the value is absent, empty, an object or a
+    list. The integer is clamped to 64 bits, so that the database accepts it.
     """
     if value is None or value == "" or isinstance(value, list | dict):
         return default

@@ -59,7 +59,7 @@ def from_query(request: Any) -> str | None:
 
 
 def is_in_query(request: Any) -> bool:
-    """Tell whether `?lang=` names a supported language, which takes precedence over the user's."""
+    """Tell whether `?lang=` names a supported language, which takes precedence over the user's language."""
     return from_query(request) is not None
 
 

@@ -93,8 +93,8 @@ FEATURED = Rule("featured", 120, 3600, "account")
 THREADS = Rule("threads", 300, 3600, "account")
 # Unknown accounts that are fetched because posts of one server mention them.
 MENTIONED = Rule("mentioned", 600, 3600, "account")
-# Limits on claiming the one-time keys of an account: for one other account, and for all accounts of another server together.
-# Once all keys are claimed, conversations begin without a one-time key.
+# Limits on claiming the one-time keys of an account: by one other account, and by all accounts of another server together. Once
+# all keys are claimed, conversations begin without a one-time key.
 CLAIMS = Rule("claims", 30, 3600, "account")
 CLAIMS_OF_HOST = Rule("claims_of_host", 100, 3600, "account")
 

@@ -77,7 +77,7 @@ def reply_empty(request: Request, *, status: int = 200) -> HttpResponse:
 def redirect(url: str, *, shared: bool) -> HttpResponse:
     """Return a redirect (302) to a file, cached for ten minutes, since the file can move or be deleted.
 
-    With `shared`, shared caches may store it too, because it is the same for all callers.
+    With `shared`, shared caches may store the redirect too, because it is the same for all callers.
     """
     response = HttpResponseRedirect(url)
     response.headers["Cache-Control"] = f"{'public' if shared else 'private'}, max-age=600"

@@ -7,7 +7,7 @@
 
 A slash at the end is accepted on every path, without a redirect (clients.md, trap 15); a suffix such as `.json` is not
 (contract, behaviours section 3). `<id>` and `<..._id>` are ids, any other `<name>` is one segment of text.
-`api_urls("accounts.urls", ...)` are the endpoints of all apps, `other_urls` their pages.
+`api_urls("accounts.urls", ...)` returns the endpoints of the apps, and `other_urls` returns their pages.
 """
 
 import re
@@ -134,8 +134,8 @@ def unknown_path(request: HttpRequest) -> HttpResponseBase:
 def api_urls(*modules: str) -> list[URLPattern | URLResolver]:
     """Return the endpoints under `api/` of URL modules, as one entry of `urlpatterns`, to be tried first.
 
-    Django tries patterns one after the other: endpoints whose paths share the first three segments are behind one
-    `include`, the busiest groups first, then the largest. Fixed segments are tried before parameters. Raises
+    Django tries patterns one after the other: endpoints whose paths share the first three segments are behind one `include`,
+    the busiest groups first, then the largest. Paths with fixed segments are tried before paths with parameters. Raises
     ImproperlyConfigured for a path declared twice.
     """
     found = [pattern for pattern in endpoints(_patterns(modules)) if pattern.path.startswith(_API)]

@@ -1,6 +1,6 @@
 """Base classes of the admin, with django-unfold as its theme. Every change calls a service: rows are not edited here.
 
-Only the modules `social.api.staff*` import the theme; the apps' admin classes extend those of this module.
+Only the modules `social.api.staff*` import the theme; the apps' admin classes extend the classes of this module.
 """
 
 from __future__ import annotations
@@ -230,8 +230,8 @@ class ReadOnlyAdmin(Base):
     def ask_for(
         self, request: HttpRequest, form: type[StaffForm], question: str | Promise, *, yes: str | Promise = ""
     ) -> dict[str, Any] | TemplateResponse:
-        """Return the answers to a question that concerns no row (`actions_list`), or the page that asks it, with a button
-        `yes`.
+        """Return the answers to a question that concerns no row (`actions_list`), or the page that asks the question, with a
+        button `yes`.
         """
         answers = self._answers(request, form)
         options = self.model._meta

@@ -35,8 +35,8 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class BoundAct:
-    """Action as one staff member runs it: `run` gets the row and, if there is a `form`, its cleaned data. `verb` is the
-    name in the admin's own log; `done` and `question` are as in `Words`.
+    """Action that one staff member runs: `run` gets the row and, if there is a `form`, its cleaned data. `verb` is the name in
+    the admin's own log; `done` and `question` are as in `Words`.
     """
 
     run: Callable[..., Any]
@@ -100,7 +100,7 @@ class Act:
 def switches(
     switch: Callable[[Any, Any, bool], object], *, on: Sequence[Words], off: Sequence[Words]
 ) -> tuple[Act, Act]:
-    """Return the two actions that switch rows on and off. `on` and `off` are the texts for a single row and for several."""
+    """Return the two actions that switch rows on and off. `on` and `off` are the texts for one row and for several rows."""
     return (
         Act(
             "enable",

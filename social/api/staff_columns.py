@@ -62,9 +62,7 @@ def shown(
 
 
 def lines(title: str | Promise | None, *columns: Column | str, tab: bool = False) -> Any:
-    """Return a section of a row's page, for `fieldsets`: columns, or names of fields of its form. With `tab` it is shown as a
-    tab.
-    """
+    """Return a section of a row's page, for `fieldsets`, with columns or fields of the form. With `tab`, it is a tab."""
     return (title, {"fields": columns, "classes": ["tab"] if tab else []})
 
 

@@ -229,7 +229,7 @@ def search(request: HttpRequest, term: str) -> list[SearchResult]:
 
 
 def icon(request: HttpRequest) -> str:
-    """Return the address of the icon in the admin's header: the owner's icon, or this software's in the owner's colour."""
+    """Return the address of the icon in the admin's header: the owner's icon, or this software's icon in the owner's colour."""
     identity = current_identity()
     if "192" in identity.icons:
         return storage.url(identity.icons["192"]).removeprefix(settings.BASE_URL)

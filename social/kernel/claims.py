@@ -92,7 +92,7 @@ class Claims:
             return rows_of(statement, {**values, "token": token})
 
     def renew(self, token: int, ids: Sequence[int], lease: float) -> int:
-        """Extend a lease that has not expired to `lease` seconds from now."""
+        """Extend a lease to `lease` seconds from now, unless it has expired."""
         return self._execute(
             f"WITH {_QUICK_COMMIT} UPDATE {self._table} SET claimed_until = now() + make_interval(secs => %(lease)s) FROM quick"
             " WHERE id = ANY(%(ids)s) AND claim = %(token)s AND claimed_until > now()",
@@ -144,7 +144,7 @@ class Claims:
             return {number for (number,) in cursor.fetchall()}
 
     def fail(self, token: int, failures: Sequence[Failure]) -> int:
-        """Record failed attempts and end the claims; return how many were recorded. A failure with `held` does not end
+        """Record failed attempts and end the claims; return how many attempts were recorded. A failure with `held` does not end
         the claim, and is recorded only while the lease lasts.
         """
         return self._execute(

@@ -8,7 +8,7 @@ from typing import Final
 
 CONTRAST: Final = 4.5  # minimum contrast between text and its background
 _HEX: Final = re.compile(r"#[0-9a-f]{6}")
-# Backgrounds in the light and in the dark theme: of the page, and of cards. The tint of notices is mixed from the background of
+# Backgrounds of the page and of cards, in the light and in the dark theme. The tint of notices is mixed from the background of
 # cards.
 _LIGHT: Final = ("#f6f5f1", "#ffffff")
 _DARK: Final = ("#12171a", "#1a2125")

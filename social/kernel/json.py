@@ -16,9 +16,9 @@ _LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def loads(body: bytes | str) -> Any:
-    """Return the value of a JSON text. A byte order mark before it is skipped, and half of a surrogate pair becomes U+FFFD:
-    JSON can express it (RFC 8259, sections 8.1 and 8.2), but no text can contain it. Raises JSONDecodeError for invalid
-    JSON.
+    """Return the value of a JSON text. A byte order mark before the text is skipped. Half of a surrogate pair becomes U+FFFD,
+    because JSON can express such a half (RFC 8259, sections 8.1 and 8.2), but no text can contain it. Raises JSONDecodeError
+    for invalid JSON.
     """
     raw = (body.encode("utf-8", "surrogatepass") if isinstance(body, str) else bytes(body)).removeprefix(_BOM)
     try:

@@ -1,9 +1,9 @@
 """Locks on names (PostgreSQL's advisory locks) and on rows, which last until the transaction ends, and leases, which their
 holder renews before they expire.
 
-Foreign keys are checked when a transaction commits. So a service that deletes a row to which others refer locks the row first
-(`lock_row`, `delete_rows`), and a service that writes a row referring to it calls `keep_row` first. One of the services then
-waits for the other, and sees its changes.
+Foreign keys are checked when a transaction commits. So a service that deletes a row to which other rows refer locks the row
+first (`lock_row`, `delete_rows`), and a service that writes a row referring to it calls `keep_row` first. One of the services
+then waits for the other, and sees its changes.
 """
 
 from collections.abc import Iterable
@@ -93,7 +93,7 @@ def keep_rows(model: type[models.Model], ids: Iterable[int]) -> set[int]:
 
 
 def delete_rows(rows: models.QuerySet[Row]) -> int:
-    """Delete these rows and all rows that refer to them, in one transaction; return the number of these rows."""
+    """Delete `rows` and all rows that refer to them, in one transaction; return the number of `rows`."""
     with transaction.atomic():
         ids = list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
         rows.model._default_manager.filter(pk__one_of=ids).delete()

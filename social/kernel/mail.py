@@ -96,9 +96,9 @@ def compose(
 
     `template` names `mail/<template>.subject.txt`, `.txt` and, if there is one, `.html`; `mail/footer.txt` comes below the
     text. The text is rendered without HTML escapes, the HTML with them and with the text's `paragraphs`. In addition to the
-    context, both get `server_name`, `domain`, the `palette` of the server's colour, `language` and `direction` ("ltr" or
-    "rtl"). The sender's name is the server's. Subject and headers stay one line each, whatever the context contains. Raises
-    ValueError for a template name that is a path, and for a header or address that is not one line.
+    context, text and HTML get `server_name`, `domain`, the `palette` of the server's colour, `language` and `direction` ("ltr"
+    or "rtl"). The sender's name is the name of the server. Subject and headers stay one line each, whatever the context
+    contains. Raises ValueError for a template name that is a path, and for a header or address that is not one line.
     """
     if not _TEMPLATE.fullmatch(template):
         raise ValueError(f"{template!r} is not the name of a mail template.")

@@ -29,7 +29,7 @@ class _Group(Operation):
 
 
 class CreateModels(_Group):
-    """`CreateModel` for several models together, in their order; a model may refer to any other of the group.
+    """`CreateModel` for several models together, in their order; a model may refer to any other model of the group.
 
     When a model joins a state whose classes exist, Django makes the classes of all related models again. A hundred
     `CreateModel` make thousands of classes, which takes most of the time needed to create a new database. Here the classes are
@@ -80,8 +80,8 @@ def while_writing(operations: Sequence[Operation], *, model: str) -> list[Operat
 class InOneTransaction(_Group):
     """Operations that a non-atomic migration runs in one transaction, and only once, however often the migration is started.
 
-    The table of the first `CreateModel` shows whether they were run. The classes of all models are built beforehand, so that
-    no lock is held while they are built.
+    The table of the first `CreateModel` shows whether the operations were run. The classes of all models are built beforehand,
+    so that no lock is held while they are built.
     """
 
     category = OperationCategory.MIXED

@@ -25,8 +25,7 @@ OVERDUE: Final = timedelta(seconds=2)
 
 class OutboxRow(LeasedRow):
     """Event for one subscriber, deleted when its reaction is done. Rows are written and claimed in SQL, with the database's
-    clock: `social.kernel.events` inserts, `social.kernel.drains` claims. `id` is the order of the rows of one queue and
-    key.
+    clock: `social.kernel.events` inserts, `social.kernel.drains` claims. `id` gives the order of the rows of one queue and key.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -114,7 +113,7 @@ def overdue_queues() -> list[str]:
 
 
 def measure() -> list[QueueFigures]:
-    """Return the number of rows, the number of dead rows and the ages of each queue that has rows. Reads the whole table."""
+    """Return the figures of each queue that has rows. Reads the whole table."""
     with connection.cursor() as cursor:
         cursor.execute(_MEASURE)
         return [QueueFigures(*row) for row in cursor.fetchall()]

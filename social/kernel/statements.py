@@ -35,7 +35,7 @@ def rows_of(sql: str, values: Mapping[str, Value]) -> list[Row]:
         wrapper.ensure_connection()
     raw: psycopg.Connection[Any] = wrapper.connection
     statement = prepared.statement(sql)
-    # Values are encoded before one of the two ways is chosen, so that both refuse the same values.
+    # Values are encoded before one of the two ways is chosen, so that both ways refuse the same values.
     written = [prepared.written(values[name]) for name in statement.values]
     session = None if _PLAIN else prepared.session(raw)
     if (

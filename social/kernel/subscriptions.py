@@ -134,9 +134,9 @@ def on(
     """Subscribe a reaction: after the commit of a transaction that published `event`, a worker process calls it.
 
     The reaction gets one or more events in order. The reaction must read the current state, because the event may be old, and
-    be idempotent, because it runs at least once. When a call with several events fails, it is called again with each of them
-    alone. With `database=True` the reaction changes only the database and takes effect exactly once: it runs in one transaction
-    with the removal of its outbox rows. Without `database`, no transaction is open while the reaction runs.
+    be idempotent, because it runs at least once. When a call with several events fails, the reaction is called again with each
+    event alone. With `database=True` the reaction changes only the database and takes effect exactly once: it runs in one
+    transaction with the removal of its outbox rows. Without `database`, no transaction is open while the reaction runs.
 
     `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is called when the event is published, and must be pure:
     if it returns False, no row is written. `batch` limits the events of one call (1 if each takes a long time). `seconds` is

@@ -185,7 +185,7 @@ TERMS: Final[dict[str, Terms]] = {
         lifetime=timedelta(days=2),
         kept=timedelta(hours=1),
     ),
-    # A list is stored in the thread of its row: the lease leaves time for the longest one. A list that was given up is not
+    # A list is stored in the thread of its row: the lease leaves time for the longest list. A list that was given up is not
     # fetched before the next regular time.
     "blocklists": Terms(
         "blocklists of others",

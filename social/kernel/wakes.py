@@ -85,8 +85,7 @@ def wake_others(*queues: str) -> None:
         if fresh:
             send(fresh)
     except Exception as error:
-        # Every error of the client libraries is caught, because the rows are committed, and the request that wakes must not
-        # fail.
+        # Every error of the client libraries is caught, because the rows are committed, and the caller's request must not fail.
         circuit.failed()
         logger.warning(
             "No wake-up for the outbox queues %s (%s: %s): the sweep will see to it",

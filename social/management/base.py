@@ -39,8 +39,8 @@ class OperatorCommand(BaseCommand):
     the range of a number, a function that turns the text into the value (it may raise CommandError), or pairs of an argument of
     argparse and its value, where `flag` is the name of the option. An underscore at the end of a name is left out.
 
-    The docstring of the class is the help of the command, that of a method the help of the subcommand. Lines
-    `name: text` at their end are the help of the arguments, unless a pair `help` gives it.
+    The docstring of the class is the help of the command, and the docstring of a method is the help of the subcommand. Lines
+    `name: text` at the end of a docstring are the help of the arguments, unless a pair `help` gives it.
     """
 
     #: Options of which only one may be given.
@@ -116,7 +116,7 @@ class OperatorCommand(BaseCommand):
 
 
 def table(output: OutputWrapper, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows with the same columns as a table of their values' first lines, shortened except in the last column."""
+    """Print rows with the same columns as a table: the first line of each value, shortened except in the last column."""
     lines = [tuple(rows[0])]
     for row in rows:
         *most, last = map(_line, row.values())

@@ -48,7 +48,7 @@ _TEXTS: Final = frozenset({"", "text", "search", "url", "email", "tel", "number"
 
 @dataclass(frozen=True)
 class StoredForm:
-    """Stored form: the path to which it was sent, the page that contained it, its values, and whether it had files and its
+    """Stored form: the path to which it was sent, the page that contained it, its values, whether it had files, and whether its
     sender was signed out.
     """
 

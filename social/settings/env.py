@@ -375,7 +375,7 @@ if FEDERATION_LOOPBACK and not LOOPBACK:
 
 def _refuse_misspelt() -> None:
     """Raise ImproperlyConfigured for a variable whose name is similar to that of a setting. Names with fewer than six letters,
-    and names similar only to a setting that is set, are ignored.
+    and names that are similar only to a setting that is set, are ignored.
     """
     unset = [name for name in SETTINGS if name not in os.environ]
     for name in sorted(os.environ.keys() - SETTINGS.keys()):

@@ -45,7 +45,7 @@ _TYPES: Final[Mapping[str, type]] = {"scopes": list, "roles": dict, "required_va
 
 
 def read_issuers(path: str, *, loopback: bool) -> tuple[Issuer, ...]:
-    """Return the issuers of a file, which holds a JSON array of objects; none for an empty path. With `loopback` their
+    """Return the issuers of a file, which holds a JSON array of objects; none for an empty path. With `loopback`, the issuers'
     addresses may be http. Raises ImproperlyConfigured, whose message quotes no secret.
     """
     if not path:

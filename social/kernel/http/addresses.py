@@ -69,8 +69,8 @@ _REFUSED: tuple[tuple[AddressBlock, str], ...] = tuple(
 )
 # Only this eighth of all addresses has been assigned for unicast (RFC 4291 section 2.4, IANA); all others are refused.
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
-# `is_loopback` is not used, because it includes IPv4-mapped forms in newer versions of Python. An address with a zone
-# does not equal `_LOOPBACK_6`.
+# `is_loopback` is not used, because it includes IPv4-mapped forms in newer versions of Python. An address with a zone does not
+# equal `_LOOPBACK_6`, and is refused.
 _LOOPBACK = IPv4Network("127.0.0.0/8")
 _LOOPBACK_6 = IPv6Address("::1")
 # ISATAP hides an IPv4 address behind these interface identifiers under any prefix (RFC 5214 section 6.1).

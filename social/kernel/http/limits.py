@@ -1,7 +1,7 @@
 """Limits on how long web requests may wait for other machines, and on how many may wait at the same time.
 
-Source: DESIGN "One way out". A web request may use the network for 5 s altogether. At most half of the threads may be
-waiting for it, and a quarter for hosts that unknown callers have named. Work outside web requests is bounded by its own
+Source: DESIGN "One way out". A web request may use the network for 5 s altogether. At most half of the threads may be waiting
+for the network, and a quarter for hosts that unknown callers have named. Work outside web requests is bounded by its own
 deadlines.
 """
 
@@ -136,7 +136,7 @@ def stranger_budget(host: str, seconds: float) -> Iterator[bool]:
 
 
 def _wait_for_turn(host: str, end: float) -> bool:
-    """Wait, under the lock, until a request may be sent to `host`; return whether it had to wait. Raises Busy."""
+    """Wait, under the lock, until a request may be sent to `host`; return whether the request had to wait. Raises Busy."""
     if not _is_asked(host):
         return False
     if host not in _asked_by_strangers or host in _wanted_by_strangers or len(_wanted_by_strangers) >= _thread_share(4):

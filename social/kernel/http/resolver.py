@@ -120,7 +120,7 @@ class CheckedResolver(AbstractResolver):
                 addresses = self._lookup(host, port)
             except Exception as error:
                 failure = error if isinstance(error, OSError) else OSError(errno.EINVAL, str(error))
-            # The loop may be gone when a slow name server answers at last.
+            # The loop may be gone when a slow name server finally answers.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(finish, addresses, failure)
 

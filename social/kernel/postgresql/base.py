@@ -28,7 +28,7 @@ class DatabaseOperations(DjangosOperations):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Wrapper that takes connections from a `Pool` with the options `OPTIONS["pool"]`; without these, it works like
+    """Wrapper that takes connections from a `Pool` with the options `OPTIONS["pool"]`; without these options, it works like
     Django's.
     """
 
@@ -54,6 +54,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
                     raise
                 return connection
 
-            # Several threads may make a pool at the same moment; all of them use the first to be stored.
+            # Several threads may make a pool at the same moment; all of them use the pool that is stored first.
             found = pools.setdefault(self.alias, Pool(connect, **options))
         return found  # type: ignore[no-any-return]  # a Pool

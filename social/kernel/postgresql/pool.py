@@ -25,8 +25,8 @@ Connection = psycopg.Connection[Any]
 CONNECT_SECONDS: Final = 0.8
 #: Seconds after which a connection is replaced: its caches grow, and addresses of servers change.
 LIFETIME: Final = 3600.0
-#: Number of connections that are opened without waiting; before opening another, a thread waits GROWTH_DELAY. Each costs the
-#: server 10 MiB of caches and plans, and more than two threads of a process rarely wait for the database at the same time.
+#: Number of connections that are opened without waiting; before opening another, a thread waits GROWTH_DELAY. A connection
+#: costs PostgreSQL 10 MiB of caches and plans, and rarely do more than two threads of a process need one at the same time.
 INITIAL_SIZE: Final = 3
 #: Seconds to wait for a connection that is in use before another is made.
 GROWTH_DELAY: Final = 0.1
@@ -116,7 +116,7 @@ class Pool:
             self._discard(unneeded)
 
     def close(self) -> None:
-        """Close the idle connections, and those in use when they are returned."""
+        """Close the idle connections now, and the connections in use when they are returned."""
         self._closed = True
         with self._free:
             idle, self._idle = list(self._idle), deque()

@@ -60,13 +60,14 @@ class Job(Generic[R]):
 
 
 class Work(Generic[R]):
-    """Kind of work. `model` is the model of its rows; `begin` gets the jobs of one claim and returns the steps of each.
+    """Kind of work. `model` is the model of its rows; `begin` gets the jobs of one claim and returns the steps of each job.
 
-    Steps are a generator that runs in the worker's own thread, where the database connection is. What it yields is awaited on
-    the network loop, and the result or exception is sent back to it. The generator records in `Job.answers` how hosts answered,
-    and ends when the work is done. The generator must be idempotent, because a process may end before the result is stored. The
-    generator raises Failed when the attempt has failed; any other exception is logged and is a failure too. `finished` is
-    called with rows that are done, or were given up a while ago, in the transaction that deletes them.
+    Steps are a generator that runs in the worker's own thread, where the database connection is. What the generator yields is
+    awaited on the network loop, and the result or exception is sent back to the generator. The generator records in
+    `Job.answers` how hosts answered, and ends when the work is done. The generator must be idempotent, because a process may
+    end before the result is stored. The generator raises Failed when the attempt has failed; any other exception is logged and
+    is a failure too. `finished` is called with rows that are done, or were given up a while ago, in the transaction that
+    deletes them.
     """
 
     def __init__(

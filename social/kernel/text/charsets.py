@@ -169,8 +169,8 @@ def _detect(body: bytes) -> str | None:
     )
     language = _LANGUAGE.search(body)
     usual = _LANGUAGE_ENCODINGS.get(language[1].decode().lower(), frozenset()) if language else frozenset()
-    # For a few words the library returns several encodings. The best one has the fewest odd words; among equals, one of the
-    # page's language is preferred, then the library's choice, then the most common one.
+    # For a few words the library returns several encodings. The best encoding has the fewest odd words; among equals, an
+    # encoding of the page's language is preferred, then the library's choice, then the most common one.
     best = min(
         matches,
         key=lambda each: (
@@ -188,8 +188,8 @@ def _detect(body: bytes) -> str | None:
 def _sample(body: bytes) -> bytes:
     """Return the part of a page, without its tags, from which its encoding is detected.
 
-    The part begins at the tag before the first byte beyond ASCII. It ends at a tag or blank in its second half, if there is
-    one, so that no character is cut in two.
+    The part begins at the tag before the first byte beyond ASCII. The part ends at a tag or blank in its second half, if there
+    is one, so that no character is cut in two.
     """
     first = len(body) - len(body.lstrip(_ASCII))
     body = body[max(body.rfind(b"<", 0, first), first - _SAMPLE_BYTES // 4, 0) :]

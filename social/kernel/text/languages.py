@@ -33,7 +33,7 @@ def known_language(code: str | None) -> str | None:
 
 
 def choose_language(*codes: str | None) -> str | None:
-    """Return the first code that names a language, e.g. of the codes of the request, the user, the page and the server."""
+    """Return the first code that names a language, such as the code of the request, the user, the page or the server."""
     return next((found for found in map(known_language, codes) if found is not None), None)
 
 

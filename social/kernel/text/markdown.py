@@ -52,7 +52,7 @@ class Document:
 
 
 def read(text: str) -> Document:
-    """Parse a text in Markdown. The caller must limit its length, as for posts."""
+    """Parse a text in Markdown. The caller must limit the text's length, as for posts."""
     found: list[Token] = []
     nodes = _MARKDOWN.parse(clean_input(text), {"found": found})
     written = (
@@ -105,7 +105,7 @@ def _token(state: StateInline, silent: bool) -> bool:
 
 
 def _text(state: StateInline, silent: bool) -> bool:
-    """Read text as the library's rule does, but end it where a link, mention or hashtag begins."""
+    """Read text as the library's rule does, but end the text where a link, mention or hashtag begins."""
     special = state.md.inline.terminator_re.search(state.src, state.pos, state.posMax)
     end = special.start() if special is not None else state.posMax
     if not state.linkLevel:
@@ -141,8 +141,8 @@ _PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def markdown_to_html(text: str, *, below: int = 0) -> str:
-    """Return HTML that is safe to show: HTML in the text stays text, links lead to web pages and mail addresses only.
-    Headings are `below` levels lower than written, for pages with headings of their own above.
+    """Return HTML that is safe to show: HTML in the text stays text, links lead to web pages and mail addresses only. Headings
+    are `below` levels lower than written, for pages that have other headings above.
     """
     nodes = _PARSER.parse(text)
     for node in nodes:

@@ -177,13 +177,13 @@ def _with_annotations_last(tokens: Iterable[str | Tag]) -> list[str | Tag]:
 
 
 def split_hidden(html: str) -> tuple[str, list[str]]:
-    """Return the visible text of sanitised HTML, and the whole text of each link that hides a part of it.
+    """Return the visible text of sanitised HTML, and the whole text of each link that hides part of its text.
 
     Elements of the class `invisible` are hidden by clients, e.g. the beginning and the end of long addresses from Mastodon. A
     word divided by such an element is seen as one word (security row 74). The whole text of such a link is its address, which
-    people search for and Mastodon's filters find; it is returned separately, so that it divides no words. For the same reason,
-    annotations (`<rt>`), which are displayed above the text, come at the end, and `<rp>`, which no browser displays, is left
-    out. Linear in the length of the HTML.
+    people search for and Mastodon's filters find; the address is returned separately, so that it divides no words. For the same
+    reason, annotations (`<rt>`), which are displayed above the text, come at the end, and `<rp>`, which no browser displays, is
+    left out. Linear in the length of the HTML.
     """
     annotated = _ANNOTATED.search(html) is not None
     if _HIDDEN_CLASS not in html and not annotated:

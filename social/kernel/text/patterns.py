@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 class Found(NamedTuple, Generic[T]):
-    """First occurrence of a pattern: `start` and `end` count items, `value` is the value given for the pattern."""
+    """First occurrence of a pattern: `start` and `end` are positions of items, `value` is the value given for the pattern."""
 
     value: T
     start: int

@@ -21,7 +21,7 @@ MAX_BYTES: Final = 100 * 1024
 """Limit of the HTML that is accepted, and of the result, in bytes of UTF-8 (security row 32)."""
 
 MAX_TAGS: Final = 3_000
-"""Limit of the tags that are accepted, and of the tags in the result. With MAX_DEPTH, it bounds the time for 100 KB."""
+"""Limit of the tags that are accepted, and of the tags in the result. With MAX_DEPTH, this bounds the time for 100 KB."""
 
 MAX_DEPTH: Final = 50
 """Deepest nesting that is kept: parsing takes time quadratic in it. Deeper tags are left out, but not their text."""

@@ -3,7 +3,7 @@
 Source of the rules: contract, behaviours section 8. Scanning takes time linear in the length of any text, even a hostile one
 (security row 32): possessive quantifiers and runs that cannot overlap look at each character a fixed number of times at most.
 
-The known top-level domains are those of IANA's list in this directory; nothing is fetched.
+The known top-level domains come from IANA's list in this directory; nothing is fetched.
 """
 
 import unicodedata
@@ -119,7 +119,7 @@ _ONE_SCRIPT: Final = regex.compile(r"[\p{Latin}\p{M}\p{Nd}-]++|[^\p{Latin}\p{Nd}
 
 
 def web_links(tokens: Iterable[Token]) -> tuple[str, ...]:
-    """Return the addresses of web pages among tokens, in their order."""
+    """Return the addresses of web pages among tokens, in order."""
     return tuple(token.raw for token in tokens if token.kind is Kind.URL and token.name in ("http", "https"))
 
 
@@ -189,7 +189,7 @@ def _read_url(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
         elif match["port"] and not 0 < int(match["port"][1:7]) < 65536:
             whole, end = False, match.end("host")
         if text[end : end + 1] == "@":
-            # With a user name before its host, an address seems to lead to another host than it does (security row 3).
+            # An address with a user name before its host seems to lead to another host (security row 3).
             return None, match.end()
     if whole and (rest := _REST.match(text, end)) is not None:
         end = _without_trailing(text, rest.end(), floor=end)

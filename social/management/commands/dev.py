@@ -1,4 +1,4 @@
-"""`manage.py dev`: starts all that `run` starts, with debug pages, and restarts it after every change of the code."""
+"""`manage.py dev`: starts everything that `run` starts, with debug pages, and restarts it after every change of the code."""
 
 import os
 import sys

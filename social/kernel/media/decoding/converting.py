@@ -53,7 +53,7 @@ class _Part:
 
 
 def open_for_writing(output: IO[bytes], container: str) -> OutputContainer:
-    # Players start before the whole file has arrived only if its index comes first: "faststart" moves it there afterwards.
+    # "faststart" moves the file's index to the beginning, so that players can start before the whole file has arrived.
     options = {"movflags": "faststart"} if container == "mp4" else {"id3v2_version": "0"}
 
     def again(url: str, flags: int, values: Mapping[str, str]) -> _Part:

@@ -21,7 +21,7 @@ from social.kernel.media import blurhash, limits
 from social.kernel.media.decoding.damaged import load, with_missing_ends
 from social.kernel.media.decoding.jobs import Refused
 
-# `Image.open` would import these when it meets the format, but a confined process can import nothing.
+# `Image.open` would import these modules on first use, but a confined process can import nothing.
 for _format in ("Avif", "Gif", "Jpeg", "Mpo", "Png", "Tiff", "WebP"):
     importlib.import_module(f"PIL.{_format}ImagePlugin")
 pillow_heif.register_heif_opener(thumbnails=False)
@@ -60,7 +60,7 @@ _WHOLE: Final = range(1 << 16)
 _EIGHT_OF_SIXTEEN: Final = [round(value / 257) for value in _WHOLE]
 _FACTORS_OF_FEW_BITS: Final = {"L;2": 85, "L;4": 17}
 _SRGB: Final = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
-# Colour spaces of profiles with Pillow's mode for them, and colours that show whether a profile changes anything visible.
+# The colour spaces of profiles with Pillow's modes for them, and colours that show whether a profile changes anything visible.
 _SPACES: Final = {"GRAY": "L", "RGB": "RGB", "CMYK": "CMYK"}
 _LEVELS: Final = range(0, 256, 17)
 _SAMPLES: Final = {
@@ -197,7 +197,7 @@ def _in_shape(image: Image.Image, shape: Mapping[str, Any] | None) -> Image.Imag
 def _animated(
     source: IO[bytes], source_format: str, shape: Mapping[str, Any] | None, output: IO[bytes]
 ) -> Facts | None:
-    """Write the frames of an animation; return None if they cannot be read. Then the first frame is shown, as in browsers."""
+    """Write an animation's frames; return None if they cannot be read, so that the first frame is shown, as by browsers."""
     target = _MOVING_TARGETS[source_format]
     options: dict[str, Any] = dict(_MOVING_OPTIONS.get(target, {}))
     try:
@@ -318,7 +318,7 @@ def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
 
 
 def _changes_nothing(transform: ImageCms.ImageCmsTransform, sample: Image.Image) -> bool:
-    """Tell whether a transform changes no colour visibly, as is usual: most profiles are sRGB under some name."""
+    """Tell whether a transform changes no colour visibly, which is common, because most profiles are sRGB under some name."""
     difference = ImageChops.difference(transform.apply(sample), sample.convert("RGB"))
     return all(
         most <= _UNSEEN_DIFFERENCE for _least, most in cast("tuple[tuple[int, int], ...]", difference.getextrema())
