@@ -1,4 +1,4 @@
-"""Tests of the battery itself: it accepts endpoints that follow the rules, and fails for others."""
+"""Tests of the battery itself: it accepts endpoints that follow the rules, and fails for endpoints that do not."""
 
 from collections.abc import Callable
 from dataclasses import replace

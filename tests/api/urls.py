@@ -1,4 +1,4 @@
-"""The URLs of the sample API, built by the same router as those of the real one."""
+"""The URLs of the sample API, built by the same router as the URLs of the real API."""
 
 from social.api.routing import api_urls, other_urls
 

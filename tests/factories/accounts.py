@@ -39,7 +39,7 @@ def _nobody_in_the_way() -> Iterator[None]:
 
 
 def make_user(username: str | None = None, *, role: str | None = None, confirmed: bool = True, **account: Any) -> User:
-    """Create a local user who has signed up; more keyword arguments are set on the account."""
+    """Create a local user who has signed up; further keyword arguments are set on the account."""
     name = username or f"person{next(_number)}"
     draft = SignUpDraft(username=name, email=f"{name}@example.com", password="correct horse", agreement=True)
     with _nobody_in_the_way():

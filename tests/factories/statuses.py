@@ -54,7 +54,7 @@ def make_status(
     application_id: int | None = None,
     **draft: Any,
 ) -> Status:
-    """Publish a post of a local account as a client would; more keyword arguments go to the draft."""
+    """Publish a post of a local account as a client would; further keyword arguments go to the draft."""
     return publish_status(
         author=_author(author),
         draft=Draft(

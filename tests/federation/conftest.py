@@ -18,7 +18,7 @@ accounts.rsa_pair()
 
 @pytest.fixture
 def elsewhere(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[RemoteServer]:
-    """Another server on this machine, which this one may call."""
+    """Another server on this machine, which this server may call."""
     settings.FEDERATION_LOOPBACK = True
     # A busy machine must not count as an unreachable server.
     monkeypatch.setattr("federation.remote.signers.DEADLINE", 60.0)

@@ -1,4 +1,4 @@
-"""Tests of commands that refresh remote accounts, and remove those that no longer exist."""
+"""Tests of commands that refresh remote accounts, and remove accounts that no longer exist."""
 
 import io
 from datetime import timedelta

@@ -47,7 +47,7 @@ def media_root(settings: Any, tmp_path: Any) -> None:
 
 
 def _send(author: Account, name: str, value: str | None, number: str = "", **more: Any) -> str:
-    """Create a post, or edit the one with this number, with a value in a column, and return its id.
+    """Create a post with this value in a column, or set the value in the post with this number; return the post's id.
 
     A post with a file needs no text.
     """

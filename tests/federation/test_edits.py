@@ -1,4 +1,4 @@
-"""Tests of edits of remote posts: accepted from the author only, once, and never widening the audience."""
+"""Tests of edits of remote posts: an edit is accepted from the author only, counts once, and never widens the audience."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,6 @@
-"""Tests of custom emojis across servers: pictures of remote ones are cached, and local ones are sent with their pictures."""
+"""Tests of custom emojis across servers: pictures of remote emojis are cached, and local emojis are sent with their
+pictures.
+"""
 
 import io
 from datetime import timedelta

@@ -96,8 +96,8 @@ def test_an_actor_cannot_send_activities_of_another_actor(
 def test_an_actor_cannot_undo_activities_of_another_actor(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """The attacker has done the same actions; an Undo that names another actor's activity does not undo the attacker's
-    either.
+    """The attacker has done the same actions: an Undo that names another actor's activity does not undo the attacker's own
+    activity.
     """
     mallory, bob = elsewhere.person("mallory", key=2), make_account("bob")
     status = make_status(alice)

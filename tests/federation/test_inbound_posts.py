@@ -1,5 +1,5 @@
-"""Tests of posts, favourites and boosts from remote servers: each is stored once, with the same effects as one of a local
-client.
+"""Tests of posts, favourites and boosts from remote servers: each is stored once, with the same effects as the action of a
+local client.
 """
 
 from datetime import timedelta

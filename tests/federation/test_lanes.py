@@ -83,7 +83,7 @@ def home_of() -> Callable[[Account], list[str]]:
 
 @pytest.fixture
 def impatient(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the timeout for the slow server only; the others may respond slowly on a busy machine."""
+    """Shorten the timeout for the slow server only; other servers may respond slowly on a busy machine."""
     ask = Gathered.ask
 
     def ask_briefly(gathered: Gathered, awaited: Awaited, _deadline: float) -> Any:

@@ -1,4 +1,4 @@
-"""Tests that remote posts are in the right order among others, although most servers send times in whole seconds."""
+"""Tests that remote posts are in the right order among other posts, although most servers send times in whole seconds."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tests of relays: they get local public posts, and announce remote ones (contract, federation sections 7 and 12)."""
+"""Tests of relays: they get local public posts, and announce remote posts (contract, federation sections 7 and 12)."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Tests of reports between servers: received ones, and those sent by this server's own actor."""
+"""Tests of reports between servers: received reports, and reports sent by this server's own actor."""
 
 from typing import Any
 

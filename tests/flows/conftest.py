@@ -1,4 +1,4 @@
-"""Fixtures with servers as operators run them; tests that leave them intact share them."""
+"""Fixtures with servers as operators run them, shared by tests that leave the servers intact."""
 
 from collections.abc import Iterator
 

@@ -252,7 +252,7 @@ def test_a_thousand_activities_each_way_have_their_effect_once_and_in_order_thro
     left = wait(lambda: unfinished(scene.server), time.monotonic() + SECONDS)
     assert not left, left
     print(f"all was done after {time.monotonic() - began:.0f} s, {sum(one.repeated for one in senders)} sent again")
-    # Incoming: every post exists once, with its latest text, deleted ones are gone, and every like exists once.
+    # Incoming: every post exists once, with its latest text, deleted posts are gone, and every like exists once.
     expected = {uri: [text] for sender in senders for uri, text in sender.texts.items()}
     assert shown_posts(scene) == expected
     counts = {uri: sum(sender.liked.count(uri) > 0 for sender in senders) for uri in liked}

@@ -30,7 +30,7 @@ _PAUSE = 0.08
 
 @dataclass
 class Reader:
-    """A user who reads a timeline, either home or a public one."""
+    """A user who reads the home timeline or a public timeline."""
 
     server: Instance
     token: str

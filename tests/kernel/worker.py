@@ -1,4 +1,4 @@
-"""The Celery application of the tests: the real one, in a process that has also imported the reactions of the tests."""
+"""The real Celery application, in a process that has also imported the reactions of the tests."""
 
 import os
 import subprocess

@@ -1,4 +1,6 @@
-"""Tests of the erasure of accounts by staff: rejected and deleted ones, the wait of thirty days, remaining data, cancelling."""
+"""Tests of the erasure of accounts by staff: rejected and deleted accounts, the wait of thirty days, remaining data, and
+cancelling.
+"""
 
 from datetime import timedelta
 

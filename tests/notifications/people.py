@@ -9,7 +9,7 @@ from tests.support.work import work
 
 
 class Person:
-    """A user with an application; more keyword arguments are set on the account."""
+    """A user with an application; further keyword arguments are set on the account."""
 
     def __init__(self, name: str, **account: Any) -> None:
         self.user: User = make_user(name, **account)

@@ -1,6 +1,6 @@
 """Tests that each interaction creates exactly one notification, with any order or repetition of events.
 
-After a killed process a stream may repeat a notification at most once; held ones are never streamed.
+After a killed process a stream may repeat a notification at most once; held notifications are never streamed.
 """
 
 import random

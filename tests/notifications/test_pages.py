@@ -1,5 +1,5 @@
-"""Tests of the notifications page: it shows the same groups as clients get; they are marked as read and dismissed without a
-script.
+"""Tests of the notifications page: it shows the same groups as clients get, and groups can be marked as read and dismissed
+without a script.
 """
 
 import re

@@ -328,7 +328,9 @@ def test_a_message_that_arrives_twice_is_held_once(alice: Person, bob: Person) -
 
 
 def test_held_notifications_are_not_streamed_before_delivery(alice: Person, bob: Person) -> None:
-    """When they are delivered, the streams `user` and `user:notification` get one event (contract, behaviours section 16)."""
+    """When the notifications are delivered, the streams `user` and `user:notification` get one event (contract, behaviours
+    section 16).
+    """
     notified, conversations = channels.notifications(int(alice.id)), channels.direct(int(alice.id))
     with subscribed(notified, conversations) as received:
         bob.post("@alice one", visibility="direct")

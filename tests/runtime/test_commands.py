@@ -65,7 +65,7 @@ def test_help_begins_with_our_commands_and_a_sentence_each(data_dir: Path) -> No
 
 
 def test_manage_py_finds_its_libraries_whichever_python_is_first(data_dir: Path) -> None:
-    """The command is the one in messages to operators: `./manage.py COMMAND`."""
+    """The test runs the command in the form that messages to operators use: `./manage.py COMMAND`."""
     if not (ROOT / ".venv").exists():
         pytest.skip("the libraries are not in .venv")
     bare = subprocess.run(

@@ -134,7 +134,7 @@ logging.getLogger("social.test").debug("this one")
 
 
 def outage(error: Exception) -> Exception:
-    """Return the error of Django for one of psycopg."""
+    """Return Django's error for an error of psycopg."""
     try:
         raise OperationalError(str(error)) from error
     except OperationalError as found:

@@ -1,5 +1,5 @@
-"""Tests that an installation keeps its first secrets: different ones are detected, and none are generated for an existing
-database.
+"""Tests that an installation keeps its first secrets: different secrets are detected, and no secrets are generated for an
+existing database.
 """
 
 import json
@@ -114,7 +114,7 @@ def test_lost_secrets_are_not_replaced_silently(data_dir: Path) -> None:
 @pytest.mark.verify
 @pytest.mark.django_db(transaction=True)
 def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: Secrets) -> None:
-    """With an external database no secrets are generated, and different ones are refused."""
+    """With an external database no secrets are generated, and different secrets are refused."""
     with connection.cursor() as cursor:
         database.store_domain(cursor, settings.LOCAL_DOMAIN)
         store_fingerprints(cursor, secrets)

@@ -11,7 +11,7 @@ from social.kernel.lengths import TextLength, is_refused_value
 
 pytestmark = pytest.mark.django_db
 APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
-# The maximum in the model applies to names of remote accounts; another constraint limits local ones to 255 characters.
+# The maximum in the model applies to names of remote accounts; another constraint limits local names to 255 characters.
 SHORTER_BY_ANOTHER_RULE = {"accounts.Account.username"}
 #: SQL for a value with a given number of characters, by kind of column.
 TEXT, JSON, ARRAY = "repeat('x', %s)", "to_jsonb(repeat('x', %s - 2))", "ARRAY[repeat('x', %s - 2)]"

@@ -18,7 +18,7 @@ from tests.timelines.server import StreamingServer, streaming_server
 pytestmark = pytest.mark.django_db
 LENGTH = 30_000
 REQUESTS = 50
-# The maximum number of retained bytes is a fifth of those that were sent.
+# The maximum number of retained bytes is a fifth of the sent bytes.
 RETAINED_LIMIT = LENGTH * REQUESTS // 5
 
 Sent = tuple[str, dict[str, str]]

@@ -1,4 +1,4 @@
-"""Tests of the operator's file scanner: files are hidden until they pass, and staff release or delete refused ones."""
+"""Tests of the operator's file scanner: files are hidden until they pass, and staff release or delete refused files."""
 
 import hashlib
 import io

@@ -136,7 +136,7 @@ def test_only_posts_that_everybody_may_read_are_sent_to_the_translation_service(
     assert translate(bob, near, code=403) == {"error": "This action is not allowed"}
     assert api_of(bob, "read:accounts").post(f"/api/v1/statuses/{unlisted.id}/translate").status_code == 403
     assert Api().post(f"/api/v1/statuses/{unlisted.id}/translate").status_code == 401
-    # The cases: the same language, one that the service does not support, and invalid ones.
+    # The cases: the same language, a language that the service does not support, and invalid languages.
     for lang in ("de", "de-AT", "fr", "x" * 5000, "../en"):
         assert "error" in translate(bob, unlisted, lang, 403)
     assert "error" in translate(bob, make_status(alice, "saluton", language="eo"), code=403)

@@ -87,7 +87,7 @@ def battery(rows: Sequence[Row], urlconf: str = "social.urls") -> Callable[..., 
 
 
 def promises(row: Row, declared: Endpoint) -> list[tuple[str, Promise]]:
-    """Return the checks that apply to a row; those that can share a scene are combined, because creating scenes is slow."""
+    """Return the checks that apply to a row; checks that can share a scene are combined, because creating scenes is slow."""
     found: list[tuple[str, Promise]] = [("keeps its callers", keeps_its_access)]
     if row.parameters():
         found.append(("an id that is nobody's, none or not one's own is not found", wrong_ids_are_not_found))

@@ -24,7 +24,7 @@ def empty_tables() -> None:
     """
     with transaction.atomic(), connection.cursor() as cursor:
         filled = filled_tables()
-        # This setting disables triggers, both foreign keys and those that forbid deletions.
+        # This setting disables triggers, both those of foreign keys and those that forbid deletions.
         cursor.execute("SET LOCAL session_replication_role = replica")
         for name in filled:
             cursor.execute(f"DELETE FROM {name}")

@@ -1,4 +1,4 @@
-"""An authenticator in software, like those of browsers and security keys (WebAuthn Level 2, sections 6 and 7)."""
+"""An authenticator in software, like the authenticators of browsers and security keys (WebAuthn Level 2, sections 6 and 7)."""
 
 import json
 import secrets

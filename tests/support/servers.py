@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from social.runtime.embedded import Embedded
 
-#: The servers of this process; None if environment variables name other ones, or if none are needed.
+#: The servers of this process; None if environment variables name other servers, or if none are needed.
 embedded: Embedded | None = None
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 
@@ -66,7 +66,7 @@ def _start(*, wanted: bool) -> None:
 
 
 def administrator(database: str) -> psycopg.Connection[Any]:
-    """Return a connection to the tests' PostgreSQL as its superuser, or to an external one as the configured role."""
+    """Return a connection to the tests' PostgreSQL as its superuser, or to an external PostgreSQL as the configured role."""
     import psycopg
 
     from social.runtime.postgres import ADMIN

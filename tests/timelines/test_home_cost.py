@@ -139,6 +139,7 @@ def test_a_page_is_planned_once_for_readers_with_few_and_many_follows(
             "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%%RECURSIVE%%walk%%'"
         )
         ((generic, custom),) = statement.fetchall()
-    # PostgreSQL tries five plans for specific values, and uses the generic one afterwards if those are not cheaper.
+    # PostgreSQL tries five plans for specific values, and afterwards uses the generic plan if the specific plans are not
+    # cheaper.
     assert generic >= 10, (generic, custom)
     assert custom <= 5

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 def walk(person: Person, rel: str, url: str) -> list[int]:
-    """Return all posts of the page and of those that its Link header leads to."""
+    """Return all posts of the page and of the pages that its Link header leads to."""
     found: list[int] = []
     for _ in range(100):
         response = person.api.get(url)

@@ -116,7 +116,7 @@ def test_a_write_that_waits_for_another_too_long_gets_a_conflict(reader: Person)
     try:
         with transaction.atomic():
             lock(f"markers:{reader.id}")
-            # The request uses a separate connection, as one in another process would.
+            # The request uses a separate connection, as a request in another process would.
             kept, connections["default"] = connections["default"], other
             try:
                 answer = reader.api.post(MARKERS, {"home": {"last_read_id": "5"}})

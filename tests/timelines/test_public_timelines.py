@@ -240,7 +240,7 @@ def test_a_page_of_forty_takes_as_many_queries_as_a_page_of_two(path: str, reade
 @pytest.mark.parametrize("path", [PUBLIC, f"{TAG}/x"])
 def test_a_token_without_the_scope_is_refused(path: str) -> None:
     assert person(scopes="write").api.get(path).status_code == 403
-    assert Api("wrong").get(path).status_code == 200  # where no token is needed, an unknown one is ignored
+    assert Api("wrong").get(path).status_code == 200  # where no token is needed, an unknown token is ignored
 
 
 def test_the_home_timeline_needs_a_token_with_its_scope() -> None:

@@ -1,4 +1,4 @@
-"""Tests of reading page after page of posts older than those that a feed holds."""
+"""Tests of reading page after page of posts that are older than the posts in a feed."""
 
 from collections.abc import Iterator
 

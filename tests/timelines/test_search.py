@@ -225,8 +225,8 @@ def test_dates_and_ids_limit_the_results(reader: Person) -> None:
     }
     assert {query: posts(reader, query) for query in found} == found
     assert posts(reader, "dog", min_id=str(first.id), max_id=str(late.id)) == ids(march, leap)
-    # As in the timelines, a value that is not a number counts as 0, and one beyond 64 bits as the maximum (parameters section
-    # 0).
+    # As in the timelines, a value that is not a number counts as 0, and a value beyond 64 bits as the maximum (parameters
+    # section 0).
     assert posts(reader, "dog", min_id="abc", max_id="9" * 30) == ids(late, march, leap, first)
     assert posts(reader, "dog", min_id=f"{first.id}abc") == ids(late, march, leap)
     assert posts(reader, "dog", max_id="abc") == []

@@ -89,7 +89,7 @@ def test_pages_of_public_and_favourited_posts_go_back_through_years_in_order(
 ) -> None:
     monkeypatch.setattr(postgres_index, "_LIBRARY_LIMIT", few)
     stranger = make_remote()
-    # Ages of posts at the limits of the periods that are searched one after the other, and far beyond the last one.
+    # Ages of posts at the limits of the periods that are searched one after the other, and far beyond the last period.
     ages = [0.01, 0.5, 0.9, 1.5, 2.4, 3, 9, 12.5, 13, 24, 26, 37, 40, 150, 199, 205, 390, 410, 600, 610, 2000, 4000]
     public = spread(indexable, "a dog", ages)
     liked = spread(stranger, "the dog", [age + 0.002 for age in ages])

@@ -208,7 +208,7 @@ class Model:
         return not self._hides(author) and (author.limited_at is None or author.id in self.follows)
 
     def threads(self) -> dict[int, tuple[list[int], set[int]]]:
-        """Return the posts shown above each post, from the start of its thread, and those shown below it."""
+        """Return the posts shown above each post, from the start of its thread, and the posts shown below."""
         posts = {post.id: post for post in _posts()}
         listed = {post.id for post in posts.values() if self.lists(post)}
         above: dict[int, list[int]] = {}

@@ -89,7 +89,7 @@ def test_a_new_person_chooses_a_username_and_returns_to_the_application(
 
 def test_an_unconfirmed_address_is_confirmed_by_mail_first(issuer: TestIssuer, settings: Any) -> None:
     settings.CONFIRM_EMAIL, settings.ACCOUNT_EMAIL_VERIFICATION = True, "mandatory"
-    # The issuer's confirmation applies only to the address in its claim, not to another one that the user enters.
+    # The issuer's confirmation applies only to the address in its claim, not to another address that the user enters.
     for number, (claim, typed) in enumerate(
         [(None, "ann@org.example"), ("true", "b@org.example"), (True, "c@x.example")]
     ):
@@ -206,8 +206,8 @@ def test_each_of_several_issuers_signs_in_its_own_users(issuer: TestIssuer, brow
         assert not is_signed_in(browser)
         sign_in(browser, issuer)
         assert is_signed_in(browser, user)
-        # A response from one issuer is not accepted as a response from another (RFC 9207); the state also belongs to one
-        # issuer.
+        # A response from one issuer is not accepted as a response from another (RFC 9207); each state is valid for one issuer
+        # only.
         visitor = Client()
         state = asked_in(begin(visitor, "/auth/with/club"))["state"]
         assert visitor.get("/auth/with/org/callback", {"code": "x", "state": state}).status_code == 403

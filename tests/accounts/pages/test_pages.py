@@ -93,8 +93,7 @@ def test_templates_and_styles_contain_no_script_and_load_nothing_from_other_host
             # Pages with passkeys, and pages that call the API, need a script of this server.
             text = re.sub(r"<script src=\"\{% static '[\w./-]+' %\}\" defer>", "", text)
         if source.name == "captcha.html":
-            # This is the only page with a script from another site, and it has one only if the operator has configured this
-            # service.
+            # This is the only page with a script from another site, and only if the operator has configured this service.
             text = text.replace('<script src="{{ captcha.script_url }}" async defer>', "")
         if source.name == "member_script.html":
             text = text.replace("""<script type="module" id="member-script" src="{% static 'member.js' %}\"""", "")

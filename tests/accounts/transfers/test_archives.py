@@ -1,4 +1,4 @@
-"""Tests of a user's archive: written in resumable steps, once a week, and deleted after a week."""
+"""Tests of a user's archive: it is written in resumable steps, at most once a week, and deleted after a week."""
 
 import gzip
 import io

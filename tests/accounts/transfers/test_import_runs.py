@@ -1,4 +1,4 @@
-"""Tests of imports as background jobs: steps may be interrupted, and each line is imported once, until the import ends."""
+"""Tests of imports as background jobs: steps may be interrupted, and each line is imported exactly once."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Tests of uploaded animations: they stay animated, and those that are too large are refused."""
+"""Tests of uploaded animations: they stay animated, and animations that are too large are refused."""
 
 import io
 

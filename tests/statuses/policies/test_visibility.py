@@ -29,7 +29,7 @@ _pairs = st.frozensets(st.tuples(_person, _person).filter(lambda pair: pair[0] !
 
 @dataclass(frozen=True)
 class Drawn:
-    """A random post; `boosts` is the position of the boosted post among the earlier ones, or None if it is not a boost."""
+    """A random post; `boosts` is the position of the boosted post among the earlier posts, or None if it is not a boost."""
 
     author: int
     visibility: str
@@ -148,7 +148,9 @@ def _by_condition(viewer_id: int | None, ids: list[int]) -> set[int]:
 
 
 def _relations_agree(one: Relations, of_many: Relations, people: list[Account]) -> None:
-    """Check that one viewer's relations equal those loaded for many, and hide the same accounts as the queryset condition."""
+    """Check that one viewer's relations equal the relations loaded for many, and hide the same accounts as the queryset
+    condition.
+    """
     for name in ("following", "muting", "blocking", "blocked_by", "domain_blocking", "domain_blocked_by"):
         assert getattr(one, name) == getattr(of_many, name), name
     assert one.viewer_id is not None

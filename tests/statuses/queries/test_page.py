@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
 
 def full_posts(viewer: Account, number: int) -> list[Status]:
-    """Create posts with every kind of content, by different accounts; every second one is a boost."""
+    """Create posts with every kind of content, by different accounts; every second post is a boost."""
     for domain in (None, "remote.example"):
         CustomEmoji.objects.get_or_create(shortcode="blob", domain=domain, remote_url="https://remote.example/blob.png")
     root = make_status(viewer)

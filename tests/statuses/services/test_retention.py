@@ -35,7 +35,7 @@ def _left(account: Account) -> set[int]:
 
 
 def _everything(alice: Account, bob: Account) -> dict[str, Status]:
-    """Create an old post for every exception, old ones without an exception, and a recent one."""
+    """Create an old post for every exception, old posts without an exception, and a recent post."""
     found = {name: _age(make_status(alice, name)) for name in ("plain", "pinned", "favourited", "bookmarked", "liked")}
     found["direct"] = _age(make_status(alice, "@bob", visibility="direct"))
     found["media"] = _age(make_status(alice, "x", media=[make_media(alice)]))

@@ -1,4 +1,4 @@
-"""Tests of scheduled deletions; running one twice has the same effect as once."""
+"""Tests of scheduled deletions; running a deletion twice has the same effect as running it once."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,6 @@
-"""Tests of changing the e-mail address: the new one is confirmed first, and the old one gets a mail (security rows 24, 29)."""
+"""Tests of changing the e-mail address: the new address is confirmed first, and the old address gets a mail (security rows 24,
+29).
+"""
 
 import re
 from datetime import timedelta
