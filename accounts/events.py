@@ -93,7 +93,7 @@ class EmailChangeRequested(Event, key="user:{user_id}"):
 
 
 class EmailChanged(Event, key="user:{user_id}"):
-    """A user's e-mail address has changed; a mail about this is due to the old address, which is stored only here."""
+    """A user's e-mail address has changed; a mail about this must be sent to the old address, which is stored only here."""
 
     user_id: int
     old_email: str

@@ -48,7 +48,7 @@ _NAMES: Final = {"": "visitor", _MEMBER: "member", _OWNER: "owner"}
 _SHIFTS: Final = """window.shifted = 0; new PerformanceObserver(list => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
 }).observe({type: 'layout-shift', buffered: true});"""
-# The sizes do not include headers, and static files count with their compressed size.
+# The sizes do not include headers, and static files are counted at their compressed size.
 _LOADED: Final = """performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
   .filter(each => each.entryType === 'navigation' || new URL(each.name).pathname.startsWith('/static/'))
   .filter(each => each.initiatorType !== 'img').reduce((sum, each) => sum + each.encodedBodySize, 0)"""

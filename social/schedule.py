@@ -61,7 +61,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "remove-unused-cards": _entry("statuses.services.cards.remove_unused_cards", "media", hours=1),
 }
 
-#: Services that have moved, by the names under which schedulers of earlier releases send them.
+#: New names of services that have moved, keyed by their old names, which schedulers of earlier releases still send.
 FORMER_NAMES: Final = {
     "statuses.services.removing.remove_deleted_statuses": "statuses.services.deleting.remove_deleted_statuses",
     "accounts.services.archives.forget_archives": "accounts.transfers.services.archives.forget_archives",

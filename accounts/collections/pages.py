@@ -186,7 +186,7 @@ def _find_own(request: HttpRequest, collection_id: int) -> Collection:
 def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
     """`/collections/:id/edit`: the values of a collection, and its people. Raises NotFound.
 
-    A POST request adds the person with the address `add`, removes the person `remove`, or changes the values.
+    A POST request adds the person whose address is in `add`, removes the person whose id is in `remove`, or changes the values.
     """
     user, collection = signed_in(request), _find_own(request, id)
     if "add" in request.POST or "remove" in request.POST:

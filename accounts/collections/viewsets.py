@@ -61,7 +61,7 @@ class CollectionsViewSet(ApiViewSet):
         return reply(serializers.CollectionWithAccountsSerializer(shown, context=context).data)
 
     def update(self, request: Request, id: int) -> HttpResponse:
-        """Change the values that are sent."""
+        """Update the submitted values of a collection and keep the others."""
         values = serializers.CollectionInput.read(request)
         values.pop("account_ids", None)
         collection = queries.find_collection(id)

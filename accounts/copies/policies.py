@@ -165,7 +165,7 @@ def near_words(value: bytes) -> list[int]:
 
 
 def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the number and the hash (None if invalid) of each line of a file, without empty lines and comments (`#`).
+    """Yield the number and the hash (None if invalid) of each line of a file, skipping empty lines and comments (`#`).
 
     A hash has 64 hexadecimal digits. It is the first value of a line, or the value in the column `hash`, `sha256` or `pdq` if
     the file names its columns.

@@ -344,7 +344,7 @@ def present_counted_accounts(accounts: CountedAccounts) -> dict[int, dict[str, A
 
 
 def present_accounts(account_ids: Iterable[int], viewer_id: int | None) -> dict[int, dict[str, Any]]:
-    """Return the entities of these accounts by id, each once and in their order; unknown ids are left out."""
+    """Return the entities of these accounts by id, in the given order, without duplicates; unknown ids are left out."""
     wanted = list(dict.fromkeys(account_ids))
     found = present_counted_accounts(load_counted_accounts(wanted, viewer_id))
     return {number: found[number] for number in wanted if number in found}

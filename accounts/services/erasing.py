@@ -106,9 +106,9 @@ def erase_account(account_id: int) -> bool:
     """Erase an account for at most TURN_SECONDS; return whether nothing is left. Publishes AccountErasureDue otherwise.
 
     A step begins when the steps before it find nothing more. The row of a suspended account stays, as do the rows about it in
-    the tables of `retain_rows_of_suspended`. The row of a deleted account stays while a hold is needed. Nothing is done for an
-    account whose suspension was lifted, nor for a held account; the release of a held account publishes AccountErasureDue
-    again.
+    the tables of `retain_rows_of_suspended`. The row of a deleted account stays as long as a registered `Hold` is needed.
+    Nothing is done for an account whose suspension was lifted or that staff have put on hold (`held_at`); releasing the account
+    publishes AccountErasureDue again.
     """
     account = Account.objects.filter(id=account_id).only("deleted_at", "erased_at", "held_at").first()
     if account is None:

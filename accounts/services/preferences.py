@@ -16,7 +16,7 @@ from social.kernel.errors import FieldError, require_valid
 
 EXPAND_MEDIA: Final = ("default", "show_all", "hide_all")
 """Choices for which media clients show without a click (contract, entities "Preferences")."""
-# Preferences that others see on the account or its posts, so that cached bodies contain them.
+# Preferences that affect what others see of the account or its posts; cached bodies therefore depend on them.
 _SHOWN: Final = frozenset({"noindex", "show_application"})
 
 

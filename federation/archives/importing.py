@@ -46,7 +46,9 @@ class _Stopped(Exception):
 
 
 def import_some(batch: PastImport, folder: Path, *, seconds: float) -> bool:
-    """Import posts for `seconds`; return whether posts may be left. The caller has loaded the account and user of `batch`."""
+    """Import posts for `seconds`; return whether there may be more posts to import. The caller has loaded the account and user
+    of `batch`.
+    """
     end = time.monotonic() + seconds
     author = batch.account
     if author.suspended or not author.user.is_active:

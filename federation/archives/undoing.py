@@ -15,7 +15,7 @@ _BATCH: Final = 100
 
 
 def undo_some(batch: PastImport, *, seconds: float) -> bool:
-    """Remove imported posts for `seconds`; return whether posts may be left.
+    """Remove imported posts for `seconds`; return whether there may be more posts to remove.
 
     A post is deleted as usual, and other servers are notified, if somebody has interacted with the post, the author has edited
     or pinned the post, or staff must be able to review the post. The rows of all other posts are simply removed.

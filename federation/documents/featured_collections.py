@@ -122,12 +122,14 @@ def featured_collection(collection: Collection, items: list[CollectionItem]) -> 
 
 
 def listing(owner: Account, target: str | dict[str, Any]) -> dict[str, Any]:
-    """Return the Add of a collection to its owner's list (`target` is its document) or the Remove (`target` is its id)."""
+    """Return the activity for the owner's list of collections: an Add if `target` is a collection's document, a Remove if it is
+    an id.
+    """
     return _listing(owner, featured_collections_uri(owner), target, TERMS)
 
 
 def item_listing(owner: Account, collection_id: int, target: str | dict[str, Any]) -> dict[str, Any]:
-    """Return the Add of an item to a collection (`target` is its document) or the Remove (`target` is its id)."""
+    """Return the activity for a collection's items: an Add if `target` is an item's document, a Remove if it is an id."""
     return _listing(owner, links.collection_uri(owner.id, collection_id), target, ITEM_TERMS)
 
 

@@ -33,7 +33,7 @@ def _follows_of(actor: Account) -> QuerySet[Follow]:
 
 
 def synchronize_followers(actor: Account, url: str, digest: str) -> None:
-    """Change the local followers of an actor to the followers that the actor's server lists.
+    """Make the local followers of an actor match those that the actor's server lists.
 
     A pending follow request of a listed account is accepted. A listed follow that is unknown here is ended on the actor's
     server; a follow that is not listed is ended here. Raises Rejected when the list does not match the digest, and Missing or

@@ -54,8 +54,8 @@ def request_software() -> int:
 
 def read_software(address: str) -> None:
     """Store the name and version of a server's software. `address` is the address of its list of NodeInfo documents, with the
-    server's domain as fragment. Raises Rejected if the server has no readable NodeInfo or does not answer: one attempt per
-    period is enough.
+    server's domain as fragment. Raises Rejected, so that the fetch is not retried in this period, if the server has no readable
+    NodeInfo or does not respond.
     """
     place, domain = urldefrag(address)
     links = {str(link.get("rel")): link for link in many(_document(place).get("links")) if isinstance(link, dict)}

@@ -125,12 +125,12 @@ def message_of(request: HttpRequest) -> Message:
 
 
 def reads(view: View) -> View:
-    """Decorate a view of documents: it accepts GET and HEAD only, and answers errors as JSON."""
+    """Decorate a view of documents: it accepts GET and HEAD only, and returns errors as JSON."""
     return _with_methods(view, _READ)
 
 
 def accepts(view: View) -> View:
-    """Decorate a view of an inbox: it accepts POST only, and answers errors as JSON."""
+    """Decorate a view of an inbox: it accepts POST only, and returns errors as JSON."""
     return _with_methods(view, frozenset({"POST"}))
 
 

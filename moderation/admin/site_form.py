@@ -111,7 +111,7 @@ class SiteForm(Styled, ServiceForm):
         widget=forms.TextInput({"dir": "ltr", "placeholder": "#0b6e66", "spellcheck": "false"}),
         help_text=_(
             "The colour of links and buttons, for example #7a1fa2. It is made darker or lighter where it "
-            "would be hard to read. Empty: the default colour"
+            "would be hard to read. Leave empty for the default colour"
         ),
     )
     site_custom_css = forms.CharField(

@@ -136,7 +136,7 @@ _SESSIONLESS_PATHS: Final = re.compile(
 
 
 def is_sessionless(path: str) -> bool:
-    """Tell whether a path is served without cookies, sessions, forms and messages; its errors are JSON."""
+    """Tell whether a path is served without cookies, sessions, forms or messages; its errors are JSON."""
     return _SESSIONLESS_PATHS.match(path) is not None
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL from the wheel: its user, its cluster and programs, and its start."""
+"""PostgreSQL from the wheel: its user, cluster and programs, and how it is started."""
 
 import hashlib
 import os

@@ -85,7 +85,9 @@ def create_filter(*, account_id: int, draft: FilterDraft) -> Filter:
 
 
 def update_filter(*, found: Filter, draft: FilterDraft) -> None:
-    """Change the values that were sent, all or none. Raises Invalid, or NotFound for a keyword of another filter."""
+    """Update the submitted values of a filter, all or none, and keep the others. Raises Invalid, or NotFound for a keyword of
+    another filter.
+    """
     with _changing(found.account_id, found):
         _write(found, draft)
 
@@ -108,7 +110,7 @@ def add_keyword(*, found: Filter, draft: KeywordDraft) -> FilterKeyword:
 
 
 def update_keyword(*, found: FilterKeyword, draft: KeywordDraft) -> None:
-    """Change the values of a keyword that were sent. Raises Invalid, or NotFound if the keyword was deleted."""
+    """Update the submitted values of a keyword and keep the others. Raises Invalid, or NotFound if the keyword was deleted."""
     with _changing(found.filter.account_id, found):
         _check(_write_keyword(found, draft, label=_("Keyword")))
         found.save()

@@ -36,9 +36,9 @@ _ORPHAN: Final = Plan(
 
 
 def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -> Status | None:
-    """Store a remote post, once, and publish StatusPublished; None if its `uri` is already stored. Actions of the spam rules in
-    `screening` are applied; none of them may hold the post. Replies that arrived earlier are linked to the post
-    (docs/adr/0005), and StatusJoinedThread is published for these replies.
+    """Store a remote post, once, and publish StatusPublished; None if its `uri` is already stored. If a spam rule in
+    `screening` limits the author, the author is limited. The caller must not pass rules that hold the post for review. Replies
+    that arrived earlier are linked to the post (docs/adr/0005), and StatusJoinedThread is published for these replies.
     """
     if new.uri is None:
         raise ValueError("a remote post has an id of its own")

@@ -113,7 +113,7 @@ def test_no_link_of_a_page_is_broken(world: User) -> None:
 def test_no_link_of_a_page_is_broken_for_a_signed_in_user(world: User, settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     client = signed_in(world)
-    # The lists of the admin have an address for every order and filter.
+    # The admin lists have a URL for every ordering and filter.
     assert broken(client, *STARTS, "/admin/") == {}
 
 

@@ -232,7 +232,7 @@ def test_the_end_of_this_server_is_sent_to_every_known_server(
             said("self_destruct", *wrong)
     assert not Account.objects.filter(deleted_at__isnull=False).exists()
     settings.REGISTRATIONS = "closed"
-    assert "Some servers are not notified yet" in said("self_destruct", *confirmed), (
+    assert "Some servers have not been notified yet" in said("self_destruct", *confirmed), (
         "nothing is sent before the worker runs"
     )
     drain("default")

@@ -1,4 +1,6 @@
-"""Tests of collections of local accounts on other servers (FEP-7aa9; contract, federation sections 2, 7 and 8)."""
+"""Tests of how collections of local accounts are federated to other servers (FEP-7aa9; contract, federation sections 2, 7 and
+8).
+"""
 
 from typing import Any, Final
 

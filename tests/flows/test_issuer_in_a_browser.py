@@ -72,7 +72,7 @@ def test_users_of_an_issuer_sign_up_sign_in_sign_out_and_link_existing_accounts(
                 roles={"mods": "Moderator"},
             ),
         )
-        # The pages of the issuer load fonts of other hosts.
+        # The issuer's pages load fonts from other hosts.
         tab.call("Network.enable")
         tab.call("Network.setBlockedURLs", urls=["https://*"])
         journey = Journey(tab, site)

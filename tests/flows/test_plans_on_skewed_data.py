@@ -195,7 +195,7 @@ def test_a_page_of_an_account_reads_few_of_its_posts_without_statistics(wanted: 
             "SELECT pg_clear_attribute_stats('public', 'statuses_status', attname, false) FROM pg_attribute"
             " WHERE attrelid = 'statuses_status'::regclass AND attnum > 0 AND NOT attisdropped"
         )
-        # Only this column is analysed, so that the statistics say that the author has most rows.
+        # Only this column is analysed; its statistics say that the author has most of the rows.
         cursor.execute("ANALYZE statuses_status (account_id)")
 
     def page() -> list[int]:

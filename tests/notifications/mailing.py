@@ -114,7 +114,9 @@ def make_notifications(person: Person, number: int, kind: str = "mention") -> li
 
 
 def keep_from_mails(person: Person, how: str, *, successor: Person) -> None:
-    """Put a user into a state without mails: suspended, disabled, unconfirmed, moved to the successor, or memorial."""
+    """Put a user into a state in which they get no mail: suspended, disabled, unconfirmed, moved to the successor, or
+    memorialised.
+    """
     account, user = Account.objects.filter(id=person.id), User.objects.filter(id=person.user.id)
     match how:
         case "suspended":

@@ -221,7 +221,7 @@ def test_environment_variables_of_other_programs_are_ignored(data_dir: Path) -> 
         *("TEST_DATABASE_URL", "TEST_REDIS_URL", "LANGUAGE", "MAIL", "LOGNAME", "CELERY_BROKER_URL", "SECRET_KEY_BASE"),
     ]
     environment = clean_environment(DATA_DIR=str(data_dir), **dict.fromkeys(others, "x"))
-    # A similar variable is not taken for a misspelt setting if that setting is set itself.
+    # A variable with a similar name is not taken for a misspelling of a setting that is itself set.
     environment |= {
         "DJANGO_SETTINGS_MODULE": "social.settings.base",
         "REDIS_URL": "redis://x",

@@ -199,8 +199,8 @@ def long_values_are_no_error_of_the_server(row: Row, callers: Any, scene: Scene 
 
 
 def _bear(row: Row, callers: Any, scene: Scene | None, each: Sequence[Any], together: Sequence[Any] = ()) -> None:
-    """Send requests with each parameter replaced by each of these values, and requests with all parameters replaced by one of
-    the values `together`.
+    """Send a request for every pair of a parameter and a value in `each`, and, for every value in `together`, a request in
+    which all parameters have this value.
     """
     scene = scene or row.scene(callers, _SIZES[0])
     path, token = fill(row.path, scene.ids), token_for(row, callers, scene)

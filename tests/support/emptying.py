@@ -46,7 +46,7 @@ def _filled() -> str:
 
 
 def flush_redis() -> None:
-    """Empty the Redis database of caches through a connection that is patient on a busy machine, and close the circuit."""
+    """Empty the Redis cache database through a connection without the usual short timeout, and reset the circuit breaker."""
     _redis(redis.url("cache")).flushdb()
     redis.circuit("cache").close()
 

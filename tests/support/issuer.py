@@ -43,8 +43,8 @@ class TestIssuer:
     """The issuer, with settings that make it misbehave.
 
     `person` contains the claims about the user who signs in; `changed` contains wrong claims for the ID token, with None for a
-    claim to leave out; `sign` creates a token from claims. `broken` contains the kind of wrong response of an endpoint, by its
-    path: "slow", "huge", "redirect" or "text".
+    claim to leave out; `sign` creates a token from claims. `broken` maps the path of an endpoint to the kind of wrong response
+    that the endpoint gives: "slow", "huge", "redirect" or "text".
     """
 
     __test__ = False

@@ -131,7 +131,9 @@ def _encrypted_messages(callers: Callers) -> Items:
 
 
 def _follows(of: str, others: str) -> Callable[[Callers], Items]:
-    """Return a list of accounts in the column `others` of follows, for one account in the column `of`."""
+    """Return a list of one account's follows: this account is in the column `of`, the listed accounts are in the column
+    `others`.
+    """
 
     def items(callers: Callers) -> Items:
         person = make_remote()

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Client:
-    """A fake client with the server's connection to it, which records messages and the closing."""
+    """A fake client with the server's connection to it. It records the messages and whether the connection was closed."""
 
     def __init__(self, registry: ConnectionRegistry, identity: Identity, *, address: str = "127.0.0.1") -> None:
         self.written: asyncio.Queue[tuple[Stream, Message]] = asyncio.Queue()

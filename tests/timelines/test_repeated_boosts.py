@@ -49,7 +49,7 @@ class Timeline:
 
 
 def timeline(number: int, *, boosts: float, among: int, seed: int = 0) -> Timeline:
-    """Create a timeline in which this share of the posts are boosts, each of one of the `among` originals before it."""
+    """Create a timeline with this share of boosts. Each of them boosts one of the last `among` originals before it."""
     chance = random.Random(number * boosts + seed)
     items: list[FeedItem] = []
     originals: list[int] = []

@@ -110,7 +110,7 @@ def _header(scope: Mapping[str, Any], name: bytes) -> str:
 
 _LOGGER: Final = "uvicorn.error"
 _INCOMPLETE_HANDSHAKE_MESSAGE: Final = "ASGI callable returned without completing handshake."
-#: Log messages about errors of clients; clients get these errors in the response.
+#: Log messages about client errors; the client sees these errors in the response.
 _CLIENT_FAULTS: Final = frozenset(
     {
         "Invalid UTF-8 sequence received from client.",

@@ -168,7 +168,7 @@ def opened(file: QuarantinedFile) -> Iterator[IO[bytes]]:
 
 
 def release_file(*, by: Staff, file: QuarantinedFile) -> None:
-    """Release a file and every other file with its digest, to be processed or fetched again. Publishes FileReleased.
+    """Release a file, and every other file with the same digest, to be processed or fetched again. Publishes FileReleased.
 
     Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict if staff have already decided.
     """

@@ -70,8 +70,8 @@ class _UsedCode:
 
 
 class _TypedCode:
-    """Mixin for forms that accept a code of the authenticator app or a recovery code. The user gets a mail when wrong
-    codes lock the second factor.
+    """Mixin for forms that accept a code from the authenticator app or a recovery code. The user gets a mail when wrong codes
+    lock the second factor.
     """
 
     user: User

@@ -1,6 +1,6 @@
 """Files of blocked e-mail domains (`#domain,#allow_with_approval`) and networks (`#ip,#severity,#comment,#expires_at`).
 
-A plain list with one value in each line is accepted, too, because other server programs export such lists.
+A plain list with one value per line is accepted too, because other server programs export such lists.
 """
 
 import ipaddress

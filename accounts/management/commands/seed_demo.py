@@ -95,7 +95,7 @@ class _Person:
         self._colour = ""
 
     def post(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Send a POST request and return its answer. Raises CommandError when the server refuses."""
+        """Send a POST request and return the response. Raises CommandError when the server refuses."""
         return _answer(self._client.post(path, body or {}, content_type="application/json"))
 
     def present(self, name: str, biography: str, colour: str) -> None:

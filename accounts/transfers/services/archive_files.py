@@ -47,7 +47,9 @@ class FilesMissing(Exception):
 
 
 class ArchiveWriter:
-    """Writer for one step. `files` maps each file name to its numbers of bytes and items, which grow with added data."""
+    """Writer for one step. `files` maps each file name to the file's size in bytes and its number of items; both grow as data
+    is added.
+    """
 
     def __init__(self, folder: Path, files: dict[str, list[int]]) -> None:
         self.files = {name: list(size) for name, size in files.items()}

@@ -50,7 +50,7 @@ def _progress() -> str:
     # The worker writes the deliveries some time after the account was deleted: until then only the outbox shows them.
     if waiting or OutboxRow.objects.filter(event=AccountDeleted.__name__, dead_at=None).exists():
         return _(
-            "Some servers are not notified yet: %(count)d deliveries are waiting. Keep this server "
+            "Some servers have not been notified yet: %(count)d deliveries are waiting. Keep this server "
             "running, and run this command again later."
         ) % {"count": waiting}
     return _("No deliveries are waiting any more: this server can be switched off.")

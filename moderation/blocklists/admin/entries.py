@@ -99,7 +99,7 @@ class BlocklistEntryAdmin(PermittedAdmin):
                 ngettext_lazy("%(count)d change is dismissed.", "%(count)d changes are dismissed.", "count"),
             ),
             fits=lambda entry: entry.state == EntryState.WAITING,
-            audit=_("%(by)s dismissed a change for %(target)s that a list asks for"),
+            audit=_("%(by)s dismissed a change to %(target)s requested by a list"),
         ),
     )
     fieldsets = (
@@ -114,7 +114,9 @@ class BlocklistEntryAdmin(PermittedAdmin):
             ENTRY_STATE,
             ENTRY_STEP,
             ENTRY_NOTE,
-            shown("taken_severity", _("In force from this list"), lambda entry: entry.get_taken_severity_display()),
+            shown(
+                "taken_severity", _("Severity adopted from this list"), lambda entry: entry.get_taken_severity_display()
+            ),
             ENTRY_SINCE,
             shown("changed_at", _("Changed last")),
         ),

@@ -67,7 +67,7 @@ class AdminViewSet(ApiViewSet):
         require_second_factor(user)
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
-        """Answer errors as other endpoints do, but without naming the missing permission or rank (SEED-152)."""
+        """Handle errors as other endpoints do, but without naming the missing permission or rank (SEED-152)."""
         return super().handle_exception(Forbidden() if isinstance(exc, NotPermitted) else exc)
 
 

@@ -86,7 +86,7 @@ def _words(text: str, *, in_query: bool) -> Iterator[Word]:
             if whole:
                 parts = [] if in_query else joint.split(whole)
                 for part in dict.fromkeys([whole, *(parts if len(parts) > 1 else [])]):
-                    # All apostrophes become one character, which needs no quotes in a lexeme.
+                    # Every apostrophe is replaced by U+2019, which needs no quoting in a lexeme.
                     yield Word(part.replace("'", "\u2019"), position)
                 position += 1
             continue

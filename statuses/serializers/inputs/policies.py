@@ -91,7 +91,7 @@ class PolicyInput(Form):
         groups = _groups(self.can_quote.automatic)
         words = [word for word in QUOTE_POLICIES if GROUPS_BY_WORD.get(word, NO_GROUPS) & groups] or [QUOTES_BY_NOBODY]
         if self.can_quote.manual or groups & ~(Group.PUBLIC | Group.FOLLOWERS):
-            raise Invalid.sentence(_("Quotes can be allowed to everybody, followers or nobody."))
+            raise Invalid.sentence(_("Quoting can be allowed for everybody, for followers only, or for nobody."))
         return words[0]
 
 

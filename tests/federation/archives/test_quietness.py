@@ -1,4 +1,6 @@
-"""Tests that imported posts appear on their author's profile, but not in timelines, trends or automatic deletion."""
+"""Tests that imported posts appear on their author's profile, but not in timelines or trends, and are not deleted
+automatically.
+"""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tests of the client with threads, forks and ending processes, and of certificates."""
+"""Tests of the client with threads, forks and exiting processes, and with certificates."""
 
 import asyncio
 import datetime

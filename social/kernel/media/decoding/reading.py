@@ -73,7 +73,7 @@ class RecordedFile:
     demuxer: str
 
     def open(self) -> Recording:
-        """Open the file. Raises Refused for a file without video and audio, or with codecs that are not accepted."""
+        """Open the file. Raises Refused for a file that has neither video nor audio, or whose codecs are not accepted."""
         demuxer = _demuxer_behind_tags(self.source, self.demuxer)
         self.source.seek(0)
         container = cast(
