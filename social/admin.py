@@ -41,7 +41,7 @@ class OutboxRowAdmin(ReadOnlyAdmin):
     search_help_text = _("Part of the name of an event, of a subscriber, or of a key (status:12)")
     ordering = ("id",)
     actions = ("retry", "discard")
-    # Dead letters wait for an operator.
+    # Dead letters are waiting for an operator's decision.
     waits = Q(dead_at__isnull=False)
     fieldsets = (
         lines(None, EVENT, SUBSCRIBER, QUEUE, KEY, shown("payload", _("Contents"))),
@@ -73,7 +73,7 @@ class OutboxRowAdmin(ReadOnlyAdmin):
 
     @admin.action(description=_("Drop the selected rows without doing their work"), permissions=["repair"])
     def discard(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> TemplateResponse | None:
-        """Discard the chosen rows, except those that a process is running."""
+        """Discard the chosen rows, except those that a process is working on."""
         done = ngettext_lazy("%(count)d row dropped.", "%(count)d rows dropped.", "count")
         question = _("Drop these rows? The work they stand for will never be done.")
         return self.each(request, queryset, BoundAct(partial(_discard, by=request.user), "discard", done, question))

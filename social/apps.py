@@ -1,4 +1,4 @@
-"""Django's configurations of the app `social` (the kernel, the API layer and the runtime) and of the admin."""
+"""Django app configurations for `social` (the kernel, the API layer and the runtime) and for the admin."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 
 def _wake_workers(queues: Sequence[str]) -> None:
-    # Imported on first use: importing Celery takes a third of a second, which commands that change nothing need not spend.
+    # Imported on first use, because importing Celery takes a third of a second, and commands that change nothing do not need
+    # it.
     from social.broker import send_drain
 
     send_drain(queues)

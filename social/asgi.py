@@ -15,7 +15,7 @@ from timelines.consumers.routing import StreamingApplication  # noqa: E402  (mod
 PING_SECONDS = 30
 #: The maximum size, in bytes, of a client's message: clients send only short subscriptions.
 MAX_MESSAGE = 64 * 1024
-#: Seconds that open streams have to end when the process is stopped.
+#: Seconds within which open streams must end when the process is stopped.
 GRACE_SECONDS = 3
 
 application = StreamingApplication()
@@ -25,7 +25,7 @@ def serve() -> None:
     """Serve streams on STREAMING_PORT until SIGTERM or SIGINT: one process, one event loop.
 
     Uvicorn is used because it sends the pings that the contract requires: ASGI has no message for pings, so applications cannot
-    send them, and Granian does not. Uvicorn's access log is off, since queries hold tokens (security row 48).
+    send them, and Granian does not. Uvicorn's access log is off, because query strings contain tokens (security row 48).
     """
     import uvicorn
 

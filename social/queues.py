@@ -20,9 +20,9 @@ LANES: Final[dict[str, str]] = {
 class QueueTerms:
     """Purpose of a queue, its lane, and its threads in a worker process.
 
-    The threads are reserved for the queue: work of other queues never occupies them. `batch` is the number of outbox rows
-    that one claim takes: small if each row takes long, so that other workers also get rows and a killed worker delays only
-    a few.
+    The threads are reserved for the queue: work of other queues never occupies them. `batch` is the number of outbox rows that
+    one claim takes: small if each row takes a long time, so that other workers also get rows and a killed worker delays only a
+    few.
     """
 
     purpose: str

@@ -17,7 +17,8 @@ def _entry(task: str, queue: str = "scheduler", **period: float) -> dict[str, An
     return {"task": task, "schedule": every, "options": {"queue": queue, "expires": every.total_seconds()}}
 
 
-#: Services that run at intervals, by name (`pkgutil.resolve_name`): idempotent, and cheap if there is nothing to do.
+#: Services that run at intervals, each given by its name (`pkgutil.resolve_name`). They are idempotent, and cheap if there is
+#: nothing to do.
 SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "sweep-outbox": _entry("social.tasks.sweep_outbox", seconds=5),
     "end-timed-mutes": _entry("accounts.services.blocking.end_timed_mutes", minutes=1),

@@ -64,7 +64,7 @@ class Access:
             raise errors.Forbidden(_("This method requires an client credentials authentication"))
 
     def effective_caller(self, identity: Identity | None) -> Identity | None:
-        """Return the caller for whom the action is done; call it after `check`. A disabled user counts as an anonymous
+        """Return the caller on whose behalf the action runs; call this after `check`. A disabled user counts as an anonymous
         caller or, where any token is enough, as the application (contract, behaviours section 5; security row 80).
         """
         if identity is None or not identity.disabled:
@@ -97,7 +97,7 @@ def anyone() -> Access:
 
 
 def optional_user(*scopes: str) -> Access:
-    """Public access, with a fuller answer for a user (`user?`).
+    """Public access; a signed-in user gets a fuller answer (`user?`).
 
     A valid token needs one of the scopes; an invalid token is ignored.
     """
@@ -115,7 +115,7 @@ def app_token(*scopes: str) -> Access:
 
 
 def user(*scopes: str) -> Access:
-    """Access with a user's token that has one of the scopes, or the parent of one."""
+    """Access with a user's token that has one of the scopes or the parent of one of them."""
     return _access(AccessKind.USER, scopes)
 
 

@@ -1,7 +1,8 @@
 """Identifies the caller of a request and counts the request against the rate limits, in one round trip to Redis.
 
-Without Redis, which is only a cache here, the caller is read from the database and requests are not counted (fails open). A
-caller is cached for 60 s in Redis and 1 s in a process; `forget_tokens` shortens this to 1 s. Only a token's SHA-256 is stored.
+If Redis is down, the caller is read from the database and requests are not counted (fail open); Redis is only a cache here. A
+caller is cached for 60 s in Redis and for 1 s in each process; `forget_tokens` shortens this to 1 s. Only a token's SHA-256 is
+stored.
 """
 
 import time
@@ -24,11 +25,11 @@ FORGOTTEN_SECONDS: Final = 10
 _LOCAL_ENTRIES: Final = 4096
 _REVOKED_MARK: Final = b"-"
 
-# KEYS[1]: the identity's entry. ARGV: prefix of counters, client address, the caller's "token:user:account:" if known, the
-# entry to store, its lifetime in seconds; then name, subject, window and seconds for each rule. The subject of a counter is
-# known only after the entry has been read: this is why a script is needed, and why Redis must not be sharded by key. The script
-# returns the entry (false: the token is unknown, and nothing is counted), then one number per rule (-1: the rule does not apply
-# to this caller).
+# KEYS[1]: the identity's entry. ARGV: the prefix of the counters' keys, the client address, the caller's "token:user:account:"
+# if known, the entry to store, its lifetime in seconds; then name, subject, window and seconds for each rule. The subject of a
+# counter is known only after the entry has been read: this is why a script is needed, and why Redis must not be sharded by key.
+# The script returns the entry (false: the token is unknown, and nothing is counted), then one number per rule (-1: the rule
+# does not apply to this caller).
 _ADMIT = redis.Script(
     "cache",
     """
@@ -114,7 +115,7 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
     if token and checksum:
         identity = None if acts else _cached_identity(checksum)
         if identity is None or counted:
-            # With rate limits, Redis is queried in any case, and the entry in Redis is newer than the entry in this process.
+            # If rate limits are on, Redis is queried anyway, and its entry is newer than the entry in this process.
             since = time.monotonic()
             answer = _ask(entry_key, address, b"", b"", counted)
             found = _decode(answer[0]) if answer is not None and answer[0] else None
@@ -145,8 +146,8 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
 def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
     """Count a request outside the API, such as one to the sign-in page; return None if limits are off or Redis is down.
 
-    `subject` is needed for rules per account or user, `address` for other rules. API requests use the same counters: a
-    limit holds for endpoints and pages together (security row 84).
+    `subject` is needed for rules per account or user, `address` for other rules. API requests use the same counters: each limit
+    covers endpoints and pages together (security row 84).
     """
     if not settings.RATE_LIMITS:
         return None
@@ -168,7 +169,7 @@ def is_exceeded(rule: Rule, *, subject: str) -> bool:
 
 
 def forget(rule: Rule, *, subject: str) -> None:
-    """Reset a subject's counter of the current period."""
+    """Reset a subject's counter for the current period."""
     with redis.best_effort("forget a count"):
         redis.client("cache").delete(_counter(rule, subject, "", int(time.time() // rule.period)))
 

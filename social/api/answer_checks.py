@@ -26,8 +26,8 @@ _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 def find_deviations(method: str, route: str, status: int, body: bytes) -> list[str]:
     """Return the deviations of an answer from its endpoint's declaration: at most ten places, each with the broken rule.
 
-    `route` is the pattern of the path, such as `api/v1/statuses/<id>`. A place is a path into the JSON, without values,
-    which may be private. Nothing is returned for undescribed endpoints, for redirects, and for errors with an empty body.
+    `route` is the pattern of the path, such as `api/v1/statuses/<id>`. A place is a path into the JSON, without values, which
+    may be private. The list is empty for undescribed endpoints, for redirects, and for errors with an empty body.
     """
     operation = _load_document()["paths"].get("/" + _PARAMETER.sub(r"{\1}", route), {}).get(method.lower())
     if operation is None or 300 <= status < 400:

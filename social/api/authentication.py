@@ -69,7 +69,7 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class UncountedAuthentication(TokenAuthentication):
-    """Authentication for images, which do not count as requests of the API, since one page shows many of them."""
+    """Authentication for images, which do not count as API requests, because one page shows many images."""
 
     counts = False
 

@@ -23,11 +23,11 @@ class Endpoint:
     a list, and `entity` is the name of its items. `entity` is None for an answer without a JSON body. `input`: the class that
     reads query and body; `also` names further parameters, which the action reads itself. Paging parameters and tokens are not
     listed. `paging`: the pagination of a list, for `ApiViewSet.paginate`. `throttles`: rate limits in addition to the server's
-    (`social.api.limits`). `max_body`: the maximum size of a body in bytes; `max_text`: a lower limit for a body that is held in
-    memory because it is not a multipart form. `cache_control`: the `Cache-Control` of a successful GET; by default private for
-    callers with a token, and public for 15 s for others (contract, behaviours section 1). `deprecated`: the unix time in
-    seconds since which the endpoint is deprecated; every answer, errors included, states it in the header `Deprecation` (RFC
-    9745).
+    (`social.api.limits`). `max_body`: the maximum size of a body in bytes; `max_text`: a smaller maximum for a body that is
+    held in memory because it is not a multipart form. `cache_control`: the `Cache-Control` of a successful GET; by default
+    private for callers with a token, and public for 15 s for others (contract, behaviours section 1). `deprecated`: the unix
+    time in seconds since which the endpoint is deprecated; every answer, errors included, states it in the header `Deprecation`
+    (RFC 9745).
     """
 
     access: Access

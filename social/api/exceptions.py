@@ -35,7 +35,7 @@ STATUS: dict[type[errors.KernelError], int] = {
 
 FOREIGN_KEY_VIOLATION: Final = "23503"  # PostgreSQL's state for a reference to a row that does not exist
 
-# Errors of Django and DRF that are answered like an error of the kernel.
+# Django and DRF errors, each of which is answered like a kernel error.
 _EQUIVALENTS: Final[tuple[tuple[tuple[type[Exception], ...], type[errors.KernelError]], ...]] = (
     ((Http404, django_errors.ObjectDoesNotExist), errors.NotFound),
     ((django_errors.PermissionDenied, drf_errors.PermissionDenied), errors.Forbidden),
@@ -48,7 +48,7 @@ _EQUIVALENTS: Final[tuple[tuple[tuple[type[Exception], ...], type[errors.KernelE
 )
 # Seconds of `Retry-After` while the disk is full: time for an operator to free some space.
 _FULL_DISK_SECONDS = 30
-# Fields of a RateLimited that the body leaves out. The headers with these values come from the admission's counters.
+# Fields of a RateLimited error that are left out of the body. The headers with their values come from the admission's counters.
 _HEADER_FIELDS = ("limit", "remaining", "reset")
 
 

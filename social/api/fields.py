@@ -143,7 +143,7 @@ class ClientInteger(_ClientField, serializers.Field[int, Any, int, Any]):
 
 
 class ClientNumber(_ClientField, serializers.Field[float, Any, float, Any]):
-    """A finite number with a fraction (focus points)."""
+    """A finite number, which may have a fraction (focus points)."""
 
     def to_internal_value(self, data: Any) -> float:
         try:
@@ -234,7 +234,7 @@ class ClientDateTime(_ClientField, serializers.Field[datetime, Any, str, Any]):
 
 
 class IdField(_ClientField, serializers.Field[int, Any, str, Any]):
-    """An id as string or number. A value that cannot be an id raises NotFound (404), as an unknown id does."""
+    """An id, sent as a string or a number. A value that cannot be an id raises NotFound (404), as an unknown id does."""
 
     def to_internal_value(self, data: Any) -> int:
         return errors.require_found(parse_id(data.strip() if isinstance(data, str) else data))
@@ -301,7 +301,7 @@ class StringListField(ListField, serializers.Field[tuple[str, ...], Any, list[st
 
 
 class NestedListField(ListField, serializers.Field[tuple[Any, ...], Any, list[Any], Any]):
-    """Objects, each read by an `Input`: a JSON array, `a[][b]`, or index keys. Other items are left out."""
+    """Objects, each read by an `Input`, sent as a JSON array, as `a[][b]`, or with index keys. Other items are left out."""
 
     by_index = True
 

@@ -64,7 +64,7 @@ _CODES = {
 
 
 def parameters(request: Request) -> dict[str, Any]:
-    """Return query and body of a request as one nested dict. Raises BadRequest (400), TooLarge (413)."""
+    """Return the query and the body of a request as one nested dict. Raises BadRequest (400), TooLarge (413)."""
     return cast(ApiRequest, request).parameters
 
 

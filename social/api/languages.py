@@ -21,7 +21,7 @@ _INDEPENDENT_PATHS = ("/health", "/metrics", "/static/", "/system/")
 
 
 class _Thread(threading.local):
-    # Asking Django for the language of this thread would take as long as a small middleware.
+    # Stored here because asking Django for this thread's language would take as long as a small middleware.
     language: str | None = None
 
 

@@ -1,7 +1,7 @@
 """Answers that wait for background work without holding a thread or a database connection.
 
-The web server polls whether the work is done, and takes a thread only for the time of a poll. Under another WSGI server the
-request's thread waits.
+The web server polls whether the work is done, and uses a thread only during each poll. Under another WSGI server the request's
+thread waits.
 """
 
 import time

@@ -43,7 +43,7 @@ class RequestMiddleware:
     Several slashes in a path count as one, as in Mastodon's router: clients append paths to addresses that end with a slash.
     `request.id` is the request's X-Request-Id if that is harmless, otherwise a new id; the response has it in the same header.
     X-Forwarded-Proto and X-Forwarded-For are trusted from settings.TRUSTED_PROXIES only. The log line has no query and no
-    header, so no token (security row 48); checks of `/health`, which come every second, are not logged.
+    header, and therefore no token (security row 48); checks of `/health`, which come every second, are not logged.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -145,7 +145,7 @@ class _Inner:
 
 
 def api_shortcut_end(get_response: GetResponse) -> GetResponse:
-    """Store the handler after all middleware, where the shortcut ends, and return it without adding a middleware."""
+    """Store the handler that follows all middleware, where the shortcut ends; add no middleware."""
     _Inner.get_response = get_response
     raise MiddlewareNotUsed
 

@@ -82,7 +82,7 @@ def _in_one(address: str) -> bool:
 
 
 class RefusedNetworksMiddleware:
-    """Answers 403 to requests from blocked networks, except probes (security row 79). Comes after RequestMiddleware."""
+    """Refuses requests from blocked networks with 403, except probes (security row 79). Comes after RequestMiddleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

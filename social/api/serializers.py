@@ -37,8 +37,8 @@ def no_queries() -> Iterator[None]:
 
 
 class EntitySerializer:
-    """Base of the serializers of entities, with the interface of DRF's serializers but none of their code for input: a page
-    creates hundreds of instances.
+    """Base of the serializers of entities, with the interface of DRF's serializers but none of their code for input, because a
+    page creates hundreds of instances.
 
     `context` has the values that the serializer needs in addition to the instance.
 

@@ -210,19 +210,19 @@ class ReadOnlyAdmin(Base):
         return [field.name for field in self.model._meta.fields]
 
     def name_of(self, row: Any) -> str:
-        """Return the name of a row in questions and messages."""
+        """Return the name of a row for confirmation pages and messages."""
         return str(row)
 
     def question_line(self, row: Any) -> str:
-        """Return the line that a question shows for a row."""
+        """Return the line that stands for a row on a confirmation page."""
         return self.name_of(row)
 
     def shown_posts(self, request: HttpRequest, rows: Sequence[Any]) -> Sequence[Any]:
-        """Return the posts that a question about these rows shows, for `admin/case_post.html`."""
+        """Return the posts that the confirmation page for these rows shows, for `admin/case_post.html`."""
         return ()
 
     def people_of(self, rows: Sequence[Any]) -> list[Any]:
-        """Return the cards of the people whom these rows are about, without repetitions."""
+        """Return the cards of the people whom these rows are about, without duplicates."""
         load = person_cards.find()
         numbers = [getattr(row, self.person_column) for row in rows] if self.person_column else []
         return [] if load is None else list(load([number for number in numbers if number is not None]).values())
@@ -230,8 +230,8 @@ class ReadOnlyAdmin(Base):
     def ask_for(
         self, request: HttpRequest, form: type[StaffForm], question: str | Promise, *, yes: str | Promise = ""
     ) -> dict[str, Any] | TemplateResponse:
-        """Return the answers to a question that concerns no row (`actions_list`), or the page that asks the question, with a
-        button `yes`.
+        """Return the valid answers to a question that concerns no row (`actions_list`), or otherwise the page that asks the
+        question, whose button is labelled `yes`.
         """
         answers = self._answers(request, form)
         options = self.model._meta
@@ -283,7 +283,7 @@ class ReadOnlyAdmin(Base):
         return redirect(f"admin:{options.app_label}_{options.model_name}_changelist")
 
     def about(self, request: HttpRequest, row: Any, act: BoundAct, *, page: str) -> HttpResponse:
-        """Ask about a row that the caller has read, then run an act on it as `each` does, and redirect to `page`."""
+        """Ask about a row that the caller has loaded, then run an act on it as `each` does, and redirect to `page`."""
         answers = self._answers(request, act.form or StaffForm)
         if not answers.is_valid():
             return self._ask(request, [row], act.question, answers, back=page)

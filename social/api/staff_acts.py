@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Texts of an action: the question before it, without which the action is carried out immediately, and the message after
-    it.
+    """Texts of an action: the question that is asked before it, and the message that is shown after it. Without a question, the
+    action is carried out immediately.
 
     `done` may contain `%(count)d`, and may be an `ngettext_lazy` whose number is `count`. `title` replaces the title of the
     action.

@@ -130,7 +130,7 @@ def address(text: str) -> SafeString:
 
 
 def shortened(text: str, length: int) -> SafeString:
-    """Return the first `length` characters of a text. The lines can break anywhere: a long word does not widen the table."""
+    """Return the first `length` characters of a text. Lines may break anywhere, so that long words do not widen the table."""
     return format_html('<span class="words" dir="auto">{}</span>', Truncator(text).chars(length))
 
 
@@ -178,8 +178,8 @@ def _meets(condition: Q, row: Any) -> bool:
 class States:
     """The states of a table's rows, keyed by names in URLs. Each state has words, a kind of label (`mark`) and a condition.
 
-    A condition names columns of the row or annotations, compared by equality, `gt` or `isnull`; all of them must hold. A
-    row is in the first state whose condition it meets.
+    A condition compares columns of the row or annotations by equality, `gt` or `isnull`; all of these comparisons must be true.
+    A row is in the first state whose condition it meets.
     """
 
     def __init__(self, **states: tuple[str | Promise, str, Q]) -> None:

@@ -53,7 +53,7 @@ def dropdown_filter(
     choices: Callable[[], list[tuple[str, Any]]],
     found: Callable[[QuerySet[Any], str], QuerySet[Any]],
 ) -> type[DropdownFilter]:
-    """Return a filter with a list of `choices` (values and their words); `found` selects the rows for the chosen value."""
+    """Return a filter with a list of `choices` (values and their labels); `found` selects the rows for the chosen value."""
 
     def lookups(self: DropdownFilter, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return choices()

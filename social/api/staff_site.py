@@ -73,7 +73,7 @@ class StaffSite(Site):
         return protected
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Answer with the results of the command palette. Raises BadRequest for a query that it could not have sent."""
+        """Answer with the results of the command palette. Raises BadRequest for a query that the palette cannot send."""
         page = request.GET.get("page", "1")
         if "\0" in request.GET.get("s", "") or not page.isdecimal() or len(page) > PAGE_DIGITS:
             raise BadRequest
@@ -89,7 +89,9 @@ class StaffSite(Site):
             super().register(model_or_iterable, admin_class, **options)
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
-        """Return Django's list of all models, which is built only when a page shows it: most pages have the sidebar instead."""
+        """Return Django's list of all models, which is built only when a page shows it, because most pages have the sidebar
+        instead.
+        """
         return SimpleLazyObject(partial(super().get_app_list, request, app_label))
 
     def has_permission(self, request: HttpRequest) -> bool:

@@ -1,4 +1,4 @@
-"""Sentences of the admin's theme, listed here so that they are translated: the theme itself is in English only."""
+"""Sentences of the admin's theme, listed here so that they are translated, because the theme itself is in English only."""
 
 from django.utils.translation import gettext_noop
 

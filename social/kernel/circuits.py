@@ -4,7 +4,9 @@ import time
 
 
 class Circuit:
-    """Circuit of a process, open for `seconds` after a failure, without a lock: a lost update costs only one more attempt."""
+    """Circuit breaker of one process: while it is open, for `seconds` after a failure, calls are skipped. It has no lock,
+    because a lost update costs only one more attempt.
+    """
 
     def __init__(self, seconds: float = 1.0) -> None:
         self.seconds = seconds

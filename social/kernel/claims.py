@@ -46,7 +46,7 @@ class LeasedRow(models.Model):
 
 
 def idle() -> Q:
-    """Return the condition of the rows that no process holds."""
+    """Return the condition for rows that have no unexpired claim."""
     return Q(claimed_until=None) | Q(claimed_until__lte=Now())
 
 
@@ -56,7 +56,7 @@ def new_token() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Failed attempt to run a held row.
+    """Failed attempt to run a claimed row.
 
     The row has failed `attempts` times, and is due again in `delay` seconds unless it is dead. With `held` the claim is kept,
     because the attempt is recorded before it is made.
@@ -133,7 +133,7 @@ class Claims:
         return len(gone)
 
     def hold(self, token: int, ids: Sequence[int]) -> set[int]:
-        """Lock rows until the transaction ends; return the ids of the rows that are still held."""
+        """Lock rows until the transaction ends; return the ids of the rows that `token` still claims."""
         if not ids:
             return set()
         with transaction.get_connection().cursor() as cursor:

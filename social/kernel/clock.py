@@ -14,7 +14,7 @@ def now() -> datetime:
 
 
 def days_ago(days: int) -> datetime | None:
-    """Return the moment this many days ago; None for 0, which means "for ever" in settings."""
+    """Return the time this many days ago; None for 0, which means "for ever" in settings."""
     return now() - timedelta(days=days) if days else None
 
 

@@ -1,4 +1,4 @@
-"""Counters in side tables: bumped in place, never below zero, in an order that cannot deadlock."""
+"""Counters in side tables, which are updated in place, never below zero, and in an order that cannot deadlock."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Generic, TypeVar

@@ -65,7 +65,9 @@ def describe_error(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Claimed row. `abandoned`: the process that last claimed it never finished it, maybe because the row kills its process."""
+    """Claimed row. `abandoned`: the process that last claimed it never finished it, maybe because running the row kills the
+    process.
+    """
 
     id: int
     key: str
@@ -179,7 +181,7 @@ class Batch:
         self._release([row.id for row in group if row.id in self.rows])
 
     def _run_abandoned(self, row: Row) -> None:
-        """Run an abandoned row. The attempt is counted beforehand: a row that kills its process is eventually given up too."""
+        """Run an abandoned row. The attempt is counted beforehand: a row that kills the process is eventually given up too."""
         attempts = row.attempts + 1
         if attempts > MAX_ATTEMPTS:
             self._fail(row, MAX_ATTEMPTS, RuntimeError("The process ended each time this row ran."))
@@ -227,7 +229,7 @@ class Batch:
     def _renew_for(self, subscription: Subscription[Any]) -> None:
         """Renew the lease if little of it is left at the beginning of a call.
 
-        Raises LeaseLost when it has expired already. A database reaction holds its rows by row locks while it runs; during any
+        Raises LeaseLost when it has expired already. While a database reaction runs, it holds row locks on its rows; during any
         other reaction the lease is renewed.
         """
         if self.expires - time.monotonic() < self.lease / (4 if subscription.database else 2) and not self._renew():

@@ -19,6 +19,6 @@ def beat(role: str) -> None:
 
 
 def last(role: str) -> datetime | None:
-    """Return the moment of the last heartbeat of a role, or None when none came within EXPIRY seconds. Raises RedisError."""
+    """Return the time of a role's last heartbeat; None if there was none in the last EXPIRY seconds. Raises RedisError."""
     written = redis.client("cache").get(redis.key("cache", "heartbeat", role))
     return datetime.fromtimestamp(int(written), UTC) if isinstance(written, bytes) else None

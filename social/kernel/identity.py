@@ -78,7 +78,7 @@ def current_identity() -> Identity:
 
 
 def known_identity() -> Identity:
-    """Return the identity that this process has read last, however old it is. Makes no query: error pages can use it."""
+    """Return the identity that this process read last, however old it is. Makes no query, so that error pages can use it."""
     return _kept[1]
 
 

@@ -55,7 +55,7 @@ def first_at(moment: datetime) -> int:
 
 
 def moment_of(snowflake: int) -> datetime:
-    """Return the moment in an id, to the millisecond."""
+    """Return the time that an id encodes, to the millisecond."""
     return _EPOCH + timedelta(milliseconds=snowflake >> 16)
 
 

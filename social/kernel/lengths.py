@@ -44,9 +44,9 @@ def lengths(name: str, /, **limits: int) -> models.CheckConstraint:
 
 
 def is_refused_value(error: DatabaseError) -> bool:
-    """Tell whether the database refused a value itself, for example for its length: every retry would fail too.
+    """Tell whether the database refused a value itself, for example for its length, in which case every retry would fail too.
 
-    PostgreSQL's codes for this are check_violation, string_data_right_truncation, program_limit_exceeded (a value too long
-    for an index).
+    PostgreSQL's codes for this are check_violation, string_data_right_truncation, program_limit_exceeded (a value too long for
+    an index).
     """
     return getattr(error.__cause__, "sqlstate", None) in ("23514", "22001", "54000")

@@ -50,7 +50,7 @@ def tagged_url(profile: str, name: str) -> str:
 
 
 def is_own_domain(domain: str) -> bool:
-    """Tell whether a domain, as written in an address, is this server's."""
+    """Tell whether a domain, as written in an address, is one of this server's domains."""
     return domain.lower().rstrip(".") in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN)
 
 

@@ -1,9 +1,9 @@
 """Locks on names (PostgreSQL's advisory locks) and on rows, which last until the transaction ends, and leases, which their
 holder renews before they expire.
 
-Foreign keys are checked when a transaction commits. So a service that deletes a row to which other rows refer locks the row
-first (`lock_row`, `delete_rows`), and a service that writes a row referring to it calls `keep_row` first. One of the services
-then waits for the other, and sees its changes.
+Foreign keys are checked when a transaction commits. Therefore a service that deletes a row to which other rows refer locks the
+row first (`lock_row`, `delete_rows`), and a service that writes a row referring to it calls `keep_row` first. One of the
+services then waits for the other, and sees its changes.
 """
 
 from collections.abc import Iterable
@@ -101,7 +101,7 @@ def delete_rows(rows: models.QuerySet[Row]) -> int:
 
 
 class Lease(models.Model):
-    """Lease of a task that one process at a time may do, such as sending the schedule. Rows are written in SQL, with the
+    """Lease on a task that only one process may do at a time, such as sending the schedule. Rows are written in SQL, with the
     database's clock alone: the clocks of the holders may differ.
     """
 

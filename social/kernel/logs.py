@@ -78,7 +78,7 @@ def redact_value(value: object) -> object:
 
 
 def request_id() -> str:
-    """Return the id of the request or task for which this context works; empty outside of both."""
+    """Return the id of the request or task that is being processed; empty outside of both."""
     return _request_id.get()
 
 
@@ -133,8 +133,8 @@ def _is_outage(error: object) -> bool:
 class Outages(logging.Filter):
     """Filter for outages of the database or Redis.
 
-    An outage affects every request and task, whose lines would hide all others. One line is let through every OUTAGE_SECONDS,
-    without a traceback; it states how many lines were left out before it.
+    During an outage every request and task would log an error, and these lines would hide all others. One line is let through
+    every OUTAGE_SECONDS, without a traceback; it states how many lines were left out before it.
     """
 
     def __init__(self) -> None:
@@ -206,7 +206,7 @@ def configure(config: Mapping[str, Any]) -> None:
             root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(level)
-    # This logger warns of every 404, which any stranger can cause; refusals are in the metrics.
+    # This logger writes a warning for every 404, which any stranger can cause; refusals are in the metrics.
     logging.getLogger("django.request").setLevel(logging.ERROR)
     logging.getLogger("django.request").addFilter(_is_unlogged)
     # Strangers can send made-up host names, and each would be logged with a traceback.

@@ -31,7 +31,7 @@ class _Group(Operation):
 class CreateModels(_Group):
     """`CreateModel` for several models together, in their order; a model may refer to any other model of the group.
 
-    When a model joins a state whose classes exist, Django makes the classes of all related models again. A hundred
+    When a model is added to a state whose classes exist, Django makes the classes of all related models again. A hundred
     `CreateModel` make thousands of classes, which takes most of the time needed to create a new database. Here the classes are
     made once, when all models are known.
     """

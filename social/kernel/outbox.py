@@ -67,8 +67,8 @@ class OutboxRow(LeasedRow):
 
 @dataclass(frozen=True)
 class QueueFigures:
-    """Figures of a queue. `oldest` and `p99`: maximum and 99th percentile of the seconds since rows became due, without dead
-    rows.
+    """Figures of a queue. `oldest` and `p99`: maximum and 99th percentile of the seconds since rows became due, not counting
+    dead rows.
     """
 
     queue: str
@@ -104,8 +104,8 @@ FROM social_outbox GROUP BY queue ORDER BY queue
 def overdue_queues() -> list[str]:
     """Return the queues with an unclaimed row that has been due for OVERDUE.
 
-    The wake-up for such a row was lost, its holder died, or there was no wake-up because the row had a due time (a retry, the
-    end of a poll).
+    The wake-up for such a row was lost, the process that had claimed it died, or there was no wake-up because the row had a due
+    time (a retry, the end of a poll).
     """
     with connection.cursor() as cursor:
         cursor.execute(_OVERDUE_QUEUES, cast(Any, [OVERDUE]))

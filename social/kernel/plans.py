@@ -1,4 +1,4 @@
-"""Queries of the ORM whose shape never changes, with Slots for their values.
+"""ORM queries whose shape never changes, with Slots for their values.
 
 A query is compiled once (`social.kernel.fast.compiled`) or, with `PLAIN`, each time. `prefetch_related` is refused.
 """

@@ -1,4 +1,4 @@
-"""Redis clients for each role, with their time-outs and circuits.
+"""Redis clients for each role, with their time-outs and circuit breakers.
 
 There are four roles, so that an installation can split the load over servers: `cache` (may be emptied at any time), `broker`
 (Celery), `streams` (PUBLISH only) and `feeds` (rebuilt from SQL when missing). Nothing is stored only in Redis.
@@ -31,7 +31,8 @@ T = TypeVar("T")
 _PLAIN: Final = is_plain("redis")
 
 # Seconds to connect and to wait for one answer. A web request waits this long for a silent server only once, because the open
-# circuit makes all commands of the next second fail immediately. Feeds get more time because pipelines of a fan-out are long.
+# circuit breaker makes all commands of the next second fail immediately. Feeds get more time because pipelines of a fan-out are
+# long.
 TIMEOUTS: Final[dict[Role, float]] = {"cache": 0.2, "broker": 0.2, "streams": 0.2, "feeds": 1.0}
 MAX_CONNECTIONS: Final = 64
 
@@ -41,7 +42,7 @@ _clients_lock = threading.Lock()
 
 
 class _Guarded(Retry):
-    """Retry policy without retries, which makes commands fail immediately while the circuit is open.
+    """Retry policy without retries, which makes commands fail immediately while the circuit breaker is open.
 
     Before a command is sent on an idle connection, the pool notices whether it was closed.
     """
@@ -51,7 +52,7 @@ class _Guarded(Retry):
         self.guard = guard
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Guarded":
-        # redis-py copies the policy for each connection; the circuit must be shared by all of them.
+        # redis-py copies the policy for each connection; the circuit breaker must be shared by all of them.
         return self
 
     def call_with_retry(self, do: Callable[[], T], *args: Any, **kwargs: Any) -> T:
@@ -69,7 +70,7 @@ def url(role: Role) -> str:
 
 
 def circuit(role: Role) -> Circuit:
-    """Return the role's circuit in this process; tests close it after they have restarted a server."""
+    """Return the role's circuit breaker in this process; tests close it after they have restarted a server."""
     return _circuits[role]
 
 
@@ -117,8 +118,8 @@ def _plain(role: Role) -> Any:
 def ask(role: Role, *command: str | bytes | int | float) -> Any:
     """Return the answer to one command, in bytes; for commands that run in every request.
 
-    Like the client, it fails immediately while the circuit is open, sends nothing twice, and notices a closed connection before
-    it sends anything. Raises RedisError.
+    Like the client, it fails immediately while the circuit breaker is open, sends nothing twice, and notices a closed
+    connection before it sends anything. Raises RedisError.
     """
     if _PLAIN:
         return _plain(role).execute_command(*command)

@@ -23,11 +23,11 @@ logger = logging.getLogger("social.refusals")
 
 KEPT_DAYS: Final = 30
 NOTED_SECONDS: Final = 5.0
-"""Seconds for which a web process collects counts, so that a flood does not write a row for each request."""
+"""Seconds for which a web process collects counts, so that a flood of requests does not cause a write for each request."""
 NOTED_LIMIT: Final = 500
 """Maximum number of collected pairs of sender and reason; refusals of further pairs are counted for the sender ""."""
 LOGGED_EACH: Final = 100
-"""Number of refusals of one sender, reason and day that share one log line; the first refusal is always logged."""
+"""Number of refusals that share one log line, for one sender, reason and day; the first refusal is always logged."""
 
 _INSERTION: Final = """
 INSERT INTO social_refusal (sender, reason, day, number)
@@ -39,7 +39,7 @@ RETURNING reason, number
 
 
 class Refusal(models.Model):
-    """Number of objects of one sender that were refused or left out for one reason on one day (UTC). `sender` is a host, and
+    """Number of objects from one sender that were refused or left out for one reason on one day (UTC). `sender` is a host, and
     empty if the host is unknown; `reason` is the key of a Reason.
     """
 

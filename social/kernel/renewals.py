@@ -29,8 +29,8 @@ class Renewals:
     """Background thread of a process, with a separate database connection, that runs only while leases are to be renewed.
 
     `during` calls `renew` in that thread, for the first time after `every` seconds: a shorter block only adds and removes a
-    dictionary entry. An exception of `renew` is logged, and the next call comes on schedule. When the block has ended, no
-    renewal runs any more. After a fork the child starts a new thread.
+    dictionary entry. An exception raised by `renew` is logged, and the next call comes on schedule. Once the block has ended,
+    no renewal is running. After a fork the child starts a new thread.
     """
 
     def __init__(self) -> None:

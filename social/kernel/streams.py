@@ -51,8 +51,8 @@ class Hub:
     """Connection for all subscriptions of a streaming process, whatever the number of its listeners.
 
     Callbacks get (channel, bytes) on the event loop and must not block; an error of a callback is logged and affects no other
-    callback. When Redis comes back, a new connection is made with all channels. All methods must be called on the loop on which
-    `start` was called.
+    callback. When Redis comes back, a new connection is made and subscribed to all channels. All methods must be called on the
+    loop on which `start` was called.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class Hub:
         self._changed.set()
 
     def unsubscribe(self, channel: str, callback: Callback) -> None:
-        """Stop calling the callback for the channel, immediately; unknown pairs are ignored."""
+        """Stop calling the callback for the channel, immediately; do nothing if it was not subscribed."""
         callbacks = self._callbacks.get(channel)
         if callbacks is None:
             return
@@ -167,7 +167,7 @@ class Hub:
             reply = await connection.read_response(timeout=_READ_TIMEOUT)
             if reply is None:
                 raise TimeoutError(f"no answer to a ping in {_READ_TIMEOUT:.0f} s")
-            # Skips the answer to a ping before the first subscription, which is a plain status.
+            # A ping before the first subscription is answered by a plain status, which is skipped.
             if not isinstance(reply, list):
                 continue
             if reply[0] == b"message":

@@ -138,10 +138,11 @@ def on(
     event alone. With `database=True` the reaction changes only the database and takes effect exactly once: it runs in one
     transaction with the removal of its outbox rows. Without `database`, no transaction is open while the reaction runs.
 
-    `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is called when the event is published, and must be pure:
-    if it returns False, no row is written. `batch` limits the events of one call (1 if each takes a long time). `seconds` is
-    the longest time that one call may take: after that another process considers the events abandoned and runs them again.
-    `name` is the reaction's dotted name in the rows. A function that has moved keeps its former name, which older rows contain.
+    `queue` is the name of a queue in `social.queues.QUEUES`. `when(event)` is called when the event is published, and must be
+    pure: if it returns False, no row is written. `batch` is the maximum number of events per call (1 if each takes a long
+    time). `seconds` is the longest time that one call may take: after that, another process considers the events abandoned and
+    runs them again. `name` is the reaction's dotted name in the rows. A function that has moved keeps its former name, which
+    older rows contain.
     """
     subscription = Subscription(event, reaction, queue, when, database, batch, seconds, name)
     registry.add(subscription)

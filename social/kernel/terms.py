@@ -185,8 +185,8 @@ TERMS: Final[dict[str, Terms]] = {
         lifetime=timedelta(days=2),
         kept=timedelta(hours=1),
     ),
-    # A list is stored in the thread of its row: the lease leaves time for the longest list. A list that was given up is not
-    # fetched before the next regular time.
+    # The lease is long enough to store the longest list, because a list is stored by the thread that runs its row. A list that
+    # was given up is not fetched before the next regular time.
     "blocklists": Terms(
         "blocklists of others",
         at_once=4,

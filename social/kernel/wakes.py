@@ -12,8 +12,8 @@ from social.kernel.ports import Port
 
 logger = logging.getLogger(__name__)
 
-# Seconds after a wake-up in which no second wake-up of the same queue is sent, because no drain has started for the first one
-# yet.
+# Seconds after a wake-up during which no second wake-up of the same queue is sent, because no drain has started for the first
+# one yet.
 _REPEAT_SECONDS: Final = 2
 
 #: Set by `social.broker` to a function that sends `social.tasks.drain_outbox` for the named queues, in one message for
@@ -67,8 +67,8 @@ def _key(queue: str) -> str:
 def wake(*queues: str) -> None:
     """Make workers drain `queues` soon. Never raises, and takes at most about a quarter of a second when Redis is down.
 
-    A queue with a pending wake-up gets no second one. If a wake-up is lost with Redis or a worker, the sweep finds the
-    overdue rows. Does nothing without a plugged waker.
+    A queue with a pending wake-up gets no second one. If a wake-up is lost with Redis or a worker, the sweep finds the overdue
+    rows. Does nothing if no waker is plugged in.
     """
     if _drain.queue in queues:
         _drain.woken = True

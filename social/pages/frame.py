@@ -85,7 +85,7 @@ def allow_framing(response: R) -> R:
 def frame(request: HttpRequest, *, may_query: bool = True) -> dict[str, Any]:
     """Return the context of `base.html`.
 
-    Uses no session, and queries the database at most once in a few seconds, or never if `may_query` is False, as for pages
+    Uses no session, and queries the database at most once every few seconds, or never if `may_query` is False, as for pages
     about a database that does not answer. `here` is the path of the page with its query, the value of the field `next` of
     forms, and `back_here` is the query `next=` with this value.
     """

@@ -1,4 +1,4 @@
-"""Paths of Mastodon's own pages that people have bookmarked, apps open and other sites link to (clients.md), and the
+"""Paths of Mastodon's own pages that people have bookmarked, that apps open and that other sites link to (clients.md), and the
 pages of this server to which they lead. Source: Mastodon's config/routes.rb, with routes/admin, settings and web_app.
 """
 
@@ -78,7 +78,7 @@ def _redirect(expression: str, page: str) -> URLPattern:
     return re_path(f"^(?:{expression})/?$", view)
 
 
-#: Patterns that come before the admin, which answers every path below its own.
+#: Patterns that come before the admin, which handles every path below `admin/`.
 staff_urlpatterns: Final = [
     _redirect(f"admin/(?:{expression})", f"admin:{name}") for expression, name in _PAGES_OF_STAFF.items()
 ]

@@ -157,7 +157,7 @@ AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
-# The second hasher is for hashes of other software, which are replaced when their user signs in.
+# The second hasher is for hashes from other software, which are replaced when their user signs in.
 PASSWORD_HASHERS = ["social.kernel.crypto.PasswordHasher", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 8}},
@@ -177,7 +177,7 @@ ACCOUNT_FORMS = {
     "set_password": "accounts.identity.pages.forms.FirstPasswordForm",
     "reauthenticate": "accounts.identity.pages.forms.IsItYouForm",
 }
-# If addresses need no confirmation, they count as confirmed from sign-up on.
+# If addresses need no confirmation, they count as confirmed at sign-up.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_EMAIL_MAX_LENGTH = 320
 ACCOUNT_EMAIL_NOTIFICATIONS = True
@@ -223,7 +223,7 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_RATE_LIMITS: dict[str, str | None] = {"webauthn_login": None}
 MFA_TOTP_ISSUER = env.LOCAL_DOMAIN
 MFA_TOTP_TOLERANCE = 1
-# allauth would write to the database at every request; accounts.identity.pages.visits writes once a day.
+# allauth would write to the database on every request; accounts.identity.pages.visits writes once a day.
 USERSESSIONS_TRACK_ACTIVITY = False
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.SCHEME == "https"
 # Browsers keep cookies per host, not per port: two trial servers on one machine must not sign each other out.
@@ -284,7 +284,7 @@ CORS_URLS_REGEX = (
     r"/(?:api/|oauth/(?:token|revoke|userinfo)/?$|\.well-known/|nodeinfo/|@|users/|actor(?:/|$)|inbox/?$"
     r"|contexts/|emojis/|media_proxy/|media/|system/)"
 )
-# Scripts of other sites may read these answers, without cookies (contract, behaviours section 1; clients.md, trap 8).
+# Scripts from other sites may read these answers, without cookies (contract, behaviours section 1; clients.md, trap 8).
 CORS_ALLOW_ALL_ORIGINS = True
 CORS_PREFLIGHT_MAX_AGE = 86400
 CORS_ALLOW_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -328,7 +328,7 @@ STATICFILES_DIRS = [BASE_DIR / "social" / "static", ("swagger-ui", str(_API_DOCS
 MEDIA_ROOT = env.DATA_DIR / "media"
 # Maximum total size, in bytes, of cached copies of remote files.
 REMOTE_MEDIA_BUDGET = env.REMOTE_MEDIA_MEGABYTES * 1_000_000
-# Folder of files without public URLs, which only a page serves, to their owner.
+# Folder of files without public URLs, which a page serves to their owner only.
 PRIVATE_ROOT = env.DATA_DIR / "private"
 STORAGES = {
     "default": env.MEDIA_STORAGE or {"BACKEND": "social.kernel.media.storage.DurableStorage"},

@@ -1,4 +1,4 @@
-"""The captcha of the sign-up, read from CAPTCHA_SERVICE and CAPTCHA_SCRIPT."""
+"""The sign-up captcha, read from CAPTCHA_SERVICE and CAPTCHA_SCRIPT."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -148,7 +148,7 @@ def without_password(url: str) -> str:
 
 
 def split_url(url: str) -> SplitResult | None:
-    """Return the parts of a URL; None for a text that is no URL or has an impossible port."""
+    """Return the parts of a URL; None for a text that is not a URL or that has an impossible port."""
     try:
         parts = urlsplit(url)
         _ = parts.port

@@ -74,7 +74,7 @@ def _ask(client: redis.Redis, guard: Circuit, packed: bytes, number: int) -> Any
 
 
 def _connected(client: redis.Redis) -> Any:
-    # The connection's retry policy reports failures to the circuit.
+    # The connection's retry policy reports failures to the circuit breaker.
     connection: Any = client.connection_pool.make_connection()
     connection.connect()
     return connection

@@ -1,4 +1,4 @@
-"""Queries of the ORM that are compiled once per process and then only run: building the SQL takes longer than the query.
+"""ORM queries that are compiled once per process and then only run, because building the SQL takes longer than the query.
 
 The plain alternative builds and compiles the query each time; `social.kernel.plans` chooses between them. Rows are still
 converted by the ORM (models, `select_related`, `values_list`, converters).

@@ -231,9 +231,9 @@ def _redirected(target: Target, location: str) -> Target:
 
 
 def _failure(error: Exception, target: Target) -> FetchError:
-    """Return the FetchError for an exception of the library; its text is cut because it quotes the other server.
+    """Return the FetchError for an exception of the library; its text is truncated because it quotes the other server.
 
-    Any other exception counts as a failed connection too: the library is known to leak IndexError, ValueError and the
+    Any other exception counts as a failed connection too, because the library is known to leak IndexError, ValueError and the
     exceptions of its parser.
     """
     detail = f"{target.host.name}: {type(error).__name__}: {error}"[:500]
@@ -276,8 +276,8 @@ def place_of(url: str) -> Target | None:
 
 @functools.cache
 def _policy(loopback: bool, domains: tuple[str, ...], user_agent: str, exceptions: tuple[str, ...]) -> Policy:
-    # If this server's domain has a port, other ports of the host belong to others: in trials on one machine, servers share a
-    # host.
+    # If this server's domain has a port, other ports of the host belong to other servers, because servers in a trial on one
+    # machine share a host.
     own = frozenset(parse_url(f"https://{domain}").netloc for domain in domains)
     return Policy(loopback, own, user_agent, exceptions=tuple(ip_network(block) for block in exceptions))
 
@@ -321,8 +321,8 @@ def ask_service(
 ) -> Response:
     """Send a `body`, or a whole open `file` in pieces, to a service of the operator, whose `url` is in a setting.
 
-    The service may be on this machine with `loopback`, and in a private network of ALLOWED_PRIVATE_ADDRESSES; http is allowed,
-    redirects are not. Otherwise like `fetch`.
+    With `loopback`, the service may be on this machine; it may also be in a private network that ALLOWED_PRIVATE_ADDRESSES
+    lists. Plain http is allowed, redirects are not. Otherwise like `fetch`.
     """
     policy = replace(policy_from_settings(), loopback=loopback, ports=frozenset({parse_url(url).port}))
     if file is not None:
@@ -337,8 +337,8 @@ def ask_service(
 def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
     """Run a coroutine that makes many fetches on the network loop, and wait for it at most `timeout` seconds.
 
-    For deliveries: the connections outlive the call, unlike with `asyncio.run`. The coroutine shares the loop with all other
-    fetches of the process: it must not compute for long, and must not query the database. Raises TimeoutError and the
+    Used for deliveries, because the connections outlive the call, unlike with `asyncio.run`. The coroutine shares the loop with
+    all other fetches of the process: it must not compute for long, and must not query the database. Raises TimeoutError and the
     coroutine's errors.
     """
     return network.current().call(work, timeout)

@@ -15,7 +15,7 @@ ACTIVITY_TYPES = ("application/activity+json", "application/ld+json")
 ACTIVITY_PROFILE = "https://www.w3.org/ns/activitystreams"
 
 _MEDIA_TYPE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*(?:;(.*))?", re.DOTALL)
-# From this number of chunks on, the chunks must have at least this average size in bytes.
+# A body with more than _TINY_CHUNKS chunks is refused if their average size is below _TINY_BYTES bytes.
 _TINY_CHUNKS: Final = 1000
 _TINY_BYTES: Final = 32
 _PARAMETER = re.compile(r";?\s*([^\s=;\"]+)=\s*(?:\"([^\"]*)\"|([^\s;\"]*))\s*")
@@ -95,8 +95,8 @@ def _decoder(response: ClientResponse) -> _Plain | _Gzip:
 
 
 async def _chunks_of(response: ClientResponse) -> AsyncIterator[bytes]:
-    """Yield the chunks of a body, as they arrive. Raises Unreachable for very many tiny chunks, each of which takes as long as
-    a large chunk (security row 83).
+    """Yield the chunks of a body, as they arrive. Raises Unreachable if there are very many tiny chunks, because each takes as
+    long to process as a large one (security row 83).
     """
     count = received = 0
     async for chunk, _is_whole in response.content.iter_chunks():

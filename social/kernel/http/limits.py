@@ -19,9 +19,9 @@ from social.kernel.http.errors import Busy, Exhausted
 
 _lock = threading.Condition(threading.Lock())
 _waiting = 0
-# Hosts from which a web request of an unknown caller is fetching now.
+# Hosts from which a web request from an unknown caller is fetching now.
 _asked_by_strangers: set[str] = set()
-# Hosts from which another web request of an unknown caller is waiting to fetch; at most one request waits for each host.
+# Hosts from which another web request from an unknown caller is waiting to fetch; at most one request waits for each host.
 _wanted_by_strangers: set[str] = set()
 
 
@@ -162,7 +162,8 @@ _asker: ContextVar[str] = ContextVar("asker", default="")
 def using_queue(queue: str) -> Iterator[None]:
     """Let fetches in the block, and in the tasks that it starts, use the connections and look-ups of a queue (`Terms.lookups`).
 
-    Fetches for imports and unknown callers then take none of the connections and look-ups for deliveries (security row 72).
+    Fetches for imports and unknown callers then take none of the connections and look-ups that are reserved for deliveries
+    (security row 72).
     """
     token = _queue.set(queue)
     try:

@@ -97,7 +97,7 @@ class CheckedResolver(AbstractResolver):
         """Look up a name in a separate daemon thread. In the threads of an executor, a silent name server would delay the end
         of the process, and look-ups whose fetches have ended would block other look-ups.
 
-        Raises OSError if there is no free slot for LOOKUP_SECONDS, or then no answer for LOOKUP_SECONDS.
+        Raises OSError if no slot becomes free within LOOKUP_SECONDS, or if no answer comes within LOOKUP_SECONDS after that.
         """
         loop = asyncio.get_running_loop()
         release = await self._acquire_slot(host)

@@ -44,7 +44,7 @@ class Found:
 
 class Decoder:
     """Decoding process with its socket, shared by all threads of this process; a forked child starts its own. `is_confined`
-    becomes False when a job has run without a filter of system calls.
+    becomes False when a job has run without a system call filter.
     """
 
     def __init__(self, program: str = "social.kernel.media.decoding") -> None:
@@ -69,8 +69,7 @@ class Decoder:
 
     @contextlib.contextmanager
     def decode(self, job: str, source: IO[bytes], parameters: dict[str, Any]) -> Iterator[Found]:
-        """Run a job; yield its result, whose files can be read inside the block. The position in the source stays as it
-        was.
+        """Run a job; yield its result, whose files can be read inside the block. The position in the source does not change.
 
         At most settings.IMAGE_WORKERS short jobs run at a time, and others wait. Raises jobs.Refused for a file that is not
         accepted, DecodingFailed, and OSError when there is no room for the files that are written.
@@ -86,7 +85,7 @@ class Decoder:
             finally:
                 # The processes share one position in the file, and the job has moved it. The first `seek` discards this
                 # process's buffer. Without that, the second `seek` would only move within the buffer, and reading would
-                # continue where the job has stopped.
+                # continue where the job stopped.
                 given.seek(0, os.SEEK_END)
                 given.seek(position)
             if not facts.pop(jobs.CONFINED) and self.is_confined:

@@ -38,7 +38,7 @@ class Moving(Unsupported):
 
 
 class TooLong(Unsupported):
-    """Refusal of an animation with more pixels than are redrawn; its first frame alone may be redrawn."""
+    """Refusal of an animation with more pixels than this server redraws; its first frame alone may be redrawn."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import Final
 
 PIXEL_LIMIT: Final = 33_177_600
 SIDE_LIMIT: Final = 32_767
-"""Limit of each side, in pixels: a picture one pixel wide and 33 million high takes seconds to draw (security row 56)."""
+"""Limit on each side, in pixels. Drawing a picture one pixel wide and 33 million high takes seconds (security row 56)."""
 GIF_PIXEL_LIMIT: Final = 921_600
 ANIMATION_PIXELS: Final = 48_000_000
 """Limit on the pixels in all frames of an animated picture, as uploaded or as redrawn: 300 frames of 400 x 400."""

@@ -86,7 +86,7 @@ def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
 @contextmanager
 def convert(source: IO[bytes], content_type: str) -> Iterator[Converted]:
     """Convert a file into the format that is served; metadata, other streams and attachments are left out. Raises the errors of
-    `examine`. Takes up to CONVERSION_SECONDS: only for background work.
+    `examine`. Takes up to CONVERSION_SECONDS, and is therefore only for background work.
     """
     with images.run_job(jobs.CONVERTED, source, {"format": READERS[content_type]}) as found:
         yield Converted(found.files[0], **found.facts["file"], meta=found.facts["meta"])

@@ -10,7 +10,7 @@ TYPES: Final = {
     ".avif": "image/avif",
     ".mp4": "video/mp4",
     ".mp3": "audio/mpeg",
-    # Files of other servers, which are stored unchanged.
+    # Types of files from other servers, which are stored unchanged.
     ".mov": "video/quicktime",
     ".webm": "video/webm",
     ".ogv": "video/ogg",

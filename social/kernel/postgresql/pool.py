@@ -23,10 +23,10 @@ Connection = psycopg.Connection[Any]
 
 #: Seconds within which a connection must be made; after that the database counts as unavailable.
 CONNECT_SECONDS: Final = 0.8
-#: Seconds after which a connection is replaced: its caches grow, and addresses of servers change.
+#: Seconds after which a connection is replaced, because its caches grow and the server's address may change.
 LIFETIME: Final = 3600.0
 #: Number of connections that are opened without waiting; before opening another, a thread waits GROWTH_DELAY. A connection
-#: costs PostgreSQL 10 MiB of caches and plans, and rarely do more than two threads of a process need one at the same time.
+#: costs PostgreSQL 10 MiB of caches and plans, and more than two threads of a process rarely need one at the same time.
 INITIAL_SIZE: Final = 3
 #: Seconds to wait for a connection that is in use before another is made.
 GROWTH_DELAY: Final = 0.1
@@ -37,10 +37,11 @@ IDLE_SECONDS: Final = 60.0
 class Pool:
     """Connections of one process, at most `max_size`, made by `connect` when none is free.
 
-    The connection that was returned last is handed out first: as few connections as possible are used, and their cached plans
-    are reused. Beyond INITIAL_SIZE, another connection is made when a thread has waited GROWTH_DELAY, and closed when it has
-    not been needed for IDLE_SECONDS. While connections cannot be made, no thread waits for one: `circuit` is open for a second
-    after each failure. `timeout` is the number of seconds that a thread waits when all `max_size` connections are in use.
+    The connection that was returned last is handed out first, so that as few connections as possible are used and their cached
+    plans are reused. Beyond INITIAL_SIZE, another connection is made when a thread has waited GROWTH_DELAY, and closed when it
+    has not been needed for IDLE_SECONDS. After a failure to connect, the circuit breaker (`circuit`) is open for a second, so
+    that no thread waits for a connection. `timeout` is the number of seconds that a thread waits when all `max_size`
+    connections are in use.
     """
 
     def __init__(self, connect: Callable[[], Connection], *, max_size: int, timeout: float) -> None:
@@ -61,8 +62,8 @@ class Pool:
     def getconn(self) -> Connection:
         """Return a live connection, in autocommit mode, which `putconn` takes back.
 
-        Raises OperationalError immediately while the circuit is open, after CONNECT_SECONDS when the database does not answer,
-        and after `timeout` when all connections are in use.
+        Raises OperationalError immediately while the circuit breaker is open, after CONNECT_SECONDS when the database does not
+        answer, and after `timeout` when all connections are in use.
         """
         began = 0.0
         while True:

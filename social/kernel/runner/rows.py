@@ -26,7 +26,8 @@ _KEPT_TROUBLES: Final = timedelta(days=1)
 
 # Finds the hosts one by one through the index, instead of reading all waiting rows; the rows of a host are found by the same
 # index, oldest first. When two processes find that the pace of a host allows a row, the first one to write `asked_at` gets the
-# host. A row whose lease has expired counts one more attempt, so that a row that kills its process is eventually given up too.
+# host. A row whose lease has expired counts one more attempt, so that a row whose work kills the process is eventually given up
+# too.
 _CLAIM: Final = """
 WITH RECURSIVE hop AS (
     SELECT min(host) AS host FROM {table} WHERE dead_at IS NULL
@@ -149,12 +150,13 @@ def claiming_statement(model: type[WaitingRow]) -> str:
 
 
 def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
-    """Add rows of one kind of work, due at `due_at`, and publish their event; return the rows that were not left out. A
-    task that already has a row is not added again.
+    """Add rows of one kind of work, due at `due_at`, and publish their event; return the rows that were not left out. A task
+    that already has a row is not added again.
 
-    A row is left out if its host or its asker already has the maximum number of waiting rows (TERMS, TURNS_LIMIT). One
-    asker can therefore not fill the queue with objects of one slow server, or of a thousand servers. The rows of one asker
-    become due in turns, so that the rows of others are done in between. The number of statements is fixed.
+    A row is left out if its host, or the account or server that asks for it (`asker`), already has the maximum number of
+    waiting rows (TERMS, TURNS_LIMIT). Therefore no asker can fill the queue with objects from one slow server, or from a
+    thousand servers. The rows of one asker become due in turns, so that the rows of other askers run in between. The number of
+    statements is fixed.
     """
     if not rows:
         return []
@@ -184,9 +186,9 @@ def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
 class Host(models.Model):
     """State of a server, by its name and port, for the work of one queue.
 
-    `failures` is the number of consecutive failures since `failing_since`, 0 for a server that answers. Until `retry_at`
-    the server is paused; afterwards one request is the probe (contract, federation section 12). `asked_at` is the time of
-    the last claim of a row, if the terms have a pace.
+    `failures` is the number of consecutive failures since `failing_since`, 0 for a server that answers. Until `retry_at` the
+    server is paused; afterwards a single request probes it (contract, federation section 12). `asked_at` is the time of the
+    last claim of a row, if the terms have a pace.
     """
 
     queue = models.TextField()

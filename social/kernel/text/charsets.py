@@ -34,7 +34,7 @@ _ENCODINGS_IN_PAGE: Final = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-d
 _SUPERSETS: Final = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}
 _UNDETECTED: Final = (
     *("utf-8", "utf-16le", "utf-16be", "x-user-defined", "replacement", "gbk", "iso-8859-8-i"),
-    # No browser guesses these: pages in these encodings are rarer than pages that would be mistaken for them.
+    # No browser guesses these encodings, because pages in them are rarer than pages that would be mistaken for them.
     *("macintosh", "x-mac-cyrillic", "iso-8859-3", "iso-8859-10", "iso-8859-14", "iso-8859-16"),
 )
 # The standard's default encodings for languages (HTML, 13.2.3.2), the most common first.

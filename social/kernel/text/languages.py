@@ -19,7 +19,8 @@ _CODES: Final = {code.lower(): code for code in CODES}
 
 
 def known_language(code: str | None) -> str | None:
-    """Return the stored spelling of a language code in any case, with `_` or `-`; None for a code that names no language.
+    """Return the stored spelling of a language code, which may be in upper or lower case, with `_` or `-`; None for a code that
+    names no language.
 
     A longer code becomes its longest known beginning: `pt` for `pt-BR`, which is not in the list, and `zh-TW` for
     `zh-TW-x-private`.
@@ -33,7 +34,7 @@ def known_language(code: str | None) -> str | None:
 
 
 def choose_language(*codes: str | None) -> str | None:
-    """Return the first code that names a language, such as the code of the request, the user, the page or the server."""
+    """Return the stored spelling of the first of `codes` that names a language; None if none of them does."""
     return next((found for found in map(known_language, codes) if found is not None), None)
 
 

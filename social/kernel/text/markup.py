@@ -119,9 +119,9 @@ def is_markup(text: str) -> bool:
 def plain(html: str) -> str:
     """Return the text of some HTML: tags stripped, character references resolved.
 
-    A `<br>` becomes a line end, a paragraph or other box is separated by an empty line, and there is never more than one empty
-    line. Outside `<pre>`, line ends of the HTML itself become spaces, as in browsers. Scripts and styles have no text. Linear
-    in the length of the HTML; the result is text, not HTML: escape it where it is shown.
+    A `<br>` becomes a line end, paragraphs and other boxes are separated by an empty line, and there is never more than one
+    empty line. Outside `<pre>`, line ends of the HTML itself become spaces, as in browsers. Scripts and styles have no text.
+    Linear in the length of the HTML; the result is text, not HTML: escape it where it is shown.
     """
     return plain_of(tokenise(html))
 
@@ -181,9 +181,9 @@ def split_hidden(html: str) -> tuple[str, list[str]]:
 
     Elements of the class `invisible` are hidden by clients, e.g. the beginning and the end of long addresses from Mastodon. A
     word divided by such an element is seen as one word (security row 74). The whole text of such a link is its address, which
-    people search for and Mastodon's filters find; the address is returned separately, so that it divides no words. For the same
-    reason, annotations (`<rt>`), which are displayed above the text, come at the end, and `<rp>`, which no browser displays, is
-    left out. Linear in the length of the HTML.
+    people search for and which Mastodon's filters find; the address is returned separately, so that it divides no words. For
+    the same reason, annotations (`<rt>`), which are displayed above the text, come at the end, and `<rp>`, which no browser
+    displays, is left out. Linear in the length of the HTML.
     """
     annotated = _ANNOTATED.search(html) is not None
     if _HIDDEN_CLASS not in html and not annotated:

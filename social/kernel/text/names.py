@@ -23,9 +23,9 @@ TAG_NAME: Final = (
     rf"|[\p{{Nd}}\p{{Pc}}](?:(?!_)[\p{{Nd}}\p{{Pc}}\p{{M}}])*+[_{_TAG_JOINTS}][{_TAG_JOINTS}]*+[{WORD}])"
     rf"(?!\p{{M}})[{WORD}]++(?:[{_TAG_JOINTS}]++[{WORD}]++)*+"
 )
-"""Pattern of a hashtag without its `#`: word characters and joints between them, never only digits.
+"""Pattern of a hashtag without its `#`: word characters, with joining marks such as `·` between them, never only digits.
 
-A hashtag contains a letter, or a joint or underscore between two of its characters.
+A hashtag contains a letter, or a joining mark or underscore between two of its characters.
 """
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
@@ -55,7 +55,7 @@ def clean_input(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text in one line: its lines, without outer blanks and without empty lines, joined by single spaces."""
+    """Return a text as one line: its lines, stripped of outer blanks and skipping empty lines, joined by single spaces."""
     return " ".join(line for line in map(str.strip, text.splitlines()) if line)
 
 

@@ -18,13 +18,15 @@ from social.kernel.text.markup import CELLS, LINES, PARAGRAPHS, Tag, plain_of, t
 from social.kernel.text.names import clean_input
 
 MAX_BYTES: Final = 100 * 1024
-"""Limit of the HTML that is accepted, and of the result, in bytes of UTF-8 (security row 32)."""
+"""Maximum size of the HTML that is accepted, and of the result, in bytes of UTF-8 (security row 32)."""
 
 MAX_TAGS: Final = 3_000
-"""Limit of the tags that are accepted, and of the tags in the result. With MAX_DEPTH, this bounds the time for 100 KB."""
+"""Maximum number of tags in the HTML that is accepted, and in the result. With MAX_DEPTH, this bounds the time for 100 KB."""
 
 MAX_DEPTH: Final = 50
-"""Deepest nesting that is kept: parsing takes time quadratic in it. Deeper tags are left out, but not their text."""
+"""Deepest nesting that is kept, because the time to parse is quadratic in the depth. Deeper tags are left out, but not their
+text.
+"""
 
 _ROUNDS: Final = 3
 _TEXT_TOKENS: Final = 10_000
@@ -45,7 +47,8 @@ _BLANK_LINES: Final = re.compile(r"\n{2,}")
 
 
 def _href(value: str) -> str | None:
-    # Addresses are not stripped of spaces and line ends: browsers skip these in ways that have deceived filters.
+    # An address that begins with a space or contains a line end is dropped, because browsers skip these characters in ways that
+    # have deceived filters.
     if (_WEB_HREF.match(value) or _APP_HREF.match(value)) and not re.search(r"[\x00-\x1f\x7f]", value):
         return value
     return None

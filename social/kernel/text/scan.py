@@ -78,7 +78,7 @@ class Token:
 
     @property
     def acct(self) -> str:
-        """The account a mention names, as written, in lower case: `user` or `user@domain`."""
+        """The account that a mention names, as written but in lower case: `user` or `user@domain`."""
         return f"{self.name}@{self.domain}".lower() if self.domain else self.name.lower()
 
 
@@ -209,7 +209,7 @@ def _without_trailing(text: str, end: int, *, floor: int) -> int:
 
 
 def _ending_in_one_script(host: str) -> str:
-    """Cut off text that follows a host without a space, as in scripts that write none: `example.comです` becomes
+    """Cut off text that follows a host without a space, as in scripts that use no spaces: `example.comです` becomes
     `example.com`.
 
     The last label of a host is either in Latin script or not: where that changes, the host ends and the sentence continues.

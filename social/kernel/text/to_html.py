@@ -131,7 +131,7 @@ def _link(url: str, rel: str) -> str:
     prefix = match[0] if (match := _PREFIX.match(url)) else ""
     shown, rest = url[len(prefix) :][:SHOWN_URL_LENGTH], url[len(prefix) + SHOWN_URL_LENGTH :]
     if len(rest) == 1:
-        # A single character is shown: an ellipsis in its place would take as much room.
+        # A single remaining character is shown, because an ellipsis would take as much room.
         shown, rest = shown + rest, ""
     hidden = '<span class="invisible">'
     return (

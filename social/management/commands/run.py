@@ -9,7 +9,7 @@ class Command(OperatorCommand):
     worker and the scheduler. Ctrl-C or SIGTERM stops all of them.
     """
 
-    # `manage.py` itself starts the supervisor, without loading Django: this is for --help.
+    # `manage.py` itself starts the supervisor, without loading Django; this command only serves --help.
     requires_system_checks: list[str] = []
     also = (add_options,)
 

@@ -86,7 +86,7 @@ def is_playable(recording: reading.Recording) -> bool:
 
 
 def copy_streams(recording: reading.Recording, target: OutputContainer) -> float:
-    """Copy video and audio, and nothing else of the file; return where the last packet ends, in seconds."""
+    """Copy only the video and audio of the file; return where the last packet ends, in seconds."""
     end = 0.0
     sources = [stream for stream in (recording.video, recording.audio) if stream is not None]
     copies = {stream.index: target.add_stream_from_template(stream) for stream in sources}

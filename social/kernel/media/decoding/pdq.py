@@ -32,8 +32,8 @@ def hashed(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[I
 
 
 def hash_of(image: Image.Image) -> dict[str, Any]:
-    """Return the `hash` of a picture as 64 hexadecimal digits, and its `quality` from 0 to 100: the hash of a picture with
-    little contrast depends on chance.
+    """Return the `hash` of a picture as 64 hexadecimal digits, and its `quality` from 0 to 100. The quality is low if the
+    picture has little contrast, because the hash then depends on chance.
     """
     grey = image.convert("L")
     size = (min(grey.width, _SAMPLED_SIDE), min(grey.height, _SAMPLED_SIDE))

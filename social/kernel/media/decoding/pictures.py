@@ -1,4 +1,4 @@
-"""Conversion of an uploaded picture: checked before decoding, turned upright, redrawn.
+"""Converts an uploaded picture, which is checked before decoding, turned upright and redrawn.
 
 Only the pixels of the file are kept, so neither the location of a photo nor a second file hidden in it is passed on (security
 row 1). Limits: contract, parameters section 3 "Media" and behaviours section 10. Runs in the process of
@@ -197,7 +197,7 @@ def _in_shape(image: Image.Image, shape: Mapping[str, Any] | None) -> Image.Imag
 def _animated(
     source: IO[bytes], source_format: str, shape: Mapping[str, Any] | None, output: IO[bytes]
 ) -> Facts | None:
-    """Write an animation's frames; return None if they cannot be read, so that the first frame is shown, as by browsers."""
+    """Write an animation's frames. Returns None if they cannot be read; the first frame is then shown, as in browsers."""
     target = _MOVING_TARGETS[source_format]
     options: dict[str, Any] = dict(_MOVING_OPTIONS.get(target, {}))
     try:
@@ -238,7 +238,7 @@ def _frames(source: IO[bytes]) -> Iterator[Image.Image]:
 
 
 def _upright(opened: Image.Image) -> Image.Image:
-    """Return the decoded picture, in a mode of `eight_bits`, turned by its EXIF data, with at most ORIGINAL_PIXELS."""
+    """Return the decoded picture, in a mode of `eight_bits`, turned as its EXIF data says, with at most ORIGINAL_PIXELS."""
     fitting = fitted_size(opened.size, limits.ORIGINAL_PIXELS)
     if fitting != opened.size:
         # A JPEG can be decoded at half or a quarter of its size, which is cheaper than shrinking it afterwards.

@@ -111,7 +111,7 @@ class RecordedFile:
 
 
 def _demuxer_behind_tags(source: IO[bytes], demuxer: str) -> str:
-    """Return the demuxer of a file with ID3 tags, by the first bytes after the tags; `demuxer` for any other file."""
+    """Return the demuxer of a file with ID3 tags, chosen by the first bytes after the tags; `demuxer` for any other file."""
     place, head = 0, b""
     for _tag in range(_TAGS_AT_MOST if demuxer == "mp3" else 0):
         source.seek(place)
@@ -164,7 +164,7 @@ def turned_size(video: VideoStream, turn: int) -> tuple[int, int]:
 
 
 def displayed_size(size: tuple[int, int], aspect: Fraction) -> tuple[int, int]:
-    """Return width and height of a picture as a player shows it: one side grows if its pixels are not square (HTML, section
+    """Return width and height of a picture as a player shows it: one side grows if the pixels are not square (HTML, section
     4.8.9 "natural width and height" of a video).
     """
     width, height = size
