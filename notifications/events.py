@@ -25,28 +25,28 @@ class AnnualReportRequested(Event, key="annual_report:{report_id}"):
 
 
 class VotersWaiting(Event, key="poll:{poll_id}"):
-    """An ended poll has more voters to notify than fit in one batch: voters with an account id above `after_id`."""
+    """The voters of an ended poll with account ids above `after_id` are still to be notified, in the next batch."""
 
     poll_id: int
     after_id: int
 
 
 class FollowersWaiting(Event, key="status:{status_id}"):
-    """A post has more followers to notify than fit in one batch: followers whose follow has an id above `after_id`."""
+    """The followers whose follows have ids above `after_id` are still to be notified of a post, in the next batch."""
 
     status_id: int
     after_id: int
 
 
 class BoostersWaiting(Event, key="status:{status_id}"):
-    """An edited post has more boosters to notify than fit in one batch: boosters whose boost has an id above `after_id`."""
+    """The boosters of an edited post whose boosts have ids above `after_id` are still to be notified, in the next batch."""
 
     status_id: int
     after_id: int
 
 
 class QuotersWaiting(Event, key="status:{status_id}"):
-    """An edited post has more quoters to notify than fit in one batch: quoters whose quote has an id above `after_id`."""
+    """The quoters of an edited post whose quotes have ids above `after_id` are still to be notified, in the next batch."""
 
     status_id: int
     after_id: int

@@ -52,7 +52,7 @@ def _strikes(overview: AccountOverview) -> Any:
 
 
 def strike_state(strike: Any) -> Any:
-    """Return a label for a strike: "undone", or else the state of the appeal; None for a strike in force without an appeal."""
+    """Return a label for a strike: "undone", or the state of its appeal; None if the strike was neither undone nor appealed."""
     appeal = getattr(strike, "appeal", None)
     if strike.overruled_at is not None:
         return mark(_("Undone"), "good")
@@ -126,7 +126,7 @@ def _inviter(user: User) -> Any:
 
 
 def _sign_in(overview: AccountOverview) -> Any:
-    """Return a label: the user can sign in, or the first reason why not; None for a remote account."""
+    """Return a label that says that the user can sign in, or why the user cannot; None for a remote account."""
     user = overview.card.admin.user
     if user is None:
         return None

@@ -116,7 +116,7 @@ def _name(entry: AuditEntry) -> str:
 
 
 def sentence(entry: AuditEntry) -> str:
-    """Return the sentence about an entry, with the reason; for an action without a sentence, the action's name in the code."""
+    """Return the sentence about an entry, with the reason; if the action has no sentence, use the action's name in the code."""
     by = gettext("The operator") if entry.account_name == OPERATOR.name else entry.account_name
     names = {
         "by": by,

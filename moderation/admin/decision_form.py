@@ -1,4 +1,4 @@
-"""The form of a decision of staff about reported accounts, and the sentences about its outcome."""
+"""The form for a decision of staff about reported accounts, and the sentences about its outcome."""
 
 from typing import Any, Final
 

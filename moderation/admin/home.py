@@ -62,7 +62,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first_steps(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the steps of setting up a new server that are not done yet."""
+    """Return the remaining steps for setting up a new server."""
     user: Any = request.user
     registrations: Any = {
         "open": _("Everybody can sign up at the moment."),
@@ -195,7 +195,7 @@ def _time(written: str) -> datetime:
 
 
 def _line(title: str, measured: Measured) -> dict[str, Any]:
-    """Return a line chart of a measure, in the format of the theme's script, with its totals as a sentence."""
+    """Return a line chart of a measure, in the format that the theme's script reads, with its totals as a sentence."""
     data = {
         "labels": [date_format(day, "j M") for day, _count in measured.days],
         "datasets": [

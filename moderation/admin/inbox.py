@@ -296,7 +296,9 @@ class InboxAdmin(PermittedAdmin):
 
 
 def _form(request: HttpRequest, *names: str) -> DecisionForm:
-    """Return the form, bound only if a field in `names` was submitted. Selection buttons keep the values in an unbound form."""
+    """Return the form; it is bound only if a field in `names` was submitted. After a click on a selection button, the form is
+    unbound, and its initial values are the submitted values.
+    """
     if "select" in request.POST:
         sent = request.POST
         return DecisionForm(

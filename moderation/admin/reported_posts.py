@@ -61,7 +61,7 @@ def threads(case: Case, ticked: Collection[int]) -> list[Shown]:
 
 
 def seen_posts(by: Staff, authors: dict[int, str], status_ids: Collection[int]) -> list[Shown]:
-    """Return the posts `status_ids` by these authors (addresses by account id), and log views of posts that are not public."""
+    """Return the posts with these ids if an account in `authors` wrote them; log views of posts that are not public."""
     rows = [post for post in load_posts(sorted(status_ids)) if post.account_id in authors]
     note_posts_seen(by=by, posts=[(post.id, f"@{authors[post.account_id]}", post.visibility) for post in rows])
     return list(posts_by_id(fill(of_rows(rows, None))).values())

@@ -1,4 +1,4 @@
-"""Form of the settings of this server, in sections, with a search."""
+"""Form for the settings of this server, in sections, with a search."""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -59,7 +59,7 @@ _LANDING_NAMES = {
     "local_feed": _("The newest posts of this server"),
     "about": _("Only the description"),
 }
-#: The sections of the page by the name of the first field: key, title, and the lists (such as rules) that are linked.
+#: The sections of the page, keyed by the name of their first field: key, title, and linked lists (such as rules).
 _SECTIONS: Final[dict[str, tuple[str, Any, tuple[str, ...]]]] = {
     "site_title": ("identity", _("Name and look"), ()),
     "site_landing_page": (

@@ -77,8 +77,8 @@ class Blocklist(models.Model):
 
     `asked_at` is the time of the last fetch, `checked_at` the time of the last successful fetch, and `failing_since` the time
     of the first failure since then. `entries_count` is the number of servers that the list named when it was last stored.
-    `held_reason` is the reason why the last changes of an automatic list wait for a decision; empty if no changes wait.
-    `ending` means that staff have removed the list; the row is deleted once the rules of the list have been removed.
+    `held_reason` is the reason why the last changes of an automatic list are waiting for a decision; empty if no changes are
+    waiting. `ending` means that staff have removed the list; the row is deleted once the rules of the list have been removed.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -138,13 +138,13 @@ class Blocklist(models.Model):
 
 class BlocklistEntry(models.Model):
     """Entry of a list: the values that the list has for a server and its subdomains, and the effect that this server has
-    adopted. An entry without a list is a rule that staff have drafted and that waits for approval.
+    adopted. An entry without a list is a rule that staff have drafted and that is waiting for approval.
 
     `severity`, `reject_media`, `reject_reports`, `obfuscate` and `comment` are the values in the list. `listed` tells whether
     the list still names the server. `taken_severity`, `taken_media` and `taken_reports` are the adopted effect;
     `taken_severity` is NULL if no effect was adopted. `note` is the reason for `state`; in a draft, the private comment of the
     rule. The rule for the server (`DomainRule.from_lists`) is the strictest of the effects adopted from all lists. `asks` means
-    that a person has decided about this server before, so that a person must approve each further change.
+    that a person has decided about this server before; therefore a person must approve each further change.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -63,9 +63,9 @@ class Effect:
 class Decision:
     """The consequence of an entry.
 
-    `step` is the change to the rule, and `effect` is the effect of the rule after this change (None: no rule of lists is left).
-    `taken` is the effect that is adopted from the entry (None: no effect). `state` is the new state of the entry, and `note` is
-    the reason for the state, as a text.
+    `step` is the change to the rule, and `effect` is the effect of the rule after this change (None: no rule from lists is
+    left). `taken` is the effect that is adopted from the entry (None: no effect). `state` is the new state of the entry, and
+    `note` is the reason for the state, as a text.
 
     `asks` means that a person must decide, even in automatic mode. `is_decided` means that a person has already decided, by
     adding an exception.
@@ -128,13 +128,13 @@ def access_errors(username: str, password: str) -> list[FieldError]:
 
 
 def is_same_origin(url: str, other: str) -> bool:
-    """Tell whether both URLs have the same origin (RFC 6454), so that the password for one may be sent to the other."""
+    """Tell whether both URLs have the same origin (RFC 6454); only then may the password for one be sent to the other."""
     first, second = place_of(url), place_of(other)
     return first is not None and second is not None and first.origin == second.origin
 
 
 def effect_of(entry: BlocklistEntry, blocklist: Blocklist) -> Effect | None:
-    """Return the effect that an entry asks for and that the options of its list allow; None for no effect."""
+    """Return the effect that an entry requests and that the options of its list allow; None for no effect."""
     ours = getattr(blocklist, f"{entry.severity}_as")
     if not entry.listed or ours == TakenAs.IGNORE:
         return None
@@ -226,7 +226,7 @@ def _decide_retraction(taken: Effect | None, rule: DomainRule | None, others: Se
 
 
 def is_weaker(wanted: Effect | None, taken: Effect | None) -> bool:
-    """Tell whether the effect that a list asks for is weaker than the effect adopted from it before."""
+    """Tell whether the effect that a list requests is weaker than the effect adopted from it before."""
     if taken is None:
         return False
     return wanted is None or STRICTNESS[wanted.severity] < STRICTNESS[taken.severity]
@@ -258,7 +258,7 @@ def is_named_by(domain: str, unread: frozenset[str]) -> bool:
 
 
 def is_related(domain: str, protected: set[str], parents: set[str]) -> bool:
-    """Tell whether a domain is a `protected` server, a parent domain of such a server (`parents`), or a subdomain."""
+    """Tell whether a domain is one of the protected servers, one of their parent domains, or a subdomain of such a server."""
     return domain in parents or not protected.isdisjoint(names_of(domain))
 
 

@@ -46,7 +46,7 @@ def list_waiting() -> QuerySet[BlocklistEntry]:
 
 
 def list_drafts() -> QuerySet[BlocklistEntry]:
-    """Return the entries, with their lists, that are waiting for a decision whether to add or change a rule."""
+    """Return the entries that would add or change a rule and are waiting for a decision, with their lists."""
     return list_waiting().filter(listed=True, step__in=[EntryStep.BLOCK, EntryStep.CHANGE]).select_related("blocklist")
 
 
@@ -171,7 +171,7 @@ class DryRun:
 
 
 def try_entries(blocklist: Blocklist, entries: Sequence[BlocklistEntry]) -> DryRun:
-    """Return the result of a dry run of the changes that these entries ask for, in a fixed number of queries."""
+    """Return the result of a dry run of the changes that these entries request, in a fixed number of queries."""
     decisions = plan_entries(blocklist, entries)
     steps = Counter(decision.step for decision in decisions)
     servers = [

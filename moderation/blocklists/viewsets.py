@@ -41,7 +41,7 @@ _PARAMETERS: Final = {
 
 
 class _PermissionsViewSet(AdminRowsViewSet):
-    """Base of these endpoints: errors name the parameters of GoToSocial, and a value that is already taken is answered with
+    """Base of these endpoints: errors name the parameters of GoToSocial, and a value that is already taken causes an error
     409.
     """
 
@@ -106,7 +106,7 @@ class SubscriptionsViewSet(_PermissionsViewSet):
         return reply(entity)
 
     def test(self, request: Request, id: int) -> HttpResponse:
-        """Fetch a list and answer with the rules that it would add, or with the error; nothing is changed."""
+        """Fetch a list, and return the rules that it would add, or the error; nothing is changed."""
         blocklist = self.find(id)
         try:
             read = fetch_list_now(blocklist).read
@@ -125,7 +125,7 @@ class SubscriptionsViewSet(_PermissionsViewSet):
 
 
 class DraftsViewSet(_PermissionsViewSet):
-    """Drafts of staff, and rules that lists ask for, while they are waiting for a decision."""
+    """Drafts of staff, and rules requested by lists, while they are waiting for a decision."""
 
     endpoints = {
         "list": Endpoint(_READ, _PERMISSION, many=True, paging=_PAGES, input=serializers.DraftsInput),
@@ -153,7 +153,7 @@ class DraftsViewSet(_PermissionsViewSet):
         return self.present(draft_rule(by=self.by, **serializers.NewDraftInput.read(request).chosen()))
 
     def accept(self, request: Request, id: int) -> HttpResponse:
-        """Create the rule that a draft asks for; an existing rule is changed only with `overwrite`."""
+        """Create the rule that a draft requests; an existing rule is changed only with `overwrite`."""
         entry = self.find(id)
         rule = accept_entry(by=self.by, entry=entry, overwrite=serializers.AcceptInput.read(request).overwrite)
         return reply(

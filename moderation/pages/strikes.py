@@ -52,7 +52,7 @@ def strikes(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def strike(request: HttpRequest, strike_id: int) -> HttpResponse:
-    """`/disputes/strikes/:id`: a strike, for the signed-in person concerned or with the key from the mail. Raises NotFound."""
+    """`/disputes/strikes/:id`: a strike; the person concerned must sign in, or use the key from the mail. Raises NotFound."""
     key = request.GET.get("key", "")
     disputed = _find(request, strike_id, key)
     if disputed is None:

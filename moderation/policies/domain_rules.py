@@ -19,7 +19,7 @@ _SECOND_LEVEL: Final = re.compile(
     "ac|asso|biz|co|com|edu|firm|gen|go|gob|gouv|gov|govt|gv|id|ind|info|lg|ltd|me|mil|name|ne|net|nhs|nom|or|org|plc|police"
     "|press|res|sch|web"
 )
-"""Second-level names below which the registries of countries register domains, such as `co` in `co.uk`."""
+"""Second-level names below which national registries register domains, such as `co` in `co.uk`."""
 
 STRICTNESS: Final[Mapping[str, int]] = {DomainSeverity.NOOP: 0, DomainSeverity.SILENCE: 1, DomainSeverity.SUSPEND: 2}
 

@@ -1,4 +1,4 @@
-"""Rules for reports, appeals (contract, behaviours section 18), and links to a strike that work without signing in."""
+"""Rules for reports, appeals (contract, behaviours section 18), and links that show a strike without sign-in."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -46,7 +46,7 @@ def is_closed_to(*domains: str) -> bool:
 
 
 def closed_among(domains: Iterable[str]) -> set[str]:
-    """Return the servers among these that are suspended, or not allowed if federation is limited. One query, or two."""
+    """Return the servers among these that are suspended, or not allowed if federation is limited. One or two queries."""
     names = {domain: names_of(domain.lower()) for domain in domains if not links.is_own_domain(domain)}
     if not names:
         return set()

@@ -55,7 +55,7 @@ DECISION_PERMISSIONS: Final = functools.reduce(operator.or_, (permission for _ti
 
 
 def count_waiting_for(user: User) -> list[tuple[str | Promise, int]]:
-    """Count the pending decisions that the user may take; return the title and the number of each kind with decisions."""
+    """Count the pending decisions that the user may take; return the title and the number for each kind that has any."""
     by = staff_of(user)
     counts = [(title, rows().count()) for title, permission, rows in _KINDS if can(by, permission)]
     return [(title, count) for title, count in counts if count]

@@ -129,19 +129,19 @@ class LinkPublisherSerializer(EntitySerializer):
 
 
 def present_tags_for_staff(trending: Sequence[Trending], viewer_id: int) -> Any:
-    """Return the entities of these hashtags, in their order."""
+    """Return the entities of these hashtags, in the given order."""
     tags = load_tags(trend.object_id for trend in trending)
     return AdminTagSerializer(tags, many=True, context={"view": view_tags(tags, viewer_id)}).data
 
 
 def present_statuses_for_staff(trending: Sequence[Trending], viewer_id: int) -> Any:
-    """Return the entities of these public posts, in their order; blocks between the viewer and the authors are ignored."""
+    """Return the entities of these public posts, in the given order; blocks between the viewer and the authors are ignored."""
     page = fill(of_rows(load_posts([trend.object_id for trend in trending]), viewer_id))
     return _present(trending, present_by_id(page))
 
 
 def present_links_for_staff(trending: Sequence[Trending], viewer_id: int) -> Any:
-    """Return the entities of these links, in their order; links without a preview are left out."""
+    """Return the entities of these links, in the given order; links without a preview are left out."""
     cards = [card for card in load_cards(trend.object_id for trend in trending) if card.is_shown]
     shown = zip(cards, present_trending_links(cards, viewer_id), strict=True)
     return _present(trending, {card.id: {"id": str(card.id)} | entity for card, entity in shown})

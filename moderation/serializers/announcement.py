@@ -11,7 +11,7 @@ from statuses.serializers.presenting import present_by_id
 
 
 class ReactionSerializer(EntitySerializer):
-    """Reaction; it has `me` only with a viewer, and image URLs only for custom emojis."""
+    """Reaction; it has `me` only if there is a viewer, and image URLs only for custom emojis."""
 
     def to_representation(self, instance: Reaction) -> dict[str, Any]:
         entity: dict[str, Any] = {"name": instance.name, "count": instance.count}
@@ -27,7 +27,7 @@ class AnnouncementSerializer(EntitySerializer):
     """Announcement. Context: `shown`, a ShownAnnouncements, and `statuses`, entities by id."""
 
     def to_representation(self, instance: Announcement) -> dict[str, Any]:
-        """Return the entity; it has `read` only with a viewer."""
+        """Return the entity; it has `read` only if there is a viewer."""
         shown: ShownAnnouncements = self.context["shown"]
         statuses = self.context["statuses"]
         entity: dict[str, Any] = {
@@ -55,7 +55,7 @@ class AnnouncementSerializer(EntitySerializer):
 
 
 def present_announcements(shown: ShownAnnouncements) -> list[dict[str, Any]]:
-    """Return the entities, in their order."""
+    """Return the entities, in the given order."""
     context = {"shown": shown, "statuses": present_by_id(shown.statuses)}
     entities: list[dict[str, Any]] = AnnouncementSerializer(shown.rows, many=True, context=context).data
     return entities

@@ -115,7 +115,7 @@ def act_on_posts(
             untouched = own if action == StrikeAction.DELETE_STATUSES else own.filter(sensitive=False)
             if report is None or not settle or untouched.exists():
                 raise Conflict(_("None of these posts exists any more."))
-            # Another report about the same posts was settled first, with a strike, so that there is nothing left to do.
+            # Another report about the same posts was settled first, with a strike; therefore there is nothing left to do.
             settle_reports(by=by, target=account, only=[report])
             return None
         strike = issue_strike(

@@ -108,7 +108,7 @@ def handle_due(due: Sequence[events.AnnouncementDue]) -> None:
 
 
 def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None:
-    """Mark an announcement as read; repeated calls are no error (SEED-077). Raises NotFound for an announcement not shown."""
+    """Mark an announcement as read; repeated calls are no error (SEED-077). Raises NotFound if it is not shown."""
     with transaction.atomic():
         keep_row(announcement)
         AnnouncementDismissal.objects.bulk_create(

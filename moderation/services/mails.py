@@ -110,17 +110,17 @@ _STAFF_MAILS: Final[Mapping[str, _StaffMail]] = {
 
 
 def send_sign_up_mails(events: Sequence[UserWaiting]) -> None:
-    """Handle UserWaiting: mail staff who manage users about undecided sign-ups (contract, behaviours section 6)."""
+    """Handle UserWaiting: send mails about undecided sign-ups to staff who manage users (contract, behaviours section 6)."""
     _queue_mails("sign_up", [event.user_id for event in events])
 
 
 def send_report_mails(events: Sequence[ReportFiled]) -> None:
-    """Handle ReportFiled: mail staff who manage reports (SEED-143)."""
+    """Handle ReportFiled: send mails to staff who manage reports (SEED-143)."""
     _queue_mails("report", [event.report_id for event in events])
 
 
 def send_appeal_mails(events: Sequence[AppealFiled]) -> None:
-    """Handle AppealFiled: mail staff who manage appeals."""
+    """Handle AppealFiled: send mails to staff who manage appeals."""
     _queue_mails("appeal", [event.appeal_id for event in events])
 
 
@@ -155,7 +155,7 @@ def send_staff_mails(events: Sequence[StaffMailDue]) -> None:
 
 
 def send_strike_mails(events: Sequence[StrikeIssued]) -> None:
-    """Handle StrikeIssued: mail the person what was done, why, and where to appeal, unless the action was undone."""
+    """Handle StrikeIssued: unless the action was undone, send a mail that says what was done, why, and where to appeal."""
     send_all(letter for event in events for letter in _strike_letters(event.strike_id))
 
 

@@ -24,8 +24,8 @@ def old_reports() -> QuerySet[Report]:
 
 
 def forget_reports() -> int:
-    """Delete the old reports, but not their strikes; return their number. The clean-up of posts then deletes the posts that
-    were kept for these reports.
+    """Delete the old reports, but not their strikes; return the number of deleted reports. The clean-up of posts then deletes
+    the posts that were kept for these reports.
     """
     forgotten = 0
     while ids := list(old_reports().order_by("action_taken_at").values_list("pk", flat=True)[:BATCH_SIZE]):

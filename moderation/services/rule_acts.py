@@ -1,4 +1,4 @@
-"""Actions of spam rules: reports filed as the server's own account, and strikes against the accounts that they limit."""
+"""Actions of spam rules: reports filed as the server's own account, and strikes against the accounts that the rules limit."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -23,7 +23,7 @@ REPORTED_LIMIT: Final = 100
 
 
 def act_on_matches(events: Sequence[SpamRuleMet]) -> None:
-    """Handle SpamRuleMet: issue strikes against limited accounts, and report other accounts, in one open report per rule."""
+    """Handle SpamRuleMet: issue strikes against limited accounts; report others, with one open report per account and rule."""
     for event in events:
         rule = SpamRule.objects.filter(id=event.rule_id).first()
         target = Account.objects.filter(id=event.account_id, deleted_at=None).first()

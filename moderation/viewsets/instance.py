@@ -123,7 +123,7 @@ class DocumentsViewSet(ApiViewSet):
         return reply(entities.TermsOfServiceSerializer(instance.find_terms(_day(date))).data, headers=_CACHED)
 
     def translation_languages(self, request: Request) -> HttpResponse:
-        """Languages into which posts are translated, by the language of the post (`und`: unknown); empty without a service."""
+        """Target languages of translations, by the language of the post (`und`: unknown); empty if posts are not translated."""
         return _document("translations", lambda: translation.load_languages() if translation.is_on() else {})
 
     def languages(self, request: Request) -> HttpResponse:

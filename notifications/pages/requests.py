@@ -69,7 +69,7 @@ def policy(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def notification_requests(request: HttpRequest) -> HttpResponse:
     """`/notifications/requests`: the senders whose messages are held, the newest request first. A POST request accepts or
-    dismisses (`act`) the requests `id` and redirects back (303); repeating it has no effect.
+    dismisses (parameter `act`) the requests with the ids in `id`, and redirects back (303); repeating it has no effect.
     """
     user = signed_in(request)
     if request.method == "POST":

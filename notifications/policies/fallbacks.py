@@ -24,5 +24,5 @@ BASELINE: Final = frozenset(
 
 
 def needs_fallback(type: str, supported: Collection[str] | None) -> bool:
-    """Tell whether a client that knows the `supported` types needs a fallback; with None, the client gets no fallbacks."""
+    """Tell whether a client that knows only the types in `supported` needs a fallback. If `supported` is None, it gets none."""
     return supported is not None and type not in BASELINE and type not in supported

@@ -43,8 +43,8 @@ def count_this_hour(record: MailRecord, now: datetime) -> int:
 
 
 def form_of(preferences: Mapping[str, Any], record: MailRecord, oldest: datetime, now: datetime) -> Form:
-    """Return the form of mail for waiting notifications, of which the first is from `oldest`. Depending on their preferences,
-    users get one list per day, or SINGLE_MAILS single mails per hour and then one list.
+    """Return the form of mail for waiting notifications; `oldest` is the time of the first notification. Depending on their
+    preferences, users get one list per day, or SINGLE_MAILS single mails per hour and then one list.
     """
     if mode_of(preferences) == DAILY:
         return Form.LIST if oldest <= now - DAY + _TOLERANCE else Form.NOTHING

@@ -71,9 +71,9 @@ class Candidate:
     """A notification that may be created. `involved` are the other accounts that the post mentions or replies to. `relations`
     are the recipient's relations to these accounts and to the sender. `suspended`: the sender or the recipient is suspended.
 
-    `follows_recipient`: the sender has followed the recipient for at least FOLLOWER_AGE. `unsolicited`: a private mention that
-    does not reply to a private post of the recipient to the sender. `permitted`: the recipient has accepted the sender's
-    request.
+    `follows_recipient`: the sender has followed the recipient for at least FOLLOWER_AGE. `unsolicited`: the notification is
+    about a private mention that does not reply to a private post by the recipient to the sender. `permitted`: the recipient has
+    accepted the sender's request.
     """
 
     type: Type

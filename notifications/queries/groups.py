@@ -28,16 +28,16 @@ SAMPLE_SIZE: Final = 8
 """Maximum number of accounts that a group shows; further accounts are listed on separate pages."""
 
 COUNT_LIMIT: Final = 10_000
-"""Maximum number of a group's notifications that are counted: a group may be huge, and each sender must be checked."""
+"""Maximum number of a group's notifications that are counted, because a group may be huge, and each sender must be checked."""
 
 STRETCHES: Final = (1_000, 100_000)
-"""Numbers of notifications in which the groups of a page are searched for. The larger number is used only if the smaller number
-yields too few groups.
+"""Limits on the number of notifications that are searched for the groups of a page. The larger limit is used only if the
+smaller limit yields too few groups.
 """
 
 # Each step of the recursion finds the next notification of a group that is not on the page yet, without reading a row twice.
-# The first notification is found however old it is, but further notifications only within the stretch: a page may be short, but
-# clients take an empty page as the end of the list.
+# The first notification is found however old it is, because clients take an empty page as the end of the list; further
+# notifications are found only within the limit (STRETCHES), because a page may be short.
 _HEADS: Final = """
 WITH RECURSIVE stop (id) AS MATERIALIZED (
   {stop}
@@ -68,8 +68,8 @@ SELECT n.id FROM notifications_notification n
  WHERE n.account_id BETWEEN %(account)s AND %(account)s AND {part} AND n.id {beyond} %(start)s{bound}
  ORDER BY n.account_id {opposite}, n.id {direction} LIMIT 1 OFFSET {stretch} - 1
 """
-# There is no stretch if the client chooses types: to find the end of the stretch for a rare type, PostgreSQL might scan all
-# notifications.
+# There is no limit (STRETCHES) if the client chooses types, because PostgreSQL might scan all notifications to find the end of
+# the range for a rare type.
 _NO_STOP: Final = "SELECT NULL::bigint"
 # The rows are read first, without the condition on shown rows, so that the cost of a group does not depend on its size.
 _COUNT: Final = """
@@ -207,7 +207,7 @@ def list_heads(
 def load_groups(
     account_id: int, heads: Sequence[listing.ListedNotification], grouped_types: Collection[str], span: Span
 ) -> list[NotificationGroup]:
-    """Return the groups of these notifications, in their order. One query."""
+    """Return the groups of these notifications, in the given order. One query."""
     grouped = [head for head in heads if head.group_key is not None and head.type in grouped_types]
     values_by_key = {}
     if grouped:
@@ -285,8 +285,8 @@ def _unread_rows(part: str, bound: str) -> str:
     return _UNREAD_ROWS.format(recipient=condition, order=order, part=part, bound=bound)
 
 
-# The newest notifications are read first, in the order of an index and without a condition on the marker: the planner does
-# not know the marker's value, and would read all notifications of the account.
+# The newest notifications are read first, in the order of an index and without a condition on the marker, because the planner
+# does not know the marker's value, and would read all notifications of the account.
 _UNREAD: Final = f"""
 SELECT count(DISTINCT COALESCE(CASE WHEN n.type = ANY(%(grouped)s::text[]) THEN n.group_key END, n.id::text))
   FROM (SELECT n.account_id, n.id, n.type, n.group_key, n.from_account_id, n.status_id FROM notifications_notification n

@@ -88,8 +88,8 @@ class NotificationFilter:
         return {"account": account_id, "types": self.chosen_types, "sender": self.from_account_id}
 
     def parts(self) -> list[str]:
-        """Return conditions that together select the notifications. Each condition has an index in the order of the list, so
-        that the query reads at most one page per condition.
+        """Return conditions; a notification is selected if one of them is true. Each condition has an index in the order of the
+        list; therefore the query reads at most one page per condition.
         """
         types = self.chosen_types
         has_type = "TRUE" if len(types) == len(_TYPES) else "n.type = ANY(%(types)s)"
@@ -209,8 +209,8 @@ class NotificationPage:
 def load_named(
     rows: Sequence[ListedNotification], subjects: Subjects, supported: Collection[str] | None
 ) -> dict[int, Account]:
-    """Return the accounts that the fallbacks of these rows name, for a client that knows the `supported` types. No query
-    without fallbacks.
+    """Return the accounts that are named in the fallback texts of these notifications, by id, for a client that knows only the
+    types in `supported`. No query if there are no fallback texts.
     """
     ids: set[int] = set()
     for row in rows:

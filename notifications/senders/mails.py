@@ -1,8 +1,8 @@
 """Sends notifications by mail to users who want them, and summaries to users who are away.
 
-Each notification is stored as an item, and one turn is queued for its recipient (`Mailing`). A turn sends one mail about the
-items that are still wanted, visible and unread at that time, and queues another turn if items remain. If a process is killed,
-nothing is lost, but one mail per recipient may arrive twice, with the same Message-ID.
+Each notification is stored as an item, and a queue entry is created for its recipient (a `Mailing`, called turn). A turn sends
+one mail about the items that are still wanted, visible and unread at that time, and queues another turn if items remain. If a
+process is killed, nothing is lost, but one mail per recipient may arrive twice, with the same Message-ID.
 """
 
 import asyncio
@@ -113,8 +113,8 @@ SELECT %(host)s, u.account_id FROM accounts_user u LEFT JOIN notifications_mailr
 
 
 def queue_mails(events: Sequence[NotificationMade]) -> None:
-    """Queue notifications for the recipients who want them by mail, each once, in one statement and the caller's transaction.
-    Publishes MailsDue if a turn was queued, restarted or brought forward.
+    """Queue notifications for the recipients who want them by mail, without duplicates, in one statement and the caller's
+    transaction. Publishes MailsDue if a turn was queued, restarted or brought forward.
     """
     if _execute(_MAKE_ITEMS, ids=[event.notification_id for event in events]):
         publish(MailsDue())
@@ -300,7 +300,7 @@ def _compose(
 
 
 def _entry_values(item: MailedNotification, content: Content, limit: int) -> dict[str, Any]:
-    """Return the template values of a notification. Of a post with a content warning, only the warning is shown."""
+    """Return the template values of a notification. For a post with a content warning, only the warning is included."""
     post = content.post
     text = "" if post is None else post.spoiler_text or plain(post.content)
     text = text if len(text) <= limit else f"{text[: limit - 1]}…"

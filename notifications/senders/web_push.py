@@ -46,8 +46,8 @@ ON CONFLICT DO NOTHING
 
 
 def queue_pushes(events: Sequence[NotificationMade]) -> None:
-    """Queue notifications for the push subscriptions that want them, each once, in one statement and the caller's transaction.
-    Publishes PushesDue if any was queued.
+    """Queue notifications for the push subscriptions that want them, without duplicates, in one statement and the caller's
+    transaction. Publishes PushesDue if any was queued.
     """
     with connection.cursor() as cursor:
         cursor.execute(_QUEUE, {"ids": [event.notification_id for event in events]})

@@ -18,8 +18,8 @@ from statuses.serializers.presenting import present_by_id
 
 
 class SubjectSerializer(EntitySerializer):
-    """Members about subjects other than posts, and the fallback for types that the client does not know. Context: `accounts` as
-    entities by id, `subjects`, `supported` types, and the context of FallbackSerializer.
+    """Fields about subjects other than posts, and the fallback for types that the client does not know. Context: `accounts` as
+    entities by id, `subjects`, `supported` (the types that the client knows), and the context of FallbackSerializer.
     """
 
     def to_representation(self, instance: ListedNotification) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _context(page: NotificationPage | GroupPage) -> dict[str, Any]:
 
 
 def present_groups(page: GroupPage, *, paged: bool) -> dict[str, Any]:
-    """Return GroupedNotificationsResults, with each account and post once. Groups are left out for the reasons in `present`."""
+    """Return GroupedNotificationsResults, which contains each account and post once. Groups are left out as in `present`."""
     statuses = present_by_id(page.statuses)
     shown = [group for group in page.groups if _is_shown(group.newest, statuses, page.subjects)]
     context = _context(page) | {"paged": paged}
@@ -121,8 +121,8 @@ def present_groups(page: GroupPage, *, paged: bool) -> dict[str, Any]:
 
 
 def present(page: NotificationPage) -> list[dict[str, Any]]:
-    """Return the entities of a page, in its order. A notification is left out if the recipient may no longer read its post, or
-    if its subject was deleted while the page was loaded.
+    """Return the entities of a page, in the same order. A notification is left out if the recipient may no longer read its
+    post, or if its subject was deleted while the page was loaded.
     """
     statuses = present_by_id(page.statuses)
     shown = [row for row in page.rows if _is_shown(row, statuses, page.subjects)]

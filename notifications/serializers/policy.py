@@ -65,7 +65,7 @@ class NotificationRequestSerializer(EntitySerializer):
 
 
 def present_requests(page: RequestPage) -> list[Any]:
-    """Return the entities of a page, in its order; a last post that the recipient may no longer read is null."""
+    """Return the entities of a page, in the same order; a last post that the recipient may no longer read is null."""
     context = {"accounts": present_counted_accounts(page.accounts), "statuses": present_by_id(page.statuses)}
     entities: list[Any] = NotificationRequestSerializer(page.requests, many=True, context=context).data
     return entities

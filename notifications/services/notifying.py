@@ -208,7 +208,7 @@ def _insert(notes: Sequence[tuple[Note, bool]]) -> list[_Inserted]:
 
 
 def take_back(causes: Iterable[str], **between: int) -> None:
-    """Delete the notifications of actions that were undone; `between` names the two accounts, if given."""
+    """Delete the notifications of actions that were undone; `between` are the ids of the two accounts, if given."""
     Notification.objects.filter(cause__one_of=causes, **between).delete()
 
 

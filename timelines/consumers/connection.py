@@ -173,7 +173,7 @@ class Connection:
             self._registry.listen(channel, listener)
 
     async def review_access(self) -> None:
-        """Adjust the public streams to the origins that the server's current access setting lets the viewer see."""
+        """Renew the public streams if the current access setting shows the viewer other origins (local or remote posts)."""
         for key, (stream, listener) in list(self._streams.items()):
             if not stream.filtered:
                 continue

@@ -144,7 +144,7 @@ class ConnectionRegistry:
             raise streams.StreamError(429, streams.TOO_MANY_COMMANDS)
 
     def leave(self, connection: Listening) -> None:
-        """Unregister a connection; an unknown one is ignored."""
+        """Unregister a connection; an unknown connection is ignored."""
         if self._connections.pop(connection, None) is not None:
             for key in _keys_of(connection).items():
                 self._open[key] -= 1
@@ -159,7 +159,7 @@ class ConnectionRegistry:
             self._hub.subscribe(channel, self._receive)
 
     def unlisten(self, channel: str, listener: Listener) -> None:
-        """Remove a listener from a channel; an unknown one is ignored."""
+        """Remove a listener from a channel; an unknown listener is ignored."""
         listeners = self._listeners.get(channel)
         if listeners is None or listener not in listeners:
             return
@@ -220,7 +220,7 @@ class ConnectionRegistry:
             self._access = access
 
     async def sweep(self) -> None:
-        """End the connections whose tokens are no longer valid, and mark users connected for a long time as active."""
+        """End the connections whose tokens are no longer valid, and mark users who have been connected for hours as active."""
         connections = list(self._connections)
         if not connections:
             return

@@ -1,4 +1,4 @@
-"""Runs work that has to wait for PostgreSQL or Redis in threads, outside of the event loop."""
+"""Runs work in threads, outside of the event loop, if the work has to wait for PostgreSQL or Redis."""
 
 import asyncio
 import logging

@@ -86,7 +86,7 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         """Refuse a request whose lines or number of headers exceed the limits of `websockets`.
 
-        Uvicorn passes on the whole request at once, so that a request without a complete handshake would keep its connection
+        Uvicorn passes on the whole request at once; therefore a request with an incomplete handshake would keep its connection
         open forever without a response. Later data is passed on in pieces, because the parser would process all of it before
         the limit on frames takes effect.
         """
@@ -102,7 +102,7 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
             self.transport.close()
 
     def handle_events(self) -> None:
-        """Close the connection after too many frames: Uvicorn answers pings and collects fragments without limit."""
+        """Close the connection after too many frames, because Uvicorn answers pings and collects fragments without limit."""
         if self.handshake_initiated and not self._allowance.take(None, len(self.conn.events)):
             if self.conn.state is State.OPEN:
                 self.conn.send_close(POLICY_VIOLATION)

@@ -47,7 +47,7 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
                 self.connection.leave()
 
     async def connect(self) -> None:
-        """Check the token, accept the connection, echoing a subprotocol, and subscribe to the first stream."""
+        """Check the token, accept the connection with the client's subprotocol, and subscribe to the first stream."""
         connection_request = ConnectionRequest.of(self.scope)
         try:
             await connection_request.check_network()

@@ -65,8 +65,8 @@ def act_on_conversation(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def followed_tags(request: HttpRequest) -> HttpResponse:
-    """`/followed_tags`: the followed hashtags, the latest follow first. A POST request follows the hashtag `follow` or
-    unfollows `unfollow`.
+    """`/followed_tags`: the followed hashtags, the latest follow first. A POST request follows the hashtag in `follow`, or
+    unfollows the hashtag in `unfollow`.
     """
     account_id = signed_in(request).account_id
     if request.method == "POST":

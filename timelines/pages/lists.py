@@ -92,8 +92,8 @@ def list_posts(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_list(request: HttpRequest, id: int) -> HttpResponse:
-    """`/lists/:id/edit`: the settings and members of a list. A POST request changes the settings, or removes the member
-    `remove`. Raises NotFound.
+    """`/lists/:id/edit`: the settings and members of a list. A POST request changes the settings, or removes the member with
+    the id `remove`. Raises NotFound.
     """
     account_id = signed_in(request).account_id
     found = find_list(id, account_id)

@@ -116,7 +116,7 @@ def is_followable_by_hashtag(post: Post) -> bool:
 
 
 def is_broken_reply(post: Post) -> bool:
-    """Tell whether the post replies to a post never known here; after a deletion, `in_reply_to_account_id` is still set."""
+    """Tell whether the post replies to a post that was never known here. A deletion does not clear `in_reply_to_account_id`."""
     return post.is_orphan and post.in_reply_to_id is None and post.in_reply_to_account_id is None
 
 
@@ -127,8 +127,8 @@ def _why_unreadable(post: Post, relations: Relations) -> FeedReason:
 
 _EXCLUSIVE_LISTS: Final = "SELECT l.id FROM timelines_list l WHERE l.account_id = %(viewer)s AND l.exclusive"
 
-# Most users have no exclusive list. The first condition is evaluated once per query. If it is false, the second one is not
-# evaluated for each account.
+# Most users have no exclusive list. The first condition is evaluated once per query. If it is false, the second condition is
+# not evaluated for each account.
 EXCLUSIVE_LIST_CONDITION: Final = f"""
 EXISTS ({_EXCLUSIVE_LISTS})
   AND EXISTS (SELECT 1 FROM timelines_listmember m WHERE m.account_id = a.id AND m.list_id IN ({_EXCLUSIVE_LISTS}))
@@ -233,7 +233,7 @@ Item = TypeVar("Item", bound=tuple[int, int])
 
 def repeated_items(items: Sequence[Item]) -> list[Item | None]:
     """Return for each item of a timeline (id, boosted post's id or 0; oldest first, without gaps) the item that it repeats, or
-    None. The first `BOOST_WINDOW` items are compared with fewer items, because earlier ones are unknown.
+    None. The first `BOOST_WINDOW` items are compared with fewer items, because the items before them are unknown.
     """
     found: list[Item | None] = [None] * len(items)
     last_places: dict[int, int] = {}

@@ -66,7 +66,7 @@ class Sides:
 @dataclass(frozen=True)
 class StatusQuery:
     """Parsed query for posts. `texts` are words and phrases; `authors` are addresses as in the query, or `me` for the viewer.
-    `since` is the first day (UTC), `until` the day after the last one. `impossible` means that no post can match.
+    `since` is the first day (UTC), `until` the day after the last day. `impossible` means that no post can match.
     """
 
     texts: Sides = field(default_factory=Sides)
@@ -134,7 +134,7 @@ def _read(operator: str, value: str, text: str) -> tuple[str, str | None]:
 
 
 def _scope(places: Sides) -> Scope | None:
-    # None if no post can match. Excluding one of the two places means searching the other.
+    # None if no post can match. A query that excludes one of the two places searches the other.
     one_place = {Scope.LIBRARY, Scope.PUBLIC}
     excluded = one_place.intersection(places.excluded)
     if Scope.ALL in places.excluded or excluded == one_place or not {*Scope}.issuperset(places.wanted):

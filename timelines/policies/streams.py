@@ -91,8 +91,8 @@ def stream_of_path(path: str, *, only_media: bool = False) -> str:
 
 
 def check_name(name: str, tag: str | None) -> None:
-    """Raise StreamError (400) for a name or hashtag that is too long. Call it before normalising name and hashtag: normalising
-    may expand one character to eighteen, and a long text would block the process (security row 65).
+    """Raise StreamError (400) for a name or hashtag that is too long. Call it before normalising name and hashtag, because
+    normalising may expand one character to eighteen, and a long text would block the process (security row 65).
     """
     if len(name) > NAME_LIMIT:
         raise StreamError(400, UNKNOWN_STREAM)

@@ -1,4 +1,4 @@
-"""Reads what `timelines.policies.feeds` needs, for many posts and readers at once, and what open streams depend on."""
+"""Reads the data that `timelines.policies.feeds` needs, for many posts and readers at once, and data about open streams."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
@@ -53,7 +53,7 @@ _NO_ACCOUNTS: Final[frozenset[int]] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class ReadList:
-    """A list to which posts are delivered; `members` are those of the requested accounts that are its members."""
+    """A list to which posts are delivered; `members` are the requested accounts that are its members."""
 
     id: int
     owner_id: int
@@ -75,8 +75,8 @@ class Readers:
     lists: Mapping[int, Sequence[ReadList]] = field(default_factory=dict)
     # Members of the exclusive lists of each owner.
     exclusive: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    # Readers of each author who follow without options and have no relations to the other requested accounts. The verdict on a
-    # post is the same for all of them, except for readers whom the post involves.
+    # By author, the readers who follow the author without options and have no relations to the other requested accounts. The
+    # verdict on a post is the same for all of them, except for readers whom the post involves.
     alike: Mapping[int, Set[int]] = field(default_factory=dict)
 
     def of(self, author_id: int) -> Mapping[int, FollowOptions | None]:
@@ -102,8 +102,8 @@ def load_readers(
     tagged: Collection[int] = (),
 ) -> Readers:
     """Return the readers of these authors, and the followers of hashtags of the posts `tagged`, with their relations to
-    `people`. These are all accounts involved in the posts. Takes three queries, four with `tagged`. `followable` are the
-    authors (replied-to or boosted) whose followers are read, `answered_ids` the accounts whose list memberships are read.
+    `people`, all accounts involved in the posts. Takes three queries, four with `tagged`. `followable` are the authors
+    (replied-to or boosted) whose followers are read, `answered_ids` the accounts whose list memberships are read.
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     by_hashtag: Mapping[int, Collection[int]] = {}

@@ -10,7 +10,7 @@ from timelines.stores.feed import FeedItem
 
 # Number of items that are read beyond those of a page; they replace the repeated boosts of most pages.
 _EXTRA_ITEMS: Final = 20
-# Limit on the items read for a page: each further read doubles the number of items.
+# Limit on the items read for a page. Each further read doubles the number of items.
 _ITEMS_LIMIT: Final = 2500
 
 
@@ -20,7 +20,7 @@ class NotHeldError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Consecutive items in the requested direction, repeated boosts included; if `complete`, no items follow the last one."""
+    """Consecutive items in the requested direction, repeated boosts included; if `complete`, no items follow the last item."""
 
     items: list[FeedItem]
     complete: bool

@@ -56,7 +56,7 @@ def list_lists_with(account_id: int, member_id: int) -> QuerySet[List]:
 
 
 def list_members(user_list: List) -> QuerySet[ListMember]:
-    """Select the members of a list, without suspended accounts (contract, behaviours section 14) and unfollowed ones."""
+    """Select the members of a list, except accounts that are suspended (contract, behaviours section 14) or unfollowed."""
     rows = ListMember.objects.filter(_may_be_member(user_list.account_id), is_present("account"), list_id=user_list.id)
     return rows.annotate(person_id=F("account_id"))
 
@@ -76,7 +76,7 @@ def list_list_items(user_list: List, cursor: Cursor) -> list[FeedItem]:
 
 
 def load_concerned_members(list_id: int, status_ids: Sequence[int]) -> set[int]:
-    """Return a list's members who wrote one of these posts, or to whom one replies. Takes one query (none without posts)."""
+    """Return a list's members who wrote one of these posts, or to whom one of them replies. One query (none without posts)."""
     if not status_ids:
         return set()
     return {account_id for (account_id,) in rows_of(_MEMBERS, {"list": list_id, "ids": list(status_ids)})}
@@ -102,5 +102,5 @@ def list_conversations(account_id: int) -> QuerySet[Conversation]:
 
 
 def load_markers(account_id: int, timelines: Sequence[str]) -> list[Marker]:
-    """Return the account's markers of these timelines (`home` and `notifications`), without unknown names."""
+    """Return the account's markers of these timelines (`home` and `notifications`), ignoring unknown names."""
     return list(Marker.objects.filter(account_id=account_id, timeline__one_of=timelines).order_by("timeline"))

@@ -110,7 +110,8 @@ _NO_TAGS_CONDITION: Final = f" AND {_TAGS_OF_ROW.format(names='%(none)s', more='
 _TAGGED_MEDIA_CONDITION: Final = """
   AND (SELECT count(*) FROM statuses_mediaattachment m WHERE m.status_id = t.status_id) > 0
 """
-# If posts must have several hashtags, the posts of the rarest one are read. To find it, up to 1,000 posts of each are counted.
+# If posts must have several hashtags, the posts of the rarest one are read. To find it, up to 1,000 posts per hashtag are
+# counted.
 _WANTED_TAGS: Final = "SELECT g.id FROM accounts_tag g WHERE g.name = ANY(%(any)s) AND g.name <> ALL(%(none)s)"
 _RAREST_TAG: Final = f"""
 SELECT g.id FROM accounts_tag g
@@ -165,7 +166,7 @@ def list_public_ids(viewer_id: int | None, cursor: Cursor, public_filter: Public
 
 
 def list_tagged_ids(viewer_id: int | None, cursor: Cursor, public_filter: PublicFilter, tags: TagFilter) -> list[int]:
-    """Return posts of a hashtag's timeline, newest first; none for an unused hashtag, or one without a public or unlisted post.
+    """Return posts of a hashtag's timeline, newest first; none if the hashtag is unused, or has no public or unlisted post.
     Unused hashtags in `all` and `none` are ignored (contract, parameters).
 
     The query uses the index (tag, status) for each wanted hashtag, or for the rarest hashtag that all posts must have. It reads
@@ -209,8 +210,8 @@ def list_linking_ids(viewer_id: int | None, cursor: Cursor, public_filter: Publi
     return _ids(sql, _values(viewer_id, cursor) | {"card": card_id}, cursor)
 
 
-# Conditions that are not requested are left out of the SQL instead of being switched off by a parameter: PostgreSQL has one
-# plan for a statement, and a plan that suits all values is slow for each.
+# Conditions that are not requested are left out of the SQL instead of being switched off by a parameter, because PostgreSQL has
+# one plan for a statement, and a plan that suits all values is slow for each.
 
 
 def _condition(audience: Audience, viewer_id: int | None, public_filter: PublicFilter) -> str:

@@ -1,4 +1,4 @@
-"""Reads trends: a bounded number of each kind, those with the highest score first."""
+"""Reads trends: a limited number of each kind, the highest score first."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

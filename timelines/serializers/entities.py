@@ -39,7 +39,7 @@ class ConversationSerializer(EntitySerializer):
 
 
 def present_conversations(conversations: Sequence[Conversation], viewer_id: int) -> list[Any]:
-    """Return the entities of the viewer's own conversations, in order, with a constant number of queries."""
+    """Return the entities of the viewer's own conversations, in the given order, with a constant number of queries."""
     people = {number for one in conversations for number in (one.participants or [one.account_id])}
     context = {
         "accounts": present_accounts(sorted(people), viewer_id),
@@ -105,7 +105,7 @@ class TrendingLinkSerializer(EntitySerializer):
 
 
 def present_trending_links(cards: Sequence[PreviewCard], viewer_id: int | None) -> list[Any]:
-    """Return the entities of these cards, in order, with a constant number of queries."""
+    """Return the entities of these cards, in the given order, with a constant number of queries."""
     shown = [card for card in cards if card.is_shown]
     if not shown:
         return []

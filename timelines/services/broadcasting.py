@@ -28,7 +28,7 @@ _NO_MARKS: Final = Marks()
 _RECIPIENTS_PER_MESSAGE: Final = 500
 
 STREAMED_AGE: Final = timedelta(hours=6)
-"""Maximum age of new posts that are streamed, so that fetched threads and posts that waited long for a worker are not."""
+"""Maximum age of new posts that are streamed; it excludes fetched threads, and posts that waited a long time for a worker."""
 
 
 def broadcast_posts(

@@ -44,8 +44,8 @@ UPDATE timelines_conversation c
   FROM newest n WHERE c.id = n.conversation_id
 RETURNING c.id, c.account_id
 """
-# Conversations are locked before deleted posts or blocked accounts are removed from them: a post that is added at the same time
-# either waits for the removal, or the removal takes it into account.
+# Conversations are locked before deleted posts or blocked accounts are removed from them: a transaction that adds a post at the
+# same time either waits for the removal, or has ended before the removal reads the posts.
 _LOCK_OF_POSTS: Final = """
 SELECT id FROM timelines_conversation
  WHERE id IN (SELECT conversation_id FROM timelines_conversationpost WHERE status_id = ANY(%(posts)s))

@@ -58,7 +58,7 @@ class Recipients:
 def fan_out_posts(events: Sequence[status_events.StatusPublished]) -> None:
     """Add new posts to the feeds of their readers and, except for repeated boosts, to streams. Direct posts are added to their
     author's conversations (`notifications` adds them to the conversations of the others). Idempotent for feeds; deleted posts
-    are left out. Raises RedisError when feeds cannot be written: the outbox retries.
+    are left out. Raises RedisError when feeds cannot be written; the outbox then retries.
     """
     posts = _load_posts(events)
     add_posts([(post.account_id, post.id) for post in posts if post.local and is_conversational(post.visibility)])
@@ -210,7 +210,7 @@ def write_feeds(rows: Sequence[Post], recipients: Mapping[int, Recipients]) -> N
 
 def withdraw_posts(events: Sequence[status_events.StatusDeleted]) -> None:
     """Remove deleted posts, and every boost of them, from feeds, and publish the deletions to streams, in batches. Readers who
-    have unfollowed the author need no deletions, because their feeds were dropped. Raises RedisError: the outbox retries.
+    have unfollowed the author need no deletions, because their feeds were dropped. Raises RedisError; the outbox then retries.
     """
     deleted = [
         _Deleted(event.status_id, event.account_id, event.reblog_of_id or 0, event.had_files) for event in events

@@ -2,7 +2,7 @@
 
 A feed that is missing or too short never causes an error or a partial page (contract, seed-coverage D-10). Every post is
 checked again when it is read, so that a block, a mute or a deletion takes effect immediately. Feeds of open streams are kept,
-because a feed records which posts a stream has shown and a mute or a block must withdraw.
+because the feed records the posts that the stream has shown, which a mute or a block must withdraw.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -177,7 +177,7 @@ def _from_sql(source: FeedSource, cursor: Cursor, feed_slice: Slice | None) -> F
 
 
 def _follows_feed(feed_slice: Slice, cursor: Cursor) -> bool:
-    """Tell whether the feed has room for the posts to be read from SQL, and whether these directly follow its last post."""
+    """Tell whether the feed has room for the posts to be read from SQL, and whether they directly follow its last post."""
     if cursor.ascending or feed_slice.size >= feed.EXTENDED_ITEMS_LIMIT:
         return False
     if feed_slice.lowest is None:
@@ -192,7 +192,7 @@ def _select_page(source: FeedSource, ids: Sequence[int], cursor: Cursor) -> Post
 
 
 def forget_feeds(names: Collection[str], account_ids: Collection[int]) -> None:
-    """Drop these feeds; those with open streams are built again, and hidden posts are deleted from them. Raises RedisError."""
+    """Drop these feeds. Build feeds with open streams again, and withdraw hidden posts from the streams. Raises RedisError."""
     held_ids = [(source, load_held_ids(source)) for source in _open_feeds(account_ids) if source.name in names]
     feed.drop(names)
     # The open feeds are determined again, because a stream opened meanwhile may have built the feed that has just been dropped.

@@ -34,7 +34,7 @@ def forget_tag_followers_feeds(events: Sequence[account_events.TagFollowed | acc
 
 
 def forget_all_feeds(events: Sequence[account_events.AccountUnsuspended]) -> None:
-    """Drop all feeds: those built while the account was suspended lack its posts, boosts and replies. Raises RedisError."""
+    """Drop all feeds, which may lack the posts, boosts and replies of the unsuspended accounts. Raises RedisError."""
     feed.drop_all()
 
 
@@ -55,7 +55,7 @@ def forget_own_feeds(events: Sequence[OneSided]) -> None:
 
 
 def forget_both_feeds(events: Sequence[account_events.AccountBlocked | account_events.AccountUnblocked]) -> None:
-    """Drop the feeds of both accounts as `forget_own_feeds` does: after a block neither sees the other. Raises RedisError."""
+    """Drop the feeds of both accounts, because after a block neither account sees the other. Raises RedisError."""
     _forget({account for event in events for account in (event.account_id, event.target_id)})
 
 

@@ -182,7 +182,7 @@ class _Finding:
         return sorted(self.found, reverse=True)[: self.result_count]
 
     def _stages(self) -> Iterator[_Stage]:
-        """Yield time ranges, newest first, each about twenty times as long as the one before: most searches end early."""
+        """Yield time ranges, newest first, each about twenty times as long as the last, because most searches end early."""
         newest = first_at(clock.now() + timedelta(days=1)) if self.before is None else self.before
         oldest = 0 if self.after is None else self.after
         end = newest + 1

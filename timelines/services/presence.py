@@ -1,4 +1,4 @@
-"""Records which users are active: feeds are written only for users active in the last seven days."""
+"""Records which users are active, because feeds are written only for users who were active in the last seven days."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -155,8 +155,8 @@ def rebuild_index(*, before: int = MAX_ID) -> Iterator[tuple[int, int]]:
 
 
 def write_documents(status_ids: Iterable[int]) -> int:
-    """Write the documents of these posts, except boosts and deleted posts; return their number. Takes four queries, and those
-    of the engine.
+    """Write the documents of these posts, except boosts and deleted posts; return their number. Takes four queries, plus the
+    queries of the search engine.
     """
     posts = [post for post in load_posts(status_ids) if post.reblog_of_id is None and not post.is_deleted]
     sources = load_bodies(post.id for post in posts)

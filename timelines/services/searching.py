@@ -88,7 +88,7 @@ def search(form: SearchForm, viewer_id: int) -> Found:
 
 
 def find_at_address(url: str, viewer_id: int) -> Found:
-    """Return the object with this address, fetched if necessary, even if unreadable. Must run outside of a transaction."""
+    """Return the object with this address, fetched if necessary, readable or not. Must run outside of a transaction."""
     return _find_object(url, SearchForm(), viewer_id)
 
 
@@ -123,7 +123,7 @@ def _statuses(text: str, form: SearchForm, viewer_id: int) -> list[int]:
 
 
 def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[int]]:
-    # The authors that `from:` names (None if it names none), and those that it excludes; an unknown name stands for nobody.
+    # The authors that `from:` names (None if it names none), and the authors that are excluded; an unknown name is nobody.
     pairs = {name: split_address(name) for name in (*names.wanted, *names.excluded)}
     accounts = by_address([pair for name, pair in pairs.items() if pair is not None and name.lower() != "me"])
 

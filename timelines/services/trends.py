@@ -68,7 +68,7 @@ def compute_trends() -> int:
 
 
 def compute_tags(now: datetime) -> int:
-    """Compute hashtags that more accounts use today (UTC) than yesterday, and request a review of new ones by staff."""
+    """Compute trending hashtags, used by more accounts today (UTC) than yesterday; ask staff to review new hashtags."""
     rows = _rows(_TAGS, {"day": now.astimezone(UTC).date(), "threshold": trends.THRESHOLD})
     fresh = {tag_id: trends.surprise(today, yesterday) for tag_id, today, yesterday in rows}
     trending = _renew(TrendKind.TAG, fresh, trends.TAG_HALF_LIFE, now)
@@ -92,7 +92,7 @@ def compute_statuses(now: datetime) -> int:
 
 
 def compute_links(now: datetime) -> int:
-    """Compute links that more accounts share today (UTC) than yesterday, and request a review of new publishers by staff."""
+    """Compute trending links, shared by more accounts today (UTC) than yesterday; ask staff to review new publishers."""
     today = now.astimezone(UTC).date()
     yesterday = datetime.combine(today - timedelta(days=1), time(), UTC)
     counts: dict[int, dict[Any, int]] = {}

@@ -1,6 +1,6 @@
-"""Names of the Redis channels between publishing and streaming processes (also of higher apps), and which of them have
-subscribers. The format of messages is in `timelines.stores.messages`. PUBSUB NUMSUB is exact even after a FLUSHALL, but counts
-the subscribers of one Redis server only. The role `streams` must therefore not be a sharded cluster.
+"""Names of the Redis channels between publishing and streaming processes, including the channels of higher apps, and queries
+for channels with subscribers. The format of messages is in `timelines.stores.messages`. PUBSUB NUMSUB is exact even after a
+FLUSHALL, but counts the subscribers of one Redis server only. The role `streams` must therefore not be a sharded cluster.
 """
 
 from collections.abc import Iterable

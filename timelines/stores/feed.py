@@ -193,7 +193,7 @@ def _presence_key(account_id: int) -> str:
 
 
 def absent_before(now: datetime) -> datetime:
-    """Return the limit of presence: users who were last active before this time are absent, and have no feed."""
+    """Return a time: users who were last active before it are absent, and have no feed."""
     return now - RETENTION - _RETENTION_MARGIN
 
 
@@ -304,9 +304,10 @@ def begin(name: str) -> bytes:
 
 
 def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool) -> bool:
-    """Store the items of a builder below `below`, the lowest item when the builder read the feed; None stores a new feed. The
-    newest `EXTENDED_ITEMS_LIMIT` items stay; `complete` tells whether no posts are older. Returns False if nothing was stored:
-    another builder was first, the feed was shortened or dropped, or the mark has expired after a minute. Raises RedisError.
+    """Store a builder's items, which are older than `below`, the lowest item when the builder read the feed. If `below` is
+    None, store a new feed. The newest `EXTENDED_ITEMS_LIMIT` items stay; `complete` tells whether no posts are older. Returns
+    False if nothing was stored: another builder was first, the feed was shortened or dropped, or the mark has expired after a
+    minute. Raises RedisError.
     """
     packed_below = _packed([below] if below is not None else [])
     ttl = int(RETENTION.total_seconds())

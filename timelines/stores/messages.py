@@ -154,7 +154,9 @@ class Message:
         return frame
 
     def server_sent_text(self) -> str:
-        """Return the text for an event stream; without a payload `data: null`, because browsers drop events without data."""
+        """Return the text for an event stream. If there is no payload, `data` is null, because browsers drop events without
+        data.
+        """
         text = self._texts.get(())
         if text is None:
             payload = (b"null" if self.payload is None else self.payload).decode().replace("\n", " ")

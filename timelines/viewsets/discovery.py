@@ -59,7 +59,7 @@ _FOLLOWED_PAGES: Final = ByCursor(Limit(100, 200), prev="since_id", takes_min_id
 
 
 class TagsViewSet(ApiViewSet):
-    """`/api/v1/tags/:name` and `/api/v1/followed_tags`. An invalid hashtag is answered with 404."""
+    """`/api/v1/tags/:name` and `/api/v1/followed_tags`. The response for an invalid hashtag is 404."""
 
     endpoints = {
         "retrieve": Endpoint(optional_user(), "Tag"),

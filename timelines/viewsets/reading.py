@@ -89,7 +89,7 @@ class ListsViewSet(ApiViewSet):
         return {}
 
     def with_account(self, request: Request, id: int) -> Any:
-        """List the caller's lists that contain an account; none if it is suspended."""
+        """List the caller's lists that contain an account; no lists if the account is suspended."""
         member = find_account(id)
         found = list_lists_with(self.account_id, member.id)
         return ListSerializer([] if member.suspended else [*found], many=True).data

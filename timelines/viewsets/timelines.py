@@ -73,13 +73,13 @@ class TimelinesViewSet(ApiViewSet):
         return self._respond_public(public_filter, partial(list_tagged_ids, tags=tags))
 
     def link(self, request: Request) -> HttpResponse:
-        """Return public posts that show a trending link; any other link is answered with 404."""
+        """Return public posts that show a trending link; the response for any other link is 404."""
         card_id = find_trending_link(LinkInput.read(request).url)
         public_filter = self._public_filter(PublicInput(), TRENDING_LINK)
         return self._respond_public(public_filter, partial(list_linking_ids, card_id=card_id))
 
     def _public_filter(self, form: PublicInput, kind: str) -> PublicFilter | None:
-        # Restricts the requested origins to those that are open to the caller; returns None if none is left.
+        # Restricts the requested origins to those that are open to the caller; returns None if no origin is left.
         local, remote = form.local, form.remote
         if local == remote:
             local = remote = True

@@ -53,7 +53,7 @@ def subscribe(*, by: Staff, draft: BlocklistDraft) -> Blocklist:
 
 
 def change_list(*, by: Staff, blocklist: Blocklist, draft: BlocklistDraft) -> None:
-    """Change all values of a subscription, as `change_values` does. Raises Forbidden, Invalid, NotFound."""
+    """Replace all values of a subscription by those of the draft; see `change_values`. Raises Forbidden, Invalid, NotFound."""
     change_values(by=by, blocklist=blocklist, changes=vars(draft))
 
 
@@ -117,7 +117,7 @@ def withdraw_list(*, by: Staff, blocklist: Blocklist, remove: bool = False) -> N
 
 
 def unsubscribe(*, by: Staff, blocklist: Blocklist) -> None:
-    """Remove a list with its entries; rules that no other list asks for become rules of staff. Raises Forbidden, NotFound."""
+    """Remove a list with its entries; rules that no other list requests become rules of staff. Raises Forbidden, NotFound."""
     with _changing(by, blocklist, "domain_rules") as locked:
         of_this_rule = BlocklistEntry.objects.filter(domain=OuterRef("domain"), taken_severity__isnull=False)
         mine, others = of_this_rule.filter(blocklist=locked), of_this_rule.exclude(blocklist_id=locked.pk)
@@ -187,7 +187,7 @@ def _shown(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lock_all() -> None:
-    """Take the locks that storing a list and writing a rule require, until the transaction ends."""
+    """Take the locks that are required to store a list and to write a rule, until the transaction ends."""
     lock("domain_rules")
     list(Blocklist.objects.select_for_update().order_by("id").values_list("id"))
 
@@ -212,7 +212,7 @@ def _check(draft: BlocklistDraft, known: Blocklist | None = None) -> None:
 
 @contextmanager
 def _changing(by: Staff, blocklist: Blocklist, *names: str) -> Iterator[Blocklist]:
-    """Open a transaction, take the locks of these names, and lock the row. Raises NotFound for a list that is being removed."""
+    """Open a transaction, take the locks with these names, and lock the row. Raises NotFound if the list is being removed."""
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
         lock(*names)

@@ -31,12 +31,12 @@ _POLICIES: Final = {
     "filter": DomainSeverity.SILENCE,
 }
 _COMMENTS: Final = ("public_comment", "comment", "publicComment", "summary")
-# A document with one of these keys is a page of a feed of changes, and is refused: the first page has the oldest changes, so
-# that servers would be blocked although their entries were retracted later.
+# A document with one of these keys is a page of a feed of changes, and is refused, because the first page has the oldest
+# changes: servers would be blocked although their entries were retracted later.
 _PAGE_KEYS: Final = frozenset({"next", "partOf", "first"})
 _FLAGS: Final = ("reject_media", "reject_reports", "obfuscate")
 _COMMENT: Final = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*#.*$", re.MULTILINE)
-# Name for the second column of a file without a header. Names in a header cannot equal it: they are read in lower case.
+# Name for the second column of a file without a header. No name in a header equals it, because headers are read in lower case.
 _SECOND: Final = "Second"
 _Lines = list[tuple[int, dict[str, str]]]
 
@@ -67,7 +67,7 @@ def read_list(body: bytes) -> ReadList:
         lines = list(islice(_json_lines(document), LINES_LIMIT + 1))
     else:
         lines = _csv_lines(body)
-    # The limit is checked before the lines are parsed, because normalising non-Latin domains takes long (security row 78).
+    # The limit is checked before the lines are parsed, because normalising non-Latin domains is slow (security row 78).
     if len(lines) > LINES_LIMIT:
         raise UnreadableFile(_("The list has more than %(most)d lines.") % {"most": LINES_LIMIT})
     entries = parse_lines(RuleFile(), lines)
@@ -157,7 +157,7 @@ def _json_lines(document: Any) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _values(item: Any) -> dict[str, str] | None:
-    """Return the values of a JSON item by the names of the CSV columns; None for an item that does not ask for a block."""
+    """Return the values of a JSON item, keyed by CSV column; None for an item that does not request a block."""
     if isinstance(item, str):
         return {"domain": item}
     if not isinstance(item, dict):

@@ -1,4 +1,4 @@
-"""Changes rules as entries of blocklists ask, through the services for staff, in transactions of at most BATCH entries."""
+"""Changes rules as requested by blocklist entries, through the services for staff, in transactions of at most BATCH entries."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, replace
@@ -52,7 +52,7 @@ def settle_next(event: BlocklistChanged) -> BlocklistChanged | None:
         if blocklist is None:
             return None
         rows = blocklist.entries.filter(state__in=[EntryState.PENDING, EntryState.WITHDRAWN])
-        # Retractions come first: when a rule for a parent domain is removed, its subdomains may need rules of their own.
+        # Retractions come first, because subdomains may need rules of their own once a rule for their parent is removed.
         entries = list(rows.select_for_update().order_by("listed", "id")[:BATCH])
         if not entries:
             if blocklist.ending:
@@ -65,8 +65,8 @@ def settle_next(event: BlocklistChanged) -> BlocklistChanged | None:
 
 
 def approve_entries(*, by: Staff, entries: QuerySet[BlocklistEntry], limit: int | None = None) -> int:
-    """Make the changes that at most `limit` of these entries ask for, in transactions of BATCH entries; entries that are
-    neither waiting nor dismissed are skipped. Return the number of entries. Raises Forbidden.
+    """Make the changes that these entries request, for at most `limit` entries, in transactions of BATCH entries; entries that
+    are neither waiting nor dismissed are skipped. Return the number of entries. Raises Forbidden.
     """
     return _by_person(by, entries.filter(state__in=[EntryState.WAITING, EntryState.DISMISSED]), _approve, limit)
 
@@ -80,7 +80,7 @@ def dismiss_entries(*, by: Staff, entries: QuerySet[BlocklistEntry]) -> int:
 
 
 def accept_entry(*, by: Staff, entry: BlocklistEntry, overwrite: bool = False) -> DomainRule:
-    """Make the change that a waiting entry asks for; return the rule. An existing rule is changed only with `overwrite`, and
+    """Make the change that a waiting entry requests; return the rule. An existing rule is changed only with `overwrite`, and
     never if staff have written it. Raises Forbidden, NotFound, and Conflict with the reason if the entry is still waiting
     afterwards.
     """
@@ -152,7 +152,7 @@ def _dismiss(by: Staff, blocklist: Blocklist | None, entries: Sequence[Blocklist
 def _settle(
     by: Staff, blocklist: Blocklist, entries: Sequence[BlocklistEntry], *, ended: int = 0, approved: bool = False
 ) -> int:
-    """Make the changes that these locked entries ask for, or let them wait for a decision; return the number of follows that
+    """Make the changes that these locked entries request, or let them wait for a decision; return the number of follows that
     end. Must run in a transaction that holds the lock of the rules. `ended` counts the follows that earlier batches of the same
     update have ended. `approved` means that a person has approved the changes.
     """

@@ -121,7 +121,7 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
             if entry.state == EntryState.PENDING and is_weaker(effect_of(entry, blocklist), taken_of(entry)):
                 weaker.append(entry)
     new_reason = hold_reason(len(listed), len(missing) + len(weaker), len(drafts))
-    # While changes of an earlier update are waiting for this reason, the changes of later updates have to wait as well.
+    # While changes of an earlier update are waiting for such a reason, changes of later updates have to wait as well.
     reason = new_reason or kept_reason(blocklist)
     if reason:
         # A list that changes so much may belong to somebody else now, so its additions have to wait as well.
@@ -175,7 +175,7 @@ def _write(entry: BlocklistEntry, draft: DomainRuleDraft) -> bool:
 
 
 def _retract(blocklist: Blocklist, missing: Collection[str], reason: str) -> None:
-    """Record that the list no longer names these servers; delete entries without an effect on which no person has decided."""
+    """Record that the list no longer names these servers; delete entries with neither an effect nor a person's decision."""
     rows = BlocklistEntry.objects.filter(blocklist=blocklist, domain__one_of=missing)
     rows.filter(taken_severity=None, asks=False).delete()
     rows.filter(taken_severity=None).update(listed=False, state=EntryState.DISMISSED, step=EntryStep.NONE)

@@ -65,7 +65,7 @@ class AccountsV1Input(_AccountConditions):
     staff: Stripped = ""
 
     def conditions(self) -> AccountFilter:
-        """Return the conditions: by default, local accounts that are not suspended. Of several states, the last applies."""
+        """Return the conditions: by default, local accounts that are not suspended. The last of the sent STATUSES applies."""
         # `sensitized` has no effect in version 1 (contract, parameters section 6).
         states = [name for name in STATUSES if name != "sensitized" and getattr(self, name)]
         return AccountFilter(

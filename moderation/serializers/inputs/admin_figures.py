@@ -35,8 +35,8 @@ def day_of(text: str) -> date:
 def given_with(
     request: Request, keys: Iterable[str], declared: Mapping[str, str | None]
 ) -> Mapping[str, Mapping[str, Any]]:
-    """Return those of `keys` that are `declared`, each with the parameter it requires: `key[id]=..` or `key[domain]=..`. Raises
-    BadRequest, which names the figure, if the parameter is missing.
+    """Return the keys that occur in `declared`, each with the parameter that it requires: `key[id]=..` or `key[domain]=..`.
+    Raises BadRequest, which names the figure, if the parameter is missing.
     """
     return {key: _parameter(request, key, declared[key]) for key in keys if key in declared}
 

@@ -72,7 +72,7 @@ class AdminAccountsViewSet(AdminViewSet):
         account = find_for_staff(id)
         form = ActionInput.read(request)
         if form.warning_preset_id is not None:
-            # This server has no warning presets, so that no id is valid.
+            # No id is valid, because this server has no warning presets.
             raise NotFound
         act_on_account(
             by=self.by,

@@ -36,7 +36,7 @@ class AdminViewSet(ApiViewSet):
     """Base of the endpoints under `/api/v1/admin`."""
 
     by: Staff
-    """The staff member who calls; set only if the endpoint requires a permission of staff."""
+    """The staff member who sends the request; set only if the endpoint requires a permission of staff."""
 
     acts: ClassVar[Mapping[str, tuple[str, Callable[[Staff, Any], object]]]] = {}
     """Actions on a row, by method name, each with its title in the OpenAPI document and the function that acts. `endpoints`
@@ -113,7 +113,7 @@ def row_titles(one: str, many: str) -> dict[str, str]:
 
 
 class AdminRowsViewSet(AdminViewSet):
-    """Base of the endpoints of one table: list, row and removal by `remove`; `titles` describe them in the OpenAPI document."""
+    """Base of endpoints that list, show and remove the rows of one table; `titles` are their titles in the OpenAPI document."""
 
     model: ClassVar[Any]
     serializer: ClassVar[type[EntitySerializer]]

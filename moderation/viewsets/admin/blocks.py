@@ -35,7 +35,7 @@ class AdminDomainBlocksViewSet(AdminRowsViewSet):
     titles = row_titles("a rule", "rules")
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
-        """Answer errors as other endpoints do; a conflict includes the existing rule (contract, entities "Errors")."""
+        """Handle errors as other endpoints do; a conflict includes the existing rule (contract, entities "Errors")."""
         if isinstance(exc, domain_rules.AlreadyRuled):
             known = admin.DomainRuleSerializer(exc.rule).data
             return reply({"error": exc.message, "existing_domain_block": known}, status=422)

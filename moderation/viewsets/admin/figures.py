@@ -63,7 +63,7 @@ class AdminFiguresViewSet(AdminViewSet):
 
     @staticmethod
     def _answer(keys: Iterable[str], count: Callable[[str], Any], cache_keys: Mapping[str, str]) -> HttpResponse:
-        """Return the figures of these keys, in their order; figures that are in the cache are not counted again."""
+        """Return the figures of these keys, in the given order; figures that are in the cache are not counted again."""
         loaded = fragments.load(cache_keys.values())
         cached = {key: loaded[name] for key, name in cache_keys.items() if name in loaded}
         fresh = {key: count(key) for key in keys if key not in cached}

@@ -28,7 +28,7 @@ class _PolicyInput(Form):
 
 
 class PushSettingsInput(Input[PushSettings]):
-    """The parameter `data`: missing values get their defaults, alerts of unknown types are dropped."""
+    """The parameter `data`: missing values get their defaults, and alerts of unknown types are dropped."""
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> PushSettings:

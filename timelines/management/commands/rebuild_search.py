@@ -10,7 +10,7 @@ from timelines.services.search_index import count_indexed, rebuild_index
 
 class Command(OperatorCommand):
     """Rebuild the search index of posts, newest first, while the server runs. This is needed only after rows of the index were
-    lost: posts are indexed when they arrive. An interrupted command prints the value of --before to continue with.
+    lost, because posts are indexed when they arrive. An interrupted command prints the value of --before to continue with.
 
     before: only posts with smaller ids
     dry_run: only count the posts
