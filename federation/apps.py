@@ -12,7 +12,9 @@ class FederationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to events, implement the ports of other apps, and register parts of archives, merges and erasures."""
+        """Subscribe to events, implement the ports of other apps, and register this app's steps for archives, account merges
+        and erasures.
+        """
         from django.db.models import Exists, OuterRef
 
         from accounts.devices.ports import remote_devices
@@ -42,8 +44,8 @@ class FederationConfig(AppConfig):
             remote_documents.plug(HeldDocuments())
         if remote_threads.find() is None:
             remote_threads.plug(RemoteThreads())
-        # Received activities are not moved when accounts are merged: a received activity proves only what the actor that
-        # signed it has done.
+        # Received activities are not moved when accounts are merged, because a received activity proves only what its signer
+        # has done.
         merging.register("received activities", None, ("federation.InboundActivity", "actor"))
         register_parts()
         erasing.register_hold(erasing.Hold((OutboundActivity,), is_delivering))

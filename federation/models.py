@@ -100,7 +100,7 @@ class Fetch(WantedRow):
     """A document to be fetched from `host`. Several posts or activities that need the document share one row.
 
     The meaning of `uri` depends on `kind`. `uri` is the id of a post (for QUOTE, of the quoting post), a collection or an item;
-    the id of an actor, even if a part of the profile is fetched; or the number of an activity. For FOLLOWERS, `uri` is the
+    the id of an actor, even if only a part of the profile is fetched; or the number of an activity. For FOLLOWERS, `uri` is the
     address of the collection with the digest as fragment; for SOFTWARE, the address of the NodeInfo with the server's domain as
     fragment. `remaining` is the number of parent posts that may still be fetched.
     """
@@ -266,7 +266,7 @@ class Delivery(WaitingRow):
 
 
 class RelayState(models.TextChoices):
-    """Answers of a relay to the subscription."""
+    """States of a subscription to a relay."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"

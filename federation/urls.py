@@ -49,7 +49,7 @@ if apps.is_installed("federation"):
         (_POST + r"/shares/?$", posts.shares),
     )
     urlpatterns = [
-        # Patterns are tried in order: the most requested come first.
+        # Patterns are tried in order; therefore the most requested paths come first.
         re_path(r"^inbox/?$", inbox.shared_inbox),
         *(re_path(rf"^users/(?P<username>[A-Za-z0-9_.-]+){end}", view) for end, view in _OF_PEOPLE),
         re_path(r"^\.well-known/webfinger/?$", discovery.webfinger),

@@ -202,7 +202,7 @@ class StatusAdmin(ActingAdmin):
     def find_rows(self, rows: QuerySet[Status], term: str) -> QuerySet[Status]:
         """Find posts by author (`@`), by address or id, or else by words."""
         address = _ID_IN_ADDRESS.match(term)
-        # A short number is searched as a word: ids contain the time and are never short.
+        # A short number is searched as a word, because ids contain the time and are never short.
         number = parse_id(address[1]) if address else parse_id(term) if len(term) >= ID_LENGTH else None
         if number is not None or "://" in term:
             return rows.filter(Q(id=number) | Q(url=term) | Q(uri=term))

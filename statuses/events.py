@@ -215,7 +215,7 @@ class ScheduledStatusFailed(Event, key="account:{account_id}"):
 
 
 class HeldPostApproved(Event, key="account:{account_id}"):
-    """Approval by staff of a held remote post, which is then stored and published."""
+    """Staff have approved a remote post that was held for review; the post is then stored and published."""
 
     held_id: int
     account_id: int

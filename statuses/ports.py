@@ -13,8 +13,8 @@ class RemoteThreads(Protocol):
     """Fetches the parts of threads that are on other servers, in the background."""
 
     def refresh(self, status_id: int, *, account_id: int) -> AsyncRefresh | None:
-        """Start fetching a post's ancestors, replies and counts, unless done recently; return the progress if a fetch is
-        running.
+        """Start fetching a post's ancestors, replies and counts, unless this was done recently; return the progress of a
+        running fetch.
         """
         ...
 

@@ -149,7 +149,7 @@ class DeliveryAdmin(FederationAdmin):
 
     @admin.action(description=_("Retry the selected rows"), permissions=["manage"])
     def retry_now(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
-        """Retry the deliveries now, with the full number of attempts, and end the back-off of their hosts."""
+        """Retry the deliveries now, count their attempts from zero again, and end the back-off of their hosts."""
         count = retry(by=acting(request), ids=list(queryset.values_list("id", flat=True)))
         text = ngettext("%(count)d row will be retried.", "%(count)d rows will be retried.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)

@@ -59,8 +59,8 @@ class Container(Protocol):
 
 @contextmanager
 def opened(path: Path, folder: Path, *, limit: int = UNPACKED_LIMIT) -> Iterator[Container]:
-    """Open an archive; a tar file is first unpacked into `folder`, unless this was done before. At most `limit` bytes are
-    unpacked, and FREE_SPACE is left on the disk. UnreadableArchive may also be raised inside the `with` block.
+    """Open an archive; a tar file is first unpacked into `folder`, unless it has been unpacked there already. At most `limit`
+    bytes are unpacked, and FREE_SPACE is left on the disk. UnreadableArchive may also be raised inside the `with` block.
     """
     try:
         alone = _name_of_document(path)
@@ -113,8 +113,8 @@ class _ZipStream(io.BufferedReader):
 
 
 class _SizeLimited(io.RawIOBase):
-    """A stream that limits how many bytes are read: UNPACKED_LIMIT in total, and `piece` between two calls of `renew`. The
-    total includes all streams with the same list `count`.
+    """A stream that limits how many bytes are read: UNPACKED_LIMIT in total, and `piece` between two calls of `renew`. All
+    streams that share the list `count` count towards the same total.
     """
 
     def __init__(self, file: IO[bytes], count: list[int], piece: int = UNPACKED_LIMIT) -> None:
@@ -207,7 +207,9 @@ class _Readable(io.RawIOBase):
 
 
 class _Unpacked:
-    """A tar file that is unpacked into a folder. Each file there is named by the digest of its name in the archive."""
+    """A tar file that is unpacked into a folder. The name of each file in the folder is the digest of the file's name in the
+    archive.
+    """
 
     def __init__(self, path: Path, folder: Path, limit: int) -> None:
         self._limit = limit
@@ -246,7 +248,7 @@ class _Unpacked:
             with tarfile.TarFile(fileobj=stream, mode="r") as tar:
                 while (member := tar.next()) is not None:
                     stream.renew()
-                    # TarFile would keep every member in memory, but no member is read twice here.
+                    # TarFile keeps all members in memory. They are discarded here, because no member is read twice.
                     tar.members, tar.pax_headers = [], {}  # type: ignore[attr-defined]  # not in its stubs
                     count += 1
                     if count > ARCHIVE_ENTRIES_LIMIT:

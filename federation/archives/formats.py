@@ -25,7 +25,7 @@ _ReadItem = Callable[[Any], tuple[dict[str, Any], Reason | None]]
 
 @dataclass(frozen=True)
 class Entry:
-    """Entry of an archive: a note, or the reason why the entry cannot be imported. `line` counts from 1."""
+    """An entry of an archive: a note, or the reason why the entry cannot be imported. `line` counts from 1."""
 
     line: int
     uri: str
@@ -75,7 +75,7 @@ def _numbered(items: Iterator[Any], read: Callable[[int, Any], Entry]) -> Iterat
         yield read(line, item)
 
 
-#: Other lists beside `outbox.json`, with the reason why their entries are not imported as posts.
+#: Lists in the archive other than `outbox.json`, each with the reason why its entries are not imported as posts.
 _LISTS: Final = {
     "likes.json": Reason.LIKE,
     "bookmarks.json": Reason.BOOKMARK,

@@ -179,7 +179,7 @@ class _Post:
             self._advance([reason], done=0)
 
     def _advance(self, reasons: Sequence[Reason], *, done: int) -> None:
-        """Count the post as handled. Raises _Stopped if the import was stopped or has continued elsewhere."""
+        """Count the post as handled. Raises _Stopped if the import was stopped or another process has continued it."""
         running = PastImport.objects.select_for_update(of=("self",)).filter(id=self._batch.id, state=PastState.RUNNING)
         row = running.filter(position=self._position).first()
         if row is None:

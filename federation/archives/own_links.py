@@ -39,7 +39,7 @@ def with_own_links(content: str, *, uri: str, author: Account) -> str:
 
 
 def _possible_uris(address: str, uri: str) -> list[str]:
-    """Return the ids that the post at `address` may have. Empty if `address` is on another server than the post `uri`."""
+    """Return the ids that the post at `address` may have. Empty if `address` is not on the server of the post `uri`."""
     try:
         place, own = urlsplit(address), urlsplit(uri)
     except ValueError:

@@ -27,7 +27,7 @@ POSTS: Final = "posts"
 ORDER: Final = "order"
 PLACE_BYTES: Final = 8
 _BATCH: Final = 200
-# A place in `order` is one sortable number: the date of the post, with the position of its line in the lowest bits.
+# Each entry of `order` is one sortable number: the date of the post, with the position of its line in the lowest bits.
 _PLACE_BITS: Final = 44
 
 
@@ -143,7 +143,7 @@ class _Scan:
             self._lines.append(PastLine(batch=self._batch, line=entry.line, uri=uri.replace("\0", ""), reason=reason))
 
     def _list(self) -> None:
-        # A post with two missing files yields the same row twice: the second row is ignored.
+        # A post with two missing files yields the same row twice; the second row is ignored.
         PastLine.objects.bulk_create(self._lines, ignore_conflicts=True, batch_size=500)
         self._lines.clear()
 

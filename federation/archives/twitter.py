@@ -115,8 +115,8 @@ def _file(file: Mapping[str, Any], number: str) -> dict[str, Any] | None:
 
 
 def _moment(value: Any, number: int) -> datetime | None:
-    """Return the time of a post, with the milliseconds that newer ids contain, because posts of a thread may have the same
-    second.
+    """Return the time of a post, with the milliseconds that newer ids contain, because several posts of a thread may be written
+    in the same second.
     """
     try:
         moment = datetime.strptime(value, _DATE).astimezone(UTC)

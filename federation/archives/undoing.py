@@ -56,7 +56,7 @@ def _used_by_others(author_id: int, ids: list[int]) -> set[int]:
     boosts = Status.objects.filter(reblog_of_id__one_of=ids, deleted_at=None)
     used_ids |= set(replies.values_list("in_reply_to_id", flat=True))
     used_ids |= set(boosts.values_list("reblog_of_id", flat=True))
-    # Edited and pinned posts are included, because edits and pins were sent to the followers' servers.
+    # Posts that were edited or pinned count as used by others, because edits and pins were sent to the followers' servers.
     for model in (Favourite, Bookmark, Pin, StatusEdit):
         used_ids |= set(model.objects.filter(status_id__one_of=ids).values_list("status_id", flat=True))
     used_ids |= set(Quote.objects.filter(quoted_status_id__one_of=ids).values_list("quoted_status_id", flat=True))

@@ -24,8 +24,8 @@ def work_off_past_imports(events: Sequence[PastImportDue]) -> None:
     """Handle PastImportDue: process each import for TURN_SECONDS, and publish PastImportDue again if it is not finished."""
     for import_id in dict.fromkeys(event.import_id for event in events):
         if process_import(import_id):
-            # Sleeping delays no other work, because this queue has its own thread. An event with a due time in the future would
-            # be found by a sweep only, up to seven seconds late.
+            # Sleeping here delays no other work, because this queue has its own thread. An event that is due in the future
+            # would be found only by the next sweep, up to seven seconds late.
             time.sleep(PAUSE_SECONDS)
             with transaction.atomic():
                 publish(PastImportDue(import_id=import_id))

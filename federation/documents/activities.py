@@ -90,8 +90,8 @@ def _approvals(posts: Sequence[Post]) -> dict[int, str]:
 
 
 def update(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
-    """Return the Update of a post changed at `moment`. The Update's id contains milliseconds: some servers drop activities with
-    known ids.
+    """Return the Update of a post changed at `moment`. The Update's id contains milliseconds, because some servers drop
+    activities with known ids.
     """
     uri = f"{note['id']}#updates/{int(moment.timestamp() * 1000)}"
     return with_context(_of_note("Update", uri, note, clock.iso_seconds(moment)), note_terms(note))
@@ -127,7 +127,7 @@ def quote_request(note: dict[str, Any], uri: str, quoted_uri: str) -> dict[str, 
 def answer_quote(
     account: Account, request: dict[str, Any], *, number: int, authorization_uri: str | None
 ) -> dict[str, Any]:
-    """Return the Accept of a QuoteRequest, or the Reject if `authorization_uri` is None; `number` is the quote's id here."""
+    """Return the Accept of a QuoteRequest, or the Reject if `authorization_uri` is None; `number` is the quote's local id."""
     kind, place = ("Reject", "rejects") if authorization_uri is None else ("Accept", "accepts")
     uri = f"{account.uri}#{place}/quote_requests/{number}"
     result = {} if authorization_uri is None else {"result": authorization_uri}
@@ -210,7 +210,7 @@ def undo_follow(account: Account, target_uri: str, uri: str) -> dict[str, Any]:
 def answer_follow(
     account: Account, follower_uri: str, follow_uri: str, *, accepted: bool, number: int
 ) -> dict[str, Any]:
-    """Return the Accept or Reject of a remote Follow; `number` (the id of the follow or request here) is part of its id."""
+    """Return the Accept or Reject of a remote Follow; `number` (the id of the local row) becomes part of its id."""
     kind, place = ("Accept", "accepts") if accepted else ("Reject", "rejects")
     followed = {"id": follow_uri, "type": "Follow", "actor": follower_uri, "object": account.uri}
     return build_activity(kind, f"{account.uri}#{place}/follows/{number}", account.uri, followed)
@@ -230,8 +230,8 @@ def move(account: Account, number: int, target_uri: str) -> dict[str, Any]:
 
 
 def featuring(account: Account, target: str | dict[str, Any], *, is_added: bool) -> dict[str, Any]:
-    """Return the Add or Remove of a pinned post (`target` is its id) or of a featured Hashtag on the account's profile. The
-    activity has no id (contract, federation section 7).
+    """Return the Add (if `is_added`, otherwise the Remove) of a pinned post or of a featured hashtag on the account's profile.
+    `target` is the id of the post or the Hashtag object. The activity has no id (contract, federation section 7).
     """
     activity = {
         "type": "Add" if is_added else "Remove",

@@ -102,7 +102,7 @@ def _terms_of(document: dict[str, Any]) -> list[str]:
 
 
 def instance_actor(account: Account, public_key_pem: str) -> dict[str, Any]:
-    """Return the document of the actor that stands for this server and signs its fetches."""
+    """Return the document of the actor that represents this server and signs its fetches."""
     uri = account.uri
     document = {
         "id": uri,

@@ -9,14 +9,14 @@ from federation.documents.context import ACTIVITY_STREAMS, with_context
 from federation.documents.reading import MAX_BYTES
 
 ITEMS_BYTES: Final = MAX_BYTES * 3 // 4
-"""Maximum size of the embedded items of a collection: servers do not read documents larger than MAX_BYTES (contract, federation
-section 16)."""
+"""Maximum size in bytes of the embedded items of a collection, because servers do not read documents larger than MAX_BYTES
+(contract, federation section 16)."""
 
 
 def collection(
     uri: str, total: int, *, first: str | None = None, last: str | None = None, ordered: bool = True
 ) -> dict[str, Any]:
-    """Return a collection with its total, and the addresses of its first and last page if these may be read."""
+    """Return a collection with its total number of items, and the addresses of its first and last page if these may be read."""
     document: dict[str, Any] = {
         "@context": ACTIVITY_STREAMS,
         "id": uri,

@@ -1,5 +1,5 @@
-"""Contexts of documents: the common vocabularies, and the terms that a document uses beyond them (contract, federation section
-3). Other servers compare terms by name, so that no JSON-LD processor is needed.
+"""JSON-LD contexts of documents: the common vocabularies, and the other terms that a document uses (contract, federation
+section 3). No JSON-LD processor is needed, because other servers compare terms by name.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ SECURITY: Final = "https://w3id.org/security/v1"
 WEBFINGER: Final = "https://purl.archive.org/socialweb/webfinger"
 PUBLIC: Final = "https://www.w3.org/ns/activitystreams#Public"
 PUBLIC_NAMES: Final = frozenset({PUBLIC, "as:Public", "Public"})
-"""Spellings of the public collection (contract, federation section 6)."""
+"""The names that servers use for the public collection (contract, federation section 6)."""
 
 _ID: Final = {"@type": "@id"}
 _PREFIXES: Final = {
@@ -82,7 +82,7 @@ TERMS: Final[dict[str, dict[str, Any]]] = {
 """Terms that are not in the common vocabularies, each with its complete definition."""
 
 AUTHOR_MEMBERS: Final = {"spoiler_text": "summary"}
-"""Members of a post's document that hold the text of a column of `AuthorColumns`, by column."""
+"""Members of a post's document, keyed by the column of `AuthorColumns` whose text they contain."""
 
 
 def all_terms() -> list[str]:
@@ -104,7 +104,7 @@ def with_context(document: dict[str, Any], terms: Iterable[str] = (), *vocabular
 def build_activity(
     kind: str, uri: str, actor_uri: str, target: object, terms: Iterable[str] = (), /, **members: object
 ) -> dict[str, Any]:
-    """Return an activity about `target`, with its @context (`terms` as in `with_context`) and the further `members`."""
+    """Return an activity about `target`, with its @context (`terms` as in `with_context`) and the additional `members`."""
     return with_context({"id": uri, "type": kind, "actor": actor_uri, **members, "object": target}, terms)
 
 
@@ -114,7 +114,7 @@ def followers_url_of(author: Author) -> str:
 
 
 def addresses(visibility: str, followers_url: str, mentioned: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return `to` and `cc` of a post; `mentioned` are the ids of the accounts that it addresses."""
+    """Return `to` and `cc` of a post; `mentioned` are the ids of the accounts that the post addresses."""
     people = list(dict.fromkeys(mentioned))
     if is_listed(visibility):
         return [PUBLIC], [followers_url, *people]

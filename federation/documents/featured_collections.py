@@ -36,7 +36,9 @@ def load_items(collection_ids: Iterable[int]) -> dict[int, list[CollectionItem]]
 
 
 def load_linked(collection_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """Return collections as they appear in the `tag` of a post, by id. Two queries, or none without ids."""
+    """Return collections in the form in which the `tag` of a post contains them, by id. Two queries, or none if there are no
+    ids.
+    """
     ids = list(collection_ids)
     if not ids:
         return {}

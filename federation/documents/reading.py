@@ -27,7 +27,7 @@ MAX_DEPTH: Final = 32
 MAX_ITEMS: Final = 1_000
 MAX_SECONDS: Final = 1_000_000
 MAX_URI: Final = 1_300
-"""Maximum size of an id in bytes: two ids must fit into an index entry."""
+"""Maximum size of an id in bytes, because two ids must fit into an index entry."""
 
 
 def parse(body: bytes) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def media_type_of(value: Any) -> str:
 
 
 def duration_of(value: Any) -> float | None:
-    """Return the seconds of an ISO 8601 duration above 0; None if the duration cannot be read or exceeds MAX_SECONDS."""
+    """Return an ISO 8601 duration in seconds; None if it cannot be read, is not positive or exceeds MAX_SECONDS."""
     plausible = isinstance(value, str) and len(value) <= 64 and value.startswith("P")
     try:
         duration = parse_duration(value) if plausible else None
@@ -183,7 +183,7 @@ def text_member(document: Mapping[str, Any], name: str, limit: int) -> str:
 
 
 def translations(document: Mapping[str, Any], name: str, limit: int) -> dict[str, str]:
-    """Return the translations of a text member by their language codes, without translations that are empty or not strings."""
+    """Return the translations of a text member by language code, skipping translations that are empty or not strings."""
     by_language = document.get(f"{name}Map")
     texts = by_language.items() if isinstance(by_language, Mapping) else ()
     return {code: cleaned for code, text in texts if (cleaned := text_of(text, limit))}

@@ -30,8 +30,8 @@ KEYS_LIMIT: Final = 10
 @dataclass(frozen=True)
 class ReceivedActor:
     """An actor document, typed and with limited lengths. `profile` has no domain: `acct` is the address that the document
-    claims, which only WebFinger can confirm. `key_reference` is the id of a key that is not embedded, `moved_to` the id of
-    another actor.
+    claims, which only WebFinger can confirm. `key_reference` is the id of a key that is not embedded, `moved_to` the id of the
+    actor that this account has moved to.
     """
 
     profile: RemoteProfile

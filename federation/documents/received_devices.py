@@ -27,8 +27,8 @@ class ReceivedMessage:
 
 
 def read_devices(document: Mapping[str, Any], account_id: int, actor_uri: str) -> list[RemoteDevice]:
-    """Return the valid devices in a collection, each id once. The address at which keys are claimed must be on the actor's own
-    server.
+    """Return the valid devices in a collection, without duplicate ids. The address at which keys are claimed must be on the
+    actor's own server.
     """
     devices: dict[str, RemoteDevice] = {}
     for item in of_kind(items_of(document, DEVICES_LIMIT), "Device"):

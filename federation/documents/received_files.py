@@ -30,7 +30,7 @@ _NO_TYPE: Final = frozenset(
 @dataclass(frozen=True)
 class OfferedFile:
     """A representation of an attached file: `item` is the attachment, and `link` is the Link to this representation. If the
-    document gives only an address, both contain nothing else.
+    document gives only an address, both contain only that address.
     """
 
     url: str
@@ -137,7 +137,7 @@ def _is_coordinate(value: Any) -> bool:
 
 
 def read_emojis(document: Mapping[str, Any], *texts: str) -> list[RemoteEmoji]:
-    """Return the emojis in the `tag` of a document that occur in these texts, each once."""
+    """Return the emojis that the `tag` of a document defines and these texts use, without duplicates."""
     shortcodes = shortcodes_in(*texts)
     emojis: dict[str, RemoteEmoji] = {}
     for item in reading.of_kind(document.get("tag"), "Emoji") if shortcodes else ():

@@ -31,7 +31,7 @@ TYPES: Final = NOTES | CONVERTED
 ATTACHMENTS_LIMIT: Final = 4
 REPLIES_LIMIT: Final = 5
 TOTAL_LIMIT: Final = 1_000_000
-"""Largest accepted number of boosts, favourites or replies: the numbers are shown, and nobody can verify them."""
+"""Limit on the numbers of boosts, favourites and replies in a document, which are shown although nobody can verify them."""
 MENTIONS_LIMIT: Final = 100
 TAGS_LIMIT: Final = 100
 OPTION_LENGTH: Final = 400
@@ -210,7 +210,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
 
 
 def _authors_of(document: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the authors, groups last: PeerTube names both the channel (a group) and its owner."""
+    """Return the ids of the authors, groups last, because PeerTube names both the channel (a group) and its owner."""
     authors = sorted(
         reading.many(document.get("attributedTo")),
         key=lambda item: isinstance(item, Mapping) and "Group" in reading.kinds_of(item),
@@ -225,8 +225,8 @@ def _quoted_uri(document: Mapping[str, Any]) -> str | None:
 
 
 def _is_quote(link: Mapping[str, Any]) -> bool:
-    """Tell whether a Link is a quote: it has the relation of a quote or, as Bridgy sends it, no relation but an ActivityPub
-    media type.
+    """Tell whether a Link is a quote: it has the relation of a quote or, if Bridgy sends it, an ActivityPub media type and no
+    relation.
     """
     relations = {word for relation in reading.many(link.get("rel")) for word in reading.text_of(relation, 2048).split()}
     if relations:
@@ -300,7 +300,7 @@ def _code_of_language(document: Mapping[str, Any]) -> str | None:
 
 
 def _html_of(content: str, document: Mapping[str, Any]) -> str:
-    """Return the content as HTML that is not sanitised yet; Markdown and plain text (by `mediaType`) are converted."""
+    """Return the content as unsanitised HTML; Markdown and plain text (according to `mediaType`) are converted."""
     kind = reading.media_type_of(document.get("mediaType"))
     if kind in ("text/markdown", "text/x-markdown"):
         return markdown.markdown_to_html(content)

@@ -13,7 +13,7 @@ from social.kernel import links
 
 HEADER: Final = "Collection-Synchronization"
 FOLLOWERS_LIMIT: Final = 25_000
-"""Number of followers from which an account's posts are sent without the header."""
+"""Posts of an account with this number of followers or more are sent without the header."""
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 

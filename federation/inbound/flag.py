@@ -49,7 +49,7 @@ def handle(incoming: Incoming) -> None:
         one for one in map(find_owner_of_collection, uris) if one
     ]
     accounts = {one.id: one for one in owners}
-    # The instance actor cannot be reported: it has no user.
+    # The instance actor cannot be reported, because it has no user.
     targets = [one for one in accounts.values() if one.local and not one.suspended and hasattr(one, "user")]
     if not targets:
         raise Rejected(Reason.NOBODY_REPORTED)

@@ -60,7 +60,9 @@ class Incoming:
         return self.object_uri or made_id(self.actor, self.object)
 
     def needed_or_made_uri(self) -> str:
-        """Return the id of the activity or, if it has none, an id made for it. Raises Rejected for an id of another server."""
+        """Return the id of the activity or, if it has none, an id generated for it. Raises Rejected for an id of another
+        server.
+        """
         return made_id(self.actor, self.document) or self.needed_uri()
 
     def needed_object_uri(self) -> str:
@@ -70,7 +72,7 @@ class Incoming:
         return self.object_uri
 
     def authorization_if(self, accepted: bool) -> str | None:
-        """Return the authorization that an Accept names, or None. Raises Rejected if it is not on the actor's server."""
+        """Return the authorization in an Accept; None for a Reject. Raises Rejected unless it is on the actor's server."""
         result = web_uri(self.document.get("result"))
         if accepted and (result is None or not same_origin(result, self.actor.uri)):
             raise Rejected(Reason.NO_AUTHORIZATION_NAMED)

@@ -108,8 +108,8 @@ UNKNOWN_POST_AGE: Final = timedelta(days=1)
 def handle_update(incoming: Incoming) -> None:
     """Update the actor itself, or one of its posts or collections.
 
-    An embedded document is not fetched again: the actor has signed it, and its server may answer from a cache for some minutes.
-    A document that is given by its id alone is fetched.
+    An embedded document is not fetched again, because the actor has signed it, and because the server may return an older,
+    cached version for some minutes. A document that is given by its id alone is fetched.
     """
     if incoming.object_uri == incoming.actor.uri:
         _update_actor(incoming)
@@ -165,7 +165,7 @@ def _is_to_be_announced(note: received_notes.ReceivedNote, incoming: Incoming) -
 
 
 UNKNOWN_RETENTION: Final = timedelta(days=3)
-"""Time for which an unknown post is refused after its Delete: longer than servers retry the delivery of a post."""
+"""Time for which an unknown post is refused after its Delete. Other servers stop retrying the delivery of a post earlier."""
 
 
 def handle_delete(incoming: Incoming) -> None:

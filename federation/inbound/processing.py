@@ -106,8 +106,8 @@ def act_upon(activity_id: int) -> None:
     """Process a stored activity once, and store the outcome in its row.
 
     If the sender is at fault, the activity is not tried again. A temporary failure is retried up to ATTEMPTS times with
-    exponential back-off; other activities of the actor do not wait for it. Raises only database errors that make it
-    impossible to store anything, and Awaited for a document that was not fetched yet.
+    exponential back-off; other activities of the actor do not wait for it. Raises only database errors that make it impossible
+    to store anything, and Awaited for a document that has not been fetched yet.
     """
     activity = _UNPROCESSED.first(id=activity_id)
     if activity is None:

@@ -83,7 +83,7 @@ def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:
 
 
 def find_answered(incoming: Incoming) -> Quote | None:
-    """Return the quote whose QuoteRequest the activity answers, or None. Raises Rejected if another author was quoted."""
+    """Return the quote whose QuoteRequest the activity answers, or None. Raises Rejected if somebody else was quoted."""
     quotes = Quote.objects.select_related("quoted_status").filter(status__local=True)
     quote = quotes.filter(request_uri=incoming.object_uri or "").first()
     if quote is None:
@@ -99,7 +99,7 @@ def revoke(incoming: Incoming) -> bool:
     for quote in quotes:
         with transaction.atomic():
             settle_quote(quote_id=quote.id, accepted=False)
-            # A quote in a local post needs no forwarding: an Update of the post is sent.
+            # The Delete is not forwarded for a quote in a local post, because an Update of that post is sent instead.
             if not quote.status.local:
                 forward(incoming, quote.status)
     return bool(quotes)

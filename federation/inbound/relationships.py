@@ -25,8 +25,8 @@ def find_follower(incoming: Incoming) -> Account:
     """Return the local account whose Follow is answered. The account is found by the id of the Follow or, if that id is not
     from this server, through the embedded Follow.
 
-    Raises Rejected when no local account has sent the Follow, when the Follow was of another account than the actor (security
-    row 16), or when the Follow was undone.
+    Raises Rejected when no local account has sent the Follow, when the Follow was not for the actor (security row 16), or when
+    the Follow was undone.
     """
     uri = incoming.object_uri
     for model in (FollowRequest, Follow):
@@ -41,7 +41,7 @@ def find_follower(incoming: Incoming) -> Account:
 
 
 def is_answered(row: Follow | FollowRequest, incoming: Incoming) -> bool:
-    """Tell whether the activity answers this row, and not an earlier Follow of the pair. The caller holds the pair's lock."""
+    """Tell whether the activity answers this row, not an earlier Follow. The caller has locked the two accounts as a pair."""
     uri = incoming.object_uri
     return uri is None or not links.is_own(uri) or row.uri == uri
 
@@ -126,8 +126,8 @@ def _settle_request(incoming: Incoming, *, accepted: bool) -> bool:
 
 
 def _settle_relay(incoming: Incoming, *, accepted: bool) -> bool:
-    """Store a relay's answer to this server's Follow; return False for any other activity, or if the actor is on another server
-    than the relay.
+    """Store a relay's answer to this server's Follow; return False for any other activity, or if the actor is not on the
+    relay's server.
     """
     relay = Relay.objects.filter(follow_uri=incoming.object_uri or "").first()
     if relay is None or not same_origin(relay.inbox_url, incoming.actor.uri):

@@ -40,7 +40,7 @@ SELECT m.account_id FROM statuses_mention m WHERE m.status_id = %(status)s AND E
   SELECT 1 FROM accounts_followrequest r WHERE r.account_id = m.account_id AND r.target_id = %(author)s)
 """
 _CONCERNED_ACCOUNTS: Final = "SELECT unnest(%(concerned)s::bigint[])"
-# Replies are found by `thread_path`: `in_reply_to_id` no longer refers to a post that was deleted.
+# Replies are found by `thread_path`, because `in_reply_to_id` no longer refers to a post that was deleted.
 _INTERACTING_ACCOUNTS: Final = """
 SELECT account_id FROM statuses_status WHERE reblog_of_id = %(status)s
 UNION SELECT account_id FROM statuses_status

@@ -108,7 +108,7 @@ def _send_updates(status_ids: Iterable[int], activity: Callable[[dict[str, Any],
 
 
 def _load_sent(status_ids: Iterable[int]) -> list[Post]:
-    """Return the posts among these that this server sends."""
+    """Return those of the posts that this server sends to other servers."""
     posts = load_posts(status_ids)
     return [post for post in posts if post.local and not post.is_deleted and not post.author.is_suspended]
 

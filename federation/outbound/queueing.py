@@ -100,7 +100,7 @@ def drop_waiting(key: str, inboxes: Iterable[str], kind: str | None = None) -> i
 
 
 def forget_delivered(activity_ids: Iterable[int]) -> None:
-    """Delete the activities among these that have no delivery left."""
+    """Delete those of the activities that have no delivery left."""
     OutboundActivity.objects.filter(id__one_of=activity_ids, deliveries__isnull=True).delete()
 
 
@@ -111,8 +111,8 @@ def is_delivering(account_id: int) -> bool:
 
 @transaction.atomic
 def retry(*, by: Staff, ids: Iterable[int]) -> int:
-    """Restart deliveries (waiting or dead) now, with the full number of attempts, and end the back-off of their hosts; return
-    their number. Writes the audit log and publishes DeliveriesDue.
+    """Restart deliveries (waiting or dead) now, count their attempts from zero again, and end the back-off of their hosts.
+    Return the number of deliveries. Writes the audit log and publishes DeliveriesDue.
     """
     rows = Delivery.objects.filter(idle(), id__one_of=ids).select_for_update(of=("self",)).order_by("id")
     retried_rows = list(rows.values_list("id", "activity__type", "host"))

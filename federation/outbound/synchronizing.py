@@ -29,7 +29,7 @@ def load_headers(accounts_and_hosts: Iterable[tuple[Account, str]]) -> dict[tupl
     """Return the synchronization header for each account and host, keyed by the account's id and the host, in two queries.
 
     Accounts with FOLLOWERS_LIMIT followers or more are left out. Hosts whose inboxes also serve accounts of other hosts are
-    left out too: the digest covers the accounts of one host, and the server would end all other follows.
+    left out too, because the digest covers the accounts of one host, and the server would end all other follows.
     """
     pairs = {(account.id, host): account for account, host in accounts_and_hosts}
     if not pairs or settings.DISABLE_FOLLOWERS_SYNCHRONIZATION:

@@ -161,7 +161,9 @@ def _successor_id(received: ReceivedActor, deadline: float, *, may_fetch: bool =
 
 
 def _just_moved_to(uri: str) -> int | None:
-    """Return the id of the account that the actor has just moved to: its server may still send a cached document."""
+    """Return the id of the account that the actor has just moved to. The actor's server may still send a cached document
+    without the move.
+    """
     moves = Move.objects.filter(account__uri=uri, target=F("account__moved_to"), created_at__gt=clock.now() - CACHED)
     return moves.values_list("target_id", flat=True).first()
 

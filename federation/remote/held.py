@@ -25,7 +25,7 @@ class HeldDocuments:
     """Implementation of the port `statuses.ports.remote_documents`."""
 
     def read_files(self, author: Account, document: str) -> Sequence[MediaAttachment]:
-        """Return the files that the post would have, as unsaved rows; none if media of the author's server are rejected."""
+        """Return the files that the post would have, as unsaved rows; none if files from the author's server are rejected."""
         note = read_note(orjson.loads(document))
         return [receiving.media_of(author, file) for file in note.files] if posts.shows_pictures(author) else []
 

@@ -15,8 +15,8 @@ PAUSE_SECONDS: Final = 300
 WRONG_KEY_SECONDS: Final = 60
 _REFUSED: Final = b"refused"
 _UNREACHABLE: Final = b"unreachable"
-# Waiting for an unreachable server costs the most: one such fetch uses up the allowance. The answer "no such key" uses up a
-# third of the allowance: this answer costs little, and some requests of large servers come from deleted accounts.
+# One fetch from an unreachable server uses up the allowance, because waiting costs the most. The answer "no such key" uses up
+# only a third, because it costs little, and because some requests from large servers are signed by deleted accounts.
 _ALLOWANCE: Final = 3
 
 
@@ -42,7 +42,9 @@ def check(key_id: str, source: str) -> None:
 
 
 def begin(key_id: str, source: str, *, refused: bool) -> None:
-    """Record that the fetch of a key has failed: with `refused` its server has answered, otherwise it could not be reached."""
+    """Record that the fetch of a key has failed: `refused` is True if the key's server has answered, False if it could not be
+    reached.
+    """
     with redis.best_effort("pause keys"):
         pipeline = redis.client("cache").pipeline(transaction=False)
         pipeline.set(_key_name(key_id), _REFUSED if refused else _UNREACHABLE, ex=PAUSE_SECONDS)

@@ -16,8 +16,8 @@ from statuses.services.storing import Composed
 
 
 def permitted(new: Composed, request_uri: str | None) -> Composed | None:
-    """Return a received post as it is stored: a reply that needs the approval of the parent's author is returned as waiting
-    (`gated`). For a reply that the policy does not allow, return None and publish InteractionRefused.
+    """Return a received post in its stored form: a reply that needs the approval of the parent's author is marked as awaiting
+    approval (`gated`). For a reply that the policy does not allow, return None and publish InteractionRefused.
 
     `request_uri` is the id of the activity that requests the reply. Raises Rejected if too many requests of the reply's author
     are waiting, or if the parent is a remote reply that awaits approval itself.
@@ -53,8 +53,8 @@ def refuse(post: Status, actor: Account, kind: Interaction, uri: str, request_ur
 
 
 def authorize(reply: Status, request_uri: str | None = None) -> None:
-    """Send an authorization of a remote reply that the policy of a local post allows without approval, but not to everybody:
-    the reply's server may be waiting for the authorization. `request_uri` is the id of the activity that requested the
+    """Send an authorization of a remote reply that the policy of a local post allows without approval, but not to everybody,
+    because the reply's server may be waiting for the authorization. `request_uri` is the id of the activity that requested the
     authorization. The caller holds a transaction.
     """
     parent = reply.in_reply_to

@@ -151,7 +151,7 @@ def revise_note(
 
 def deliver_note(note: ReceivedNote, author: Account, recipient: Account | None = None) -> Status | None:
     """Publish StatusPublished for a post that was fetched before its author sent it, in the caller's transaction. Return the
-    post; None if it is another author's or the event was published before.
+    post; None if the post is by another author, or if the event has already been published.
     """
     status = references.find_post_by_uri(note.uri)
     if status is None or status.account_id != author.id or not status.fetched:
@@ -204,7 +204,7 @@ def _answers_unknown(note: ReceivedNote) -> bool:
 def compose_received(
     note: ReceivedNote, author: Account, recipient: Account | None = None, *, publish_event: bool = True
 ) -> Composed:
-    """Return a received post as it is stored, with the known accounts, parent post and quoted post that it refers to."""
+    """Return a received post in its stored form, with the known accounts, parent post and quoted post that it refers to."""
     visibility: str = context.visibility_of(note.to, note.cc, author.followers_url)
     accounts_by_uri = references.find_accounts_by_uri({*note.addressed, *note.mentioned})
     people = {account.id: account for uri in note.addressed if (account := accounts_by_uri.get(uri)) is not None}
@@ -259,7 +259,7 @@ def compose_received(
 
 
 def _mentioned_ids(note: ReceivedNote, author: Account, accounts_by_uri: Mapping[str, Account]) -> list[str]:
-    """Return the ids of the accounts that the tags of a post mention, each once.
+    """Return the ids of the accounts that the tags of a post mention, without duplicates.
 
     Some servers name accounts by their pages in the tags, and by their ids in `to` and `cc`. A page is replaced by the id of
     the known account with this page, or else of the only addressed unknown account on the same server. Without such an account,
@@ -320,7 +320,7 @@ def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
         quoted_id=None if quoted is None else quoted.id,
         quoted_uri=note.quoted,
         state=QuoteState.ACCEPTED if own else QuoteState.REJECTED if refused else QuoteState.PENDING,
-        # Trusted only once it was fetched from the server of the quoted author (security row 36).
+        # The authorization is trusted only after it has been fetched from the server of the quoted author (security row 36).
         approval_uri=note.quote_authorization,
         legacy=note.legacy_quote,
     )

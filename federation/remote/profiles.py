@@ -69,14 +69,14 @@ def _document(uri: str) -> Mapping[str, Any]:
 
 def read_outbox(actor_uri: str) -> None:
     """Store the last posts of a remote account without notifications: at most FIRST_POSTS, from OUTBOX_PAGES pages. Boosts are
-    left out: each would need a request to another server. Raises the errors of `fetch_document`.
+    left out, because each would need a request to another server. Raises the errors of `fetch_document`.
     """
     account = _find(actor_uri)
     if account is None or not account.outbox_url:
         return
     activities: list[Any] = []
     outbox = fetch_document(account.outbox_url)
-    # Static sites have no pages: the collection itself contains the items.
+    # The outbox of a static site has no pages; the collection itself contains the items.
     page = _page(outbox.get("first") or outbox, account.outbox_url)
     for number in range(1, OUTBOX_PAGES + 1):
         activities += items_of(page, FIRST_POSTS)

@@ -63,13 +63,13 @@ def find_post_by_uri(uri: str) -> Status | None:
 
 
 def is_received(uri: str) -> bool:
-    """Tell whether a remote post is stored here, which includes deleted posts."""
+    """Tell whether a remote post is stored here, even if it was deleted."""
     return bool(_POST_IDS.run(uri=uri))
 
 
 def check_id(uri: str, actor_uri: str, kind: Kind | None = None) -> None:
-    """Raise Rejected for an id that the actor has deleted or undone, or that belongs to a known object of another `kind`: an id
-    names one object. `kind` is None for the id of an activity. The caller holds `lock("object:<uri>")`.
+    """Raise Rejected for an id that the actor has deleted or undone, or that belongs to a known object of another `kind`,
+    because an id names only one object. `kind` is None for the id of an activity. The caller holds `lock("object:<uri>")`.
     """
     uses = {name for (name,) in _USES.run(uri=uri, actor_uri=actor_uri, now=clock.now())}
     if "Tombstone" in uses:

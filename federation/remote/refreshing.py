@@ -44,8 +44,8 @@ class Finding(StrEnum):
 
 
 def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()) -> QuerySet[Account]:
-    """Return the remote accounts (of the server `domain`) that were not fetched for `unseen_for`, the account fetched longest
-    ago first. Accounts that are being removed, or that staff have suspended, are left out.
+    """Return the remote accounts (of the server `domain`) that have not been fetched for `unseen_for`, the account fetched
+    longest ago first. Accounts that are being removed, or that staff have suspended, are left out.
     """
     rows = Account.objects.exclude(domain=None).filter(deleted_at=None)
     rows = rows.exclude(suspension_origin=SuspensionOrigin.LOCAL)

@@ -1,4 +1,6 @@
-"""Requests background fetches of remote documents, each once. The number of waiting requests to one server is limited."""
+"""Requests background fetches of remote documents. A document that is already requested is not requested again. The number of
+waiting requests to one server is limited.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -173,7 +175,9 @@ def may_look_up(host: str) -> bool:
 
 
 def _fetch(kind: FetchKind, uri: str, *, place: str = "", named_by: str = "", **values: Any) -> Fetch:
-    """Return the row for a fetch of `uri` from the server of `place` (or of `uri`); the document `named_by` refers to `uri`."""
+    """Return the row for a fetch of `uri` from the server of `place` or, by default, of `uri`; the document `named_by` refers
+    to `uri`.
+    """
     host = origin_of(place or uri) or ""
     return Fetch(kind=kind, uri=uri, host=host, wanted_by=_other_server(named_by, host), **values)
 

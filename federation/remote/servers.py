@@ -62,7 +62,7 @@ ORDER BY accounts DESC, c.name
 
 def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) -> list[dict[str, Any]]:
     """Return the figures of the servers in `names`, or, without `names`, of the first `limit` servers by name; with `failing`,
-    only of servers that fail (`list_failing_hosts`).
+    only of servers that are failing (`list_failing_hosts`).
 
     Servers are identified by the domain of their addresses; failing servers and `names` may also be hosts without accounts,
     such as relays. Deliveries to a host count for each server with documents on that host. `state` is `reachable`, `backing
@@ -80,7 +80,8 @@ def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) 
 
 
 def purge_server(*, by: Staff, domain: str) -> Iterator[Account]:
-    """Delete every account of a server with all its data, the emojis of the server and its subdomains, and its row.
+    """Delete every account of a server with all its data, the emojis of the server and its subdomains, and the row of the
+    server.
 
     Yields the accounts: each is hidden immediately, and removed by the worker. The accounts come back when their posts arrive
     again, unless the server is blocked. Raises Forbidden at the first step.

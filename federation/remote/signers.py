@@ -152,8 +152,8 @@ def _address_of(key_id: str) -> tuple[str, str] | None:
 
 
 def budget_name(host: str, method: str) -> str:
-    """Return the name under which key fetches from a server are limited to one at a time. GET requests have another name than
-    POST requests: a server reads documents here before and while it sends its first activity, and these reads must not cause
+    """Return the name under which key fetches from a server are limited to one at a time. GET and POST requests have different
+    names, because a server reads documents here before and while it sends its first activity, and these reads must not cause
     the activity to be refused.
     """
     return host if method == "POST" else f"{host} for reading"
@@ -206,7 +206,8 @@ def _check(signature: Parsed, message: Message, public_key_pem: str) -> None:
 
 
 def _fingerprint(key: _Key, signature: Parsed) -> str:
-    # The fingerprint uses the stored id of the key, not the id in the request: a key may have two ids, and neither is signed.
-    # The fingerprint uses the bytes of the signature, not the base64 text, which has unused bits at its end (security row 59).
+    # The fingerprint uses the stored id of the key, not the id in the request, because a key may have two ids, and neither is
+    # signed. The fingerprint uses the bytes of the signature, not the base64 text, which has unused bits at its end (security
+    # row 59).
     raw = bytes_of(signature.signature)
     return hashlib.sha256(key.id.encode() + b"\n" + raw).hexdigest()

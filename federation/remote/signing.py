@@ -25,7 +25,7 @@ def signer_of(key_pair: KeyPair) -> Signer:
 
 
 def signers_of(key_pair: KeyPair) -> tuple[Signer, ...]:
-    """Return the signers with the current key and with the key before the last rotation, which servers may still know."""
+    """Return the signers with the current key and the previous key, because other servers may know only the previous key."""
     previous = key_pair.previous_private_key
     return (signer_of(key_pair), *([_signer(key_pair.key_id, _decrypted_key(previous))] if previous else ()))
 

@@ -45,7 +45,7 @@ class RemoteThreads:
         walk = ThreadWalk.objects.filter(status_id=status_id).first()
         if walk is None:
             return None
-        # A client need not wait for servers that have failed: their next attempt may be much later.
+        # A client need not wait for servers that have failed, because the next attempt to reach them may be much later.
         failing = Host.objects.filter(queue=ThreadStep.queue, name=OuterRef("host"), failures__gt=0, retry_at__gt=Now())
         running = walk.steps.filter(~Exists(failing), dead_at=None, attempts=0).exists()
         if not running and clock.now() - walk.begun_at > CRAWL_INTERVAL:

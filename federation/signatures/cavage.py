@@ -87,8 +87,8 @@ def parse(header: str) -> CavageSignature:
 def verify(signature: CavageSignature, message: Message, public_key_pem: str, now: datetime) -> None:
     """Raise BadSignature unless the signature covers all required parts, has not expired, and matches the key and the request.
 
-    The target is accepted in each of the encodings that `message` yields, with and without its query: some servers sign the
-    target without the query.
+    The target is accepted in each of the encodings that `message` yields, with and without its query, because some servers sign
+    the target without the query.
     """
     _check_cover(signature, message)
     # An unsigned `expires` may have been added on the way: it can shorten the lifetime of the signature (section 2.1.5

@@ -50,7 +50,9 @@ class Message:
     source: str = ""
 
     def targets(self) -> Iterator[str]:
-        """Yield `target`, and the other encodings of its path that a sender may have signed: the web server decodes paths."""
+        """Yield `target`, and the other encodings of its path that a sender may have signed, because the web server decodes
+        paths.
+        """
         path, mark, query = self.target.partition("?")
         decoded = unquote_to_bytes(path)
         paths = {path: None}

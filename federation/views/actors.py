@@ -53,7 +53,7 @@ def actor_response(request: HttpRequest, account: Account) -> HttpResponse:
 
 @negotiation.reads
 def instance_actor(request: HttpRequest) -> HttpResponse:
-    """`/actor`: the instance actor, which stands for this server."""
+    """`/actor`: the instance actor, which represents this server."""
     account = find_instance_actor()
     return negotiation.document(instance_actor_document(account, account.key_pair.public_key), seconds=600)
 

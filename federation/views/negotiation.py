@@ -71,8 +71,8 @@ def is_secure_mode() -> bool:
 def document(
     data: dict[str, Any], *, reader_id: int | None = None, status: int = 200, seconds: int = 180
 ) -> HttpResponse:
-    """Return a response with an ActivityPub document, which caches may store for `seconds`. A document for the reader with the
-    id `reader_id` must not be cached, and in secure mode no document may be (security row 39).
+    """Return a response with an ActivityPub document, which caches may store for `seconds`. A document for a reader (with the
+    id `reader_id`) must not be cached, and in secure mode no document may be cached (security row 39).
     """
     is_public = reader_id is None and not is_secure_mode()
     cache = f"public, max-age={seconds}" if is_public else "private, no-store"
@@ -108,7 +108,7 @@ _RETRY_AFTER: Final = "30"
 
 
 class TooLarge(Exception):
-    """Body larger than MAX_BYTES."""
+    """Error for a request body larger than MAX_BYTES."""
 
 
 def message_of(request: HttpRequest) -> Message:
@@ -165,13 +165,15 @@ def _with_methods(view: View, methods: frozenset[str]) -> View:
         except REFUSALS as error:
             return refused(error)
 
-    # Other servers sign their requests and send no cookies, so that CSRF is impossible.
+    # CSRF is impossible, because other servers sign their requests and send no cookies.
     guarded.csrf_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware
     return guarded
 
 
 def numbered(view: View) -> View:
-    """Return a view for `/ap/users/:number/...` that answers as `view` does for the username; a redirect to a page is 302."""
+    """Return a view for `/ap/users/:number/...` that responds as `view` does for the username; redirects to pages are temporary
+    (302).
+    """
 
     @wraps(view)
     def answer(request: HttpRequest, number: str, **arguments: str) -> HttpResponse:

@@ -130,7 +130,7 @@ def _post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
 
 
 def remote_post(request: HttpRequest, acct: str, id: str) -> HttpResponseBase:
-    """`/@:username@:domain/:id` for signed-in people: the thread of a known post of another server. Raises NotFound."""
+    """`/@:username@:domain/:id` for signed-in people: the thread of a known post from another server. Raises NotFound."""
     user = signed_in(request)
     post = statuses.find_post(ids.parse_id(id), user.account_id).proper
     if post.local or f"{post.username}@{post.domain}".lower() != acct.lower():

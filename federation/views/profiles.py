@@ -73,7 +73,7 @@ def profile_page(request: HttpRequest, username: str) -> HttpResponseBase:
 
 
 def remote_profile(request: HttpRequest, acct: str) -> HttpResponseBase:
-    """`/@:username@:domain` for signed-in people: the page of a known account of another server. Raises NotFound."""
+    """`/@:username@:domain` for signed-in people: the page of a known account on another server. Raises NotFound."""
     account = accounts.find_by_address(acct)
     if account.local:
         return redirect("profile", username=account.username)

@@ -40,9 +40,9 @@ class MediaAttachment(models.Model):
     A file without `status` is unattached, and is deleted a day after `unattached_at`. A file with a `former_status` was removed
     by an edit: earlier versions of that post still show it, and no other post can attach it.
 
-    `file` and `preview` are paths in the media storage, empty without a copy. `source` is the path of the uploaded file, of
-    type `content_type`, until it is processed; it is never served. `meta` is the member of the entity (`original`, `small`,
-    `focus`), `position` the place in the post, `attempts` the number of times that processing has begun.
+    `file` and `preview` are paths in the media storage, empty if this server has no copy. `source` is the path of the uploaded
+    file, of type `content_type`, until it is processed; it is never served. `meta` is the member of the entity (`original`,
+    `small`, `focus`), `position` the place in the post, `attempts` the number of times that processing has begun.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -118,9 +118,9 @@ OPTIONS_LIMIT = 500
 
 
 class Poll(models.Model):
-    """The poll of `status`. `tallies` are the votes for each of the `options`, `voters_count` the number of voters, None if a
-    remote poll does not report it. A remote poll may have no `expires_at`. At `announce_at`, new votes in a local poll are sent
-    to other servers; `announce_at` is None if there are no new votes.
+    """The poll of `status`. `tallies` are the numbers of votes for each of the `options`, `voters_count` is the number of
+    voters, None if a remote poll does not report it. A remote poll may have no `expires_at`. At `announce_at`, new votes in a
+    local poll are sent to other servers; `announce_at` is None if there are no new votes.
     """
 
     id = SnowflakeField(primary_key=True)

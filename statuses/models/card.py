@@ -48,9 +48,9 @@ class PreviewCard(models.Model):
     """Preview of a web page, as the page describes itself: one row for all posts that link to it.
 
     `url` is the fetched address (`social.kernel.http.addresses.parse_url`), `host` the server that answered after redirects. A
-    card without a `title` is not shown: the page was not fetched yet (`fetched_at` is None), or does not describe itself.
-    `player_url` is the address of a player that may be embedded. `creator` is the account that the page names as its author,
-    confirmed or not. `image` is a path in the media storage.
+    card has no `title`, and is not shown, if the page has not been fetched yet (`fetched_at` is None) or does not describe
+    itself. `player_url` is the address of a player that may be embedded. `creator` is the account that the page names as its
+    author, confirmed or not. `image` is a path in the media storage.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -33,11 +33,11 @@ class Written(models.Model):
 class Status(Written):
     """A post. A boost has `reblog_of` and no text of its own.
 
-    `thread_path` lists the ids from the thread's first known post down to this post, so that one condition reads a whole thread
-    (docs/adr/0005). Every change that is visible in the entity increases `version`. `uri` is NULL for local posts, whose
+    `thread_path` lists the ids from the thread's first known post down to this post, so that one condition selects a whole
+    thread (docs/adr/0005). Every change that is visible in the entity increases `version`. `uri` is NULL for local posts, whose
     ActivityPub id is derived from username and id. The row of a deleted post is kept, but never shown. `fetched` is true for a
-    remote post that this server fetched before its author sent it: nobody was notified of it. `arrived_at` is the time at which
-    a remote post was stored, if that was long after `created_at`.
+    remote post that this server fetched before its author sent it, and of which nobody was notified. `arrived_at` is the time
+    at which a remote post was stored, if that was long after `created_at`.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -51,7 +51,7 @@ _DURATIONS: Final = (
     ("604800", gettext_lazy("7 days")),
     ("2592000", gettext_lazy("1 month")),
 )
-#: Limit on one page, because the server accepts a limited number of form fields.
+#: The number of keywords on one page is limited, because the server accepts a limited number of form fields.
 _KEYWORDS_PER_PAGE: Final = 100
 _NEW_KEYWORDS: Final = ("new_1", "new_2", "new_3")
 #: Number of keywords that the list shows for each filter.
@@ -59,7 +59,7 @@ _KEYWORDS_IN_LIST: Final = 5
 
 
 class FilterForm(ServiceForm):
-    """Form for a filter, its existing `keywords` on this page, and new keywords."""
+    """Form for a filter, with new keywords and those existing keywords that are shown on this page (`keywords`)."""
 
     parts = {"contexts": [f"in_{context.value}" for context in _CONTEXTS]}
 
@@ -164,7 +164,7 @@ def edit_filter(request: HttpRequest, id: int) -> HttpResponse:
     keywords = [row for row in found.keywords.all() if row.id > after]
     page, more = keywords[:_KEYWORDS_PER_PAGE], len(keywords) > _KEYWORDS_PER_PAGE
     if request.method == "POST":
-        # Keywords that the submitted form did not contain were added meanwhile, and must not count as cleared.
+        # Keywords that the submitted form did not contain were added in the meantime, and must not count as cleared.
         page = [row for row in found.keywords.all() if f"keyword_{row.id}" in request.POST]
     ends = found.expires_at is not None
     initial = {

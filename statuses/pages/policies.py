@@ -95,7 +95,7 @@ def _value_of(policy: int, kind: Interaction) -> str:
 
 
 def chosen_rules(rules: Mapping[str, int] | None) -> dict[str, str | None]:
-    """Return the values of a draft by field; None for a kind of interaction that the draft does not mention."""
+    """Return the initial values for a draft's rules, keyed by form field; None for kinds of interaction without a rule."""
     return {
         name: _value_of(rules[kind], kind) if rules is not None and kind in rules else None
         for name, kind in POLICY_KINDS.items()
@@ -103,7 +103,7 @@ def chosen_rules(rules: Mapping[str, int] | None) -> dict[str, str | None]:
 
 
 def rules_of_post(policy: int) -> dict[str, str]:
-    """Return the values of a post by field."""
+    """Return the initial values for a post's policy, keyed by form field."""
     return {name: _value_of(policy, kind) for name, kind in POLICY_KINDS.items()}
 
 
@@ -124,7 +124,7 @@ class PoliciesForm(ServiceForm):
         self.offer_values()
 
     def groups(self) -> list[tuple[str | Promise, list[forms.BoundField]]]:
-        """Return the fields of each visibility, with its title."""
+        """Return the form fields of each visibility, with the title of the visibility."""
         return [
             (title, [self[_name(visibility, name)] for name in POLICY_KINDS])
             for visibility, title in VISIBILITIES.items()

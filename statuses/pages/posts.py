@@ -91,7 +91,7 @@ def load_account_page(
 
 
 def posts_for_templates(page: PostPage, reader: Reader | None = None) -> list[dict[str, Any]]:
-    """Return the posts of a filled page as templates expect them, without posts that a filter of the reader hides."""
+    """Return the posts of a filled page as templates expect them, skipping posts that a filter of the reader hides."""
     shown = present_by_id(page)
     if reader is None:
         return [_post_for_templates(entity) for entity in shown.values()]
@@ -139,7 +139,7 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, ar
     post's `files`. `cover` is the reason why the files are covered, `filter_title` the title of a filter that covers the whole
     post. `rich` tells whether the post has more than its text: files, a poll, a quote or a preview. `lang` is the HTML
     attribute with the language of the post; it is empty if `around`, the language of the page or of the quoting post, is the
-    same. `page_lang` is the attribute that switches back to the page's language, empty if `lang` is.
+    same. `page_lang` is the attribute that switches back to the page's language, empty if `lang` is empty.
     """
     if entity["reblog"] is not None:
         booster = shown_author(entity["account"], member=reader is not None)

@@ -110,8 +110,8 @@ def _publish(
     quoted: dict[str, Any] | None,
     saved: ScheduledStatus | None,
 ) -> bool:
-    """Publish, schedule or save the post of a valid form, and return whether that succeeded. The draft `saved` from which the
-    form was filled is updated first, so that nothing is lost.
+    """Publish, schedule or save the post of a valid form, and return whether that succeeded. If the form was filled from a
+    draft (`saved`), that draft is updated first, so that nothing is lost.
     """
     parameters = form.parameters()
     if parent is not None:

@@ -215,8 +215,8 @@ FOLLOWED_HASHTAG: Final = replace(HASHTAG_TIMELINE, mentions=True)
 """Home timelines, for posts with a followed hashtag (section 11)."""
 
 HASHTAG_STREAM: Final = FOLLOWED_HASHTAG
-"""Public and hashtag streams (section 16). Posts that quote an account outside UNHIDDEN are left out as well: all listeners
-get the same bytes, while a timeline can mark the quote as hidden for one viewer.
+"""Public and hashtag streams (section 16). Posts that quote an account outside UNHIDDEN are left out as well, because all
+listeners get the same bytes, while a timeline can mark the quote as hidden for one viewer.
 """
 
 PUBLIC_SEARCH: Final = Audience(People(hidden=True, servers=True, limited=Limited.FOLLOWERS), listed=True)

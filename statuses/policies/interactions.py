@@ -19,7 +19,7 @@ from statuses.policies.quotes import Permission
 
 class Group(IntFlag):
     """Groups of accounts that may interact with a post; in lower case, the names are the values of the client API. `OTHERS`
-    stands for individual accounts that a remote policy names: they are not stored, so that everybody has to ask the author.
+    stands for individual accounts that a remote policy names. They are not stored; therefore everybody has to ask the author.
     """
 
     PUBLIC = 1
@@ -47,7 +47,7 @@ _LIMITED: Final = 1
 _AUTOMATIC_SHIFT: Final = 1
 _MANUAL_SHIFT: Final = 5
 _SHIFTS: Final = {kind: place * _BITS for place, kind in enumerate(Interaction)}
-# Plain integers, because every post of a page is checked: each operator of an IntFlag takes a microsecond.
+# Plain integers, because every post of a page is checked, and each operator of an IntFlag takes a microsecond.
 _PUBLIC, _FOLLOWERS, _FOLLOWING, _MUTUALS, _OTHERS = (group.value for group in Group)
 
 FOLLOWING_BITS: Final = sum(

@@ -25,8 +25,8 @@ _RAW_OPTION_LIMIT: Final = 2_000
 
 @dataclass(frozen=True)
 class PollDraft:
-    """Poll as a client sent it; `sent` has the unparsed values. `expires_in` is in seconds; with `keeps_end` an edit keeps the
-    end.
+    """Poll as a client sent it; `sent` has the unparsed values. `expires_in` is in seconds; with `keeps_end`, an edit does not
+    change when the poll ends.
     """
 
     options: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class PollDraft:
 
     @property
     def choices(self) -> list[str]:
-        """The options as they are stored: stripped, and without blank options."""
+        """The options in their stored form: stripped, skipping blank options."""
         return [stripped for stripped in (option.strip() for option in self.options) if stripped]
 
 

@@ -109,7 +109,7 @@ class Post:
 
     @property
     def quotes(self) -> "list[Post]":
-        """The post that `proper` quotes, and the post which that post quotes: how the quote is shown depends on both."""
+        """The post that `proper` quotes, and the post quoted by the quoted post, because both decide how the quote is shown."""
         quoted = self.proper.quoted
         if quoted is None:
             return []

@@ -40,7 +40,7 @@ def text_of(value: Any, limit: int) -> str:
 
 
 def first_text(limit: int, *values: Any) -> str:
-    """Return the first of the values that is a text, as `text_of` does; a list stands for its first item."""
+    """Return the first of the values that is a text, in the form of `text_of`; a list stands for its first item."""
     firsts = (value[0] if isinstance(value, list) and value else value for value in values)
     return next(filter(None, (text_of(value, limit) for value in firsts)), "")
 

@@ -16,7 +16,7 @@ from statuses.models.card import DESCRIPTION_LIMIT, NAME_LIMIT, TITLE_LIMIT
 from statuses.policies import preview_values
 
 PAGE_BYTES: Final = 1 << 20
-"""Maximum number of bytes that are read from a page: metadata is at the beginning."""
+"""Maximum number of bytes that are read from a page; the metadata is at the beginning."""
 PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
 EMBED_LINKS: Final = ("application/json+oembed", "text/json+oembed", "text/xml+oembed", "application/xml+oembed")
 """Types of a page's links to its oEmbed document (oEmbed, section 4), the preferred type first."""
@@ -34,8 +34,7 @@ _WRAPPED_AT_MOST: Final = 3
 _COMMENT_SIGNS: Final = " \t\r\n\xa0\ufeff/*;"
 _CONTROLS: Final = re.compile(r"[\x00-\x1f]+")
 _ARTICLES: Final = ("NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "VideoObject", "WebPage")
-# Other schema.org types whose names have these endings are subtypes of these types, such as `TechArticle` and
-# `LiveBlogPosting`.
+# Other schema.org types with these endings, such as `TechArticle` and `LiveBlogPosting`, are subtypes of the types above.
 _KINDS_OF_ARTICLES: Final = ("Article", "Posting")
 _SCRIPT_BYTES: Final = 200_000
 
@@ -254,7 +253,8 @@ def _article(script: str) -> dict[str, Any]:
                 by_kind.setdefault(re.split("[/#:]", kind)[-1], item)
     others = (kind for kind in by_kind if kind.endswith(_KINDS_OF_ARTICLES))
     article = next((by_kind[kind] for kind in (*_ARTICLES, *others) if kind in by_kind), {})
-    # Where the author, the publisher or the picture is another item of the graph, the article has only its id.
+    # If the author, the publisher or the picture is a separate item of the graph, the article contains only the id of that
+    # item.
     people = {name: _first_object(article.get(name)) for name in ("author", "publisher") if name in article}
     found_people = {name: by_id.get(str(person.get("@id")), {}) | person for name, person in people.items()}
     pictures = [

@@ -32,8 +32,8 @@ MARKDOWN: Final = "text/markdown"
 CONTENT_TYPES: Final = (PLAIN_TEXT, MARKDOWN)
 """Formats in which the text of a post may be written: `text/markdown` is an extension of this server (contract, README)."""
 DRAFTS_FROM: Final = datetime(3000, 1, 1, tzinfo=UTC)
-"""Time from which a scheduled post is a draft, which is never published: clients keep drafts with times in the year 5000 or
-9999.
+"""A post scheduled for this time or later is a draft, which is never published, because clients keep drafts as posts scheduled
+for the year 5000 or 9999.
 """
 DRAFT_TIME: Final = datetime(9999, 1, 1, 12, tzinfo=UTC)
 """Time of drafts that are saved with the API for drafts; clients that keep drafts as scheduled posts recognise it."""
@@ -107,7 +107,7 @@ def check_media(media: Sequence[MediaAttachment]) -> None:
 
 
 def check_tags(tags: Iterable[Tag]) -> None:
-    """Raise Invalid for hashtags that staff have disallowed: new local posts may not use them."""
+    """Raise Invalid for hashtags that staff have disallowed in new local posts."""
     refused = [tag.display_name for tag in tags if not tag.usable]
     if refused:
         raise Invalid.sentence(

@@ -34,7 +34,7 @@ NO_GROUP: Final = Group(0)
 
 _MANUAL_SHIFT: Final = 4
 _ALL_GROUPS: Final = 15
-# Plain integers, because every post of a page is checked: each operator of an IntFlag takes a microsecond.
+# Plain integers, because every post of a page is checked, and each operator of an IntFlag takes a microsecond.
 _PUBLIC, _FOLLOWERS, _FOLLOWING, _UNSUPPORTED = (group.value for group in Group)
 FOLLOWING_BITS: Final = _FOLLOWING | _FOLLOWING << _MANUAL_SHIFT
 """Bits that are set only in policies that depend on which accounts the author follows."""
@@ -84,7 +84,7 @@ def local_policy(visibility: str, policy: str) -> int:
 
 
 def choose_policy(requested: str | None, user_default: str) -> str:
-    """Return the requested policy, else the user's default. Raises Invalid for a value that is not a policy."""
+    """Return the requested policy, or else the user's default. Raises Invalid for a value that is not a policy."""
     if requested is None:
         return user_default
     if requested not in QUOTE_POLICIES:
@@ -119,8 +119,8 @@ def shown_state(post: Post, viewer_id: int | None, relations: Relations) -> str:
 
 def shows_quoted(post: Post, viewer_id: int | None, relations: Relations, *, whatever_state: bool = False) -> bool:
     """Tell whether the viewer gets the quoted post (or its id) in the quote; otherwise the viewer gets null. With
-    `whatever_state`, the quote need not be accepted if the viewer may read the quoted post: this is used for authors who read
-    the source of their post.
+    `whatever_state`, the quote need not be accepted if the viewer may read the quoted post. This is used when authors read the
+    source of their post.
     """
     if post.quoted is None:
         return False

@@ -23,7 +23,7 @@ _WRAPPED_SHORTCODE: Final = re.compile(r'<span translate="no">(:[a-zA-Z0-9_]+:)<
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
-    """Translation of a post. `content` is safe HTML, the other texts are plain; `descriptions` are by file id."""
+    """Translation of a post. `content` is safe HTML, the other texts are plain; `descriptions` are keyed by file id."""
 
     language: str
     detected_source_language: str
@@ -44,7 +44,7 @@ class _Link(NamedTuple):
 
     @property
     def is_untranslatable(self) -> bool:
-        """Tell whether the link's text must not be translated: an address, a mention or a hashtag."""
+        """Tell whether the link's text must not be translated because it is an address, a mention or a hashtag."""
         return not any(letter.isspace() for letter in plain(self.inner))
 
     def written(self, inner: str | None = None) -> str:

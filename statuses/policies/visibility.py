@@ -12,7 +12,7 @@ LOCAL: Final = "local"
 """Value with which a client requests a public local-only post, as in Pleroma (docs/adr/0042); it is never stored."""
 
 OPEN_VISIBILITIES: Final = (Visibility.PUBLIC, Visibility.UNLISTED)
-"""Visibilities that need no relation to the author ("distributable")."""
+"""Visibilities of posts that may be read without any relation to the author ("distributable")."""
 
 FOLLOWER_VISIBILITIES: Final = (*OPEN_VISIBILITIES, Visibility.PRIVATE)
 """Visibilities that every follower may read; boosts and pinned posts may have only these."""

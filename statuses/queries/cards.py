@@ -14,8 +14,8 @@ from statuses.policies.cards import card_url
 @dataclass(frozen=True, slots=True)
 class ShownCard:
     """A preview as a post shows it. `url` is the link as written in the post. `author_id` is the account that the page names as
-    its author, if the account allows this for the page's server. `claimed_by` is a named account that does not allow this
-    (yet).
+    its author, if the account allows this for the page's server. `claimed_by` is an account that the page names but that does
+    not allow this (yet).
     """
 
     card: PreviewCard
@@ -36,7 +36,9 @@ class ShownCards:
 
 
 def load_status_cards(status_ids: Iterable[int], viewer_id: int | None) -> ShownCards:
-    """Load the previews of these posts, by post id. One query, or none without posts; up to four more if pages name authors."""
+    """Load the previews of these posts, by post id. One query, none if there are no posts; up to four more if pages name
+    authors.
+    """
     ids = list(status_ids)
     if not ids:
         return ShownCards()

@@ -58,7 +58,7 @@ def load_active_filters(account_id: int) -> Filters:
 
 
 def load_filters_of(account_ids: Collection[int]) -> dict[int, Filters]:
-    """Return the active filters by account id; accounts without active filters are left out. One query, or none without
+    """Return the active filters by account id; accounts without active filters are left out. One query, or none if there are no
     accounts.
     """
     if not account_ids:

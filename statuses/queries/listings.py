@@ -33,8 +33,8 @@ class AccountStatusesFilter:
     tagged: str | None = None
 
 
-# Preselects posts, so that few rows are read unnecessarily: `can_see` then decides about each of them. With COALESCE the
-# planner expects half of the posts to match; if it expects only a few, it reads and sorts all posts of the account.
+# Preselects posts, so that few rows are read unnecessarily; `can_see` then decides about each post. With COALESCE the planner
+# expects half of the posts to match; if it expects only a few, it reads and sorts all posts of the account.
 _CANDIDATES: Final = "SELECT s.id FROM statuses_status s WHERE s.account_id = %(author)s AND COALESCE({}, FALSE)"
 _READABLE: Final = readable_by_viewer("%(author)s")
 _CONDITIONS: Final = {
@@ -72,7 +72,7 @@ def load_account_statuses(
 
     Boosts of accounts that the viewer blocks or mutes are left out. No posts are returned if the account is unknown or
     suspended, or blocks the viewer. The page is full unless hundreds of consecutive posts are hidden. Pinned posts come in the
-    order of their pins. Three queries, one more for a hashtag; the page is not filled.
+    order of their pins. Three queries, one more for a hashtag; the caller has to `fill` the page.
     """
     page = select([], viewer_id)
     sql, parameters = _list_sql(account_id, viewer_id, post_filter)

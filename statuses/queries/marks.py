@@ -72,7 +72,9 @@ class Marks:
 def load_marks(
     viewer_ids: Collection[int], status_ids: Collection[int], polls: Collection[int] = ()
 ) -> dict[int, Marks]:
-    """Return the marks on these posts by viewer id; viewers without marks are left out. One query, one more for `polls`."""
+    """Return the marks on these posts by viewer id; viewers without marks are left out. One query, one more if `polls` are
+    given.
+    """
     found: dict[int, Marks] = {}
     if not viewer_ids or not status_ids:
         return found
@@ -97,7 +99,9 @@ SELECT asked.account_id, asked.status_id
 
 
 def load_muted(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Return the (account id, post id) pairs in which the account mutes the post's thread: one query, or none without pairs."""
+    """Return the (account id, post id) pairs in which the account mutes the post's thread: one query, or none if there are no
+    pairs.
+    """
     if not pairs:
         return set()
     accounts, statuses = zip(*pairs, strict=True)

@@ -98,7 +98,7 @@ class PostPage:
         )
 
     def linked_collections(self, post: Post) -> list[ShownCollection]:
-        """Return the linked collections as the viewer sees them, without collections whose owner blocks the viewer."""
+        """Return the linked collections as the viewer sees them, skipping collections whose owner blocks the viewer."""
         found = (self.collections[number] for number in post.collection_ids if number in self.collections)
         return [
             seen_by(one, self.viewer_id, self.relations)
@@ -147,8 +147,8 @@ def select(
                 people.add(part.in_reply_to_account_id)
             if part.quote_policy & quotes.FOLLOWING_BITS or part.interaction_policy & interactions.FOLLOWING_BITS:
                 asks = True
-    # The query runs even if none of the posts exists: otherwise the response time would reveal whether a post is hidden or
-    # missing (security row 19).
+    # The query runs even if none of the posts exists, because otherwise the response time would reveal whether a post is hidden
+    # or missing (security row 19).
     load = load_hiding if hides else load_reading
     relations = load(viewer_id, people or {0}, with_followed_by=asks) if wanted else NO_RELATIONS
     readable = [

@@ -174,8 +174,8 @@ people (ids) AS MATERIALIZED (SELECT ARRAY(SELECT account_id FROM post))
 
 
 def load_posts(status_ids: Iterable[int]) -> list[Post]:
-    """Return the posts with these ids, each once, in the order of the ids, deleted posts included; unknown ids are left out.
-    One query, or none without ids. A boost contains the boosted post, and a quoting post the quoted post.
+    """Return the posts with these ids, in the given order, without duplicates, and including deleted posts; unknown ids are
+    left out. One query, or none if there are no ids. A boost contains the boosted post, and a quoting post the quoted post.
     """
     ids = list(dict.fromkeys(status_ids))
     if not ids:
@@ -298,7 +298,7 @@ SELECT v.account_id, q.status_id, array_agg(v.choice ORDER BY v.id)
 
 
 def load_polls(status_ids: Iterable[int]) -> dict[int, Poll]:
-    """Return the polls of these posts, by post id. One query, or none without posts."""
+    """Return the polls of these posts, by post id. One query, or none if there are no posts."""
     ids = list(status_ids)
     return {poll.status_id: poll for poll in Poll.objects.filter(status_id__one_of=ids)} if ids else {}
 

@@ -41,6 +41,8 @@ def waiting_requests() -> CountOf:
 
 
 def is_requested(account_id: int, post: Post, kind: Interaction) -> bool:
-    """Tell whether the account's request to favourite or boost the post is pending. One query, or none without a policy."""
+    """Tell whether the account's request to favourite or boost the post is pending. One query, or none if the post has no
+    policy.
+    """
     pending = list_pending().filter(account_id=account_id, status_id=post.id, kind=kind)
     return bool(post.interaction_policy) and pending.exists()

@@ -30,8 +30,8 @@ def list_statuses(viewer_id: int | None) -> QuerySet[Status]:
 
 
 def list_conversation(root_id: int, viewer_id: int | None, after: int, limit: int) -> list[int]:
-    """Return the ids above `after` of the public and unlisted posts in a thread that the viewer may read, oldest first, at most
-    `limit`. If `after` is 0, the thread's first known post is included. Two queries at most.
+    """Return the ids of the public and unlisted posts of a thread that the viewer may read: at most `limit` ids above `after`,
+    oldest first. If `after` is 0, the thread's first known post is included. Two queries at most.
     """
     open_posts = list_statuses(viewer_id).filter(visibility__in=OPEN_VISIBILITIES, reblog_of=None)
     found = open_posts.filter(thread_id=root_id, id__gt=after).order_by("id").values_list("id", flat=True)[:limit]

@@ -124,7 +124,7 @@ _SOLICITED_DEPTH: Final = 100
 def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
     """Return the (post id, reader id) pairs in which the reader contacted the author first. In such a pair, the post replies,
     directly or through at most a hundred posts, to a post in which the reader privately mentioned the author. One query, or
-    none without pairs.
+    none if there are no pairs.
     """
     if not pairs:
         return set()

@@ -72,7 +72,7 @@ def _frame(card: PreviewCard) -> str:
 
 
 def present_cards(cards: ShownCards, viewer_id: int | None) -> dict[int, dict[str, Any]]:
-    """Return the entities by the ids of `cards`."""
+    """Return the entities, keyed by the same ids as `cards`."""
     context = {"viewer_id": viewer_id, "authors": present_counted_accounts(cards.authors)}
     return {number: PreviewCardSerializer(shown, context=context).data for number, shown in cards.by_id.items()}
 

@@ -38,7 +38,7 @@ class PageSerializer(EntitySerializer):
     """
 
     def to_representation(self, instance: PostPage) -> dict[int, dict[str, Any]]:
-        """Return the entities by id, in the page's order, without posts that were removed while the page was read."""
+        """Return the entities by id, in the page's order, skipping posts that were removed while the page was read."""
         self.page = instance
         self.fresh: dict[str, Any] = {}
         # The matches of the viewer's filters, by post id: a post is searched once, however often it is on the page.

@@ -21,8 +21,8 @@ _POSTS_PER_STEP: Final = 10 * erasing.BATCH_SIZE
 
 
 def _delete_posts(account_id: int) -> int:
-    # Several transactions share one query, because each query scans the rows of deleted posts again, which are kept for
-    # thirty days.
+    # One query finds the posts for several transactions, because each query has to scan past deleted posts, whose rows are kept
+    # for thirty days.
     posts = Status.objects.filter(account_id=account_id, deleted_at=None).order_by("-id")
     ids = list(posts.values_list("id", flat=True)[:_POSTS_PER_STEP])
     for start in range(0, len(ids), erasing.BATCH_SIZE):
@@ -75,7 +75,7 @@ def _leave_posts_of_others(account_id: int) -> int:
 
 
 def _remove_files(account_id: int) -> int:
-    # Files of posts were deleted with the posts.
+    # The files of posts have already been deleted with the posts.
     with transaction.atomic():
         rows = MediaAttachment.objects.select_for_update(skip_locked=True).filter(account_id=account_id)
         chosen = list(rows.order_by("id")[: erasing.BATCH_SIZE])

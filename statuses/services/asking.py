@@ -56,7 +56,7 @@ def ask(
     `relations` are the account's relations to the author, `visibility` is the visibility of the boost, and `uri` and
     `request_uri` are the ids of a remote interaction and its request. Raises NotPermitted if the policy forbids the interaction
     or the author has rejected the account's earlier request; Invalid for more than REQUESTS_LIMIT requests; NotFound for a post
-    deleted meanwhile. Publishes InteractionRequested.
+    deleted in the meantime. Publishes InteractionRequested.
     """
     allowed = permission(post, kind, account_id, relations)
     if allowed is Permission.AUTOMATIC and not rule_of(post.interaction_policy, kind):

@@ -69,9 +69,9 @@ def _fetch(job: Job[CardFetch], url: str) -> Steps:
 
 
 async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Preview, str, bytes | None]:
-    """Fetch a page, its oEmbed document, and its pictures until one can be shown. Return the preview (with only that picture),
-    the page's host, and the picture's bytes. `refused` counts failed requests by host and reason, except the request for the
-    page.
+    """Fetch a page, its oEmbed document, and its pictures one after the other, until one of them can be shown. Return the
+    preview (with only that picture), the page's host, and the picture's bytes. `refused` counts failed requests by host and
+    reason, except the request for the page.
     """
     page = await _ask(url, PAGE_BYTES, accept=PAGE_TYPES, cut=True)
     preview = await asyncio.to_thread(read_page, page.body, page.headers.get("Content-Type", ""), page.url)

@@ -91,7 +91,7 @@ class Picture:
 
 
 def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: bytes | None = None) -> None:
-    """Store the preview of a page, fetched from `host`. `preview` is None, or has no title, if the page has none. `image` is
+    """Store the preview of a page, fetched from `host`. `preview` is None, or has no title, if the page has none. `image` has
     the bytes of the page's first picture. If this fetch found no preview, the values of the previous fetch remain. Publishes
     CardAttached for recent posts if the preview was not shown before. Raises OSError when the picture cannot be stored,
     Unavailable when it cannot be scanned.

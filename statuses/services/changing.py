@@ -53,13 +53,15 @@ def lock_status(status_id: int) -> bool:
 
 Counter = Literal["replies_count", "reblogs_count", "favourites_count", "quotes_count", "remote_replies_count"]
 
-# A reported number of replies includes replies that arrive here later: only replies written here are added to it.
+# The number of replies that a server reports includes replies that arrive here later. Therefore only replies written here are
+# added to that number.
 _REMOTE_COLUMNS: Final[Mapping[Counter, str]] = {
     "reblogs_count": "remote_reblogs_count",
     "favourites_count": "remote_favourites_count",
 }
 bump: Final = Counters[Counter]("statuses_statusstat", "status_id", get_args(Counter), _REMOTE_COLUMNS).bump
-"""Function that adds numbers to counters, keyed by (status id, counter). Counters of accounts must be changed before."""
+"""Function that adds numbers to counters, keyed by (status id, counter). Counters of accounts must be changed before these
+counters."""
 
 
 def forget_copies_of(files: Iterable[MediaAttachment]) -> None:

@@ -139,7 +139,7 @@ def _release_media(status_ids: Sequence[int], *, delete_media: bool) -> tuple[se
 
 
 def uncount_featured_tags(statuses: Sequence[Status]) -> None:
-    """Subtract the posts from the use of the hashtags that their authors feature on their profiles."""
+    """Subtract the posts from the counts of the hashtags that their authors feature on their profiles."""
     counted_posts = {status.id: status for status in statuses if status.local and status.is_for_anybody}
     authors = {status.account_id for status in counted_posts.values()}
     featured_pairs = set(FeaturedTag.objects.filter(account_id__one_of=authors).values_list("account_id", "tag_id"))

@@ -21,8 +21,8 @@ _ATTEMPTS: Final = 5
 
 def insert_status(status: Status, parent: Status | None = None, *, answered_by: int | None = None) -> Status:
     """Insert the row of a post or boost, with the thread keys that follow from `parent`. A remote or imported post gets an id
-    that corresponds to the post's own time, above the id of its parent or boosted post and below `answered_by`. If the id is
-    taken, another id is tried. Raises IntegrityError for a `uri` that already exists.
+    that corresponds to the post's own time, above the id of its parent or boosted post and below the id `answered_by`. If the
+    id is taken, another id is tried. Raises IntegrityError for a `uri` that already exists.
     """
     if status.local and not status.from_archive:
         if parent is not None:

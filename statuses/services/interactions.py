@@ -167,7 +167,7 @@ def reblog_status(
 
     `relations` to the author are loaded if not given. `visibility` is by default the user's default visibility; a boost of a
     private post is private. Raises Invalid for a visibility that boosts may not have, Forbidden for a post that may not be
-    boosted, NotFound for a post deleted meanwhile, and the errors of `ask`.
+    boosted, NotFound for a post deleted in the meantime, and the errors of `ask`.
     """
     target = status.original or status
     user: User | None = getattr(account, "user", None)

@@ -80,7 +80,7 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
     MediaUploaded is published.
 
     Raises Invalid for a file that this server does not accept or that is on a hash list, for a description that is too long,
-    and for a thumbnail of a picture; NoRoom. Decodes the file, and must run outside of any transaction.
+    and for a thumbnail of a picture, and NoRoom. Decodes the file, and must run outside of any transaction.
     """
     sent_file = upload.sent
     content_type = check_file(sent_file.head, sent_file.size, sent_file.content_type)

@@ -58,7 +58,7 @@ HOLDINGS: Final = (
 
 @dataclass
 class Pruned:
-    """Result of `prune_media`: the number and bytes of files to which no row refers, the number of expired unattached
+    """Result of `prune_media`: the number and total size of files to which no row refers, the number of expired unattached
     files and of copies without a file, and the ids of attachments whose file is lost.
     """
 
@@ -72,8 +72,9 @@ class Pruned:
 def remove_old_copies(
     *, by: Staff, age: timedelta, host: str | None = None, progress: Progress | None = None
 ) -> tuple[int, int]:
-    """Remove copies of remote files (of one `host`, or all) that nobody has requested for `age`, with an audit row. Return
-    their number and bytes. The files are fetched again on request. If interrupted, call it again. Raises Forbidden.
+    """Remove copies of remote files (from one `host`, or all) that nobody has requested for `age`, and write an audit row.
+    Return the number of copies and their size in bytes. The files are fetched again on request. If interrupted, call it again.
+    Raises Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
     removed, freed = copy_removal.remove_copies(served_before=clock.now() - age, host=host, progress=progress)
@@ -82,7 +83,7 @@ def remove_old_copies(
 
 
 def forget_failures(*, by: Staff, host: str | None = None) -> int:
-    """Clear the failures of remote files of a `host` (None: all), with an audit row, and return how many. Raises Forbidden."""
+    """Clear the failures of remote files (from one `host` or all), write an audit row, return how many. Raises Forbidden."""
     require(by, Permission.MANAGE_SETTINGS)
     rows = RemoteCopy.objects.filter(state=CopyState.FAILED)
     with transaction.atomic():
@@ -161,7 +162,7 @@ def _is_lost(paths: Iterable[str], stored: set[int]) -> bool:
 
 
 def measure_storage() -> list[tuple[str, int, int]]:
-    """Return each known folder of the media storage with the number and bytes of its files; reads the whole storage."""
+    """Return each known folder of the media storage with the number and total size of its files; reads the whole storage."""
     measured = []
     for holding in HOLDINGS:
         sizes = [size for _path, size, _written in storage.walk(holding.folder)]

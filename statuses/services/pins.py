@@ -27,7 +27,8 @@ PINS_LIMIT: Final = 5
 def pin_status(*, account_id: int, status: Post) -> None:
     """Pin a post that the account may read; the newest pin comes first. Publishes StatusPinChanged. Raises Invalid with all
     reasons that apply: the post is another account's, is a boost, is only for addressed accounts, or is pinned already, or
-    PINS_LIMIT is reached (contract, parameters section 3 "Other status calls"); NotFound if the post was deleted meanwhile.
+    PINS_LIMIT is reached (contract, parameters section 3 "Other status calls"); NotFound if the post was deleted in the
+    meantime.
     """
     with transaction.atomic():
         lock(f"pins:{account_id}")
@@ -105,7 +106,7 @@ def feature_used_tag(*, account: Account, name: str) -> FeaturedTag:
 
 
 def keep_featured_tags(*, account: Account, names: Sequence[str]) -> None:
-    """Replace the featured hashtags of a remote account with `names`, without invalid names and names beyond the limit."""
+    """Replace the featured hashtags of a remote account with `names`, skipping invalid names and names beyond the limit."""
     with transaction.atomic():
         lock(f"featured_tags:{account.id}")
         tag_names = {normalise_hashtag(name.removeprefix("#")) for name in names}

@@ -33,7 +33,7 @@ def _address(status: Status) -> str:
 
 
 def _rows(account_id: int) -> Iterator[Sequence[str]]:
-    # Authors are read only for local posts: remote posts have a stored address.
+    # Authors are read only for local posts, because remote posts have a stored address.
     rows = _bookmarks(account_id).values_list("id", "status_id", "status__uri", "status__account_id", named=True)
     for batch in in_batches(in_order(rows, newest_first=True), BATCH):
         here = {author for _id, _number, uri, author in batch if not uri}

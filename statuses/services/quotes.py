@@ -23,7 +23,7 @@ def change_policies(
 
     `author` is local, with its `user`; for a boost, the boosted post is changed. Without `policy` and `interactions` the user's
     default is used. Raises Forbidden for another account's post, Invalid for a value that is not a policy, NotFound for a post
-    deleted meanwhile.
+    deleted in the meantime.
     """
     target = status.proper
     if target.account_id != author.id:
@@ -37,7 +37,7 @@ def change_policies(
 
 
 def changed_policies(status: Status, quote_policy: int | None, interaction_policy: int | None) -> dict[str, int]:
-    """Return the policy columns that change (None: no change); a reply that awaits approval still awaits it."""
+    """Return the policy columns that change (None means no change); a reply that awaits approval still awaits it."""
     if interaction_policy is not None:
         interaction_policy |= status.interaction_policy & PENDING
     found = {"quote_policy": quote_policy, "interaction_policy": interaction_policy}

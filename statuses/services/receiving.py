@@ -146,9 +146,9 @@ def revise_remote_status(
 
 
 def _is_newer(status: Status, new: Composed, edited_at: datetime, *, from_author: bool) -> bool:
-    # Whether a version is newer than the last stored edit (contract, federation sections 7 "Update Note" and 17). Dates of
-    # many servers have no fractions of a second, so that the first edit may have the date of the post, and two edits the same
-    # date. A version with the same date counts as newer if the author sent it and its content differs.
+    # Whether a version is newer than the last stored edit (contract, federation sections 7 "Update Note" and 17). Dates from
+    # many servers have no fractions of a second; therefore the first edit may have the date of the post, and two edits may have
+    # the same date. A version with the same date counts as newer if the author sent it and its content differs.
     last = status.edited_at or status.created_at
     if edited_at != last or not (from_author or status.edited_at is None):
         return edited_at > last
@@ -221,8 +221,8 @@ def media_of(author: Account, file: RemoteFile) -> MediaAttachment:
     )
 
 
-# Replies that name the post as their parent, except its own ancestors: if two posts named each other as parents, one of the two
-# would become its own ancestor. A reply with an unknown parent is the root of its thread.
+# Replies that name the post as their parent. The post's ancestors are excluded, because a post must not become its own ancestor
+# if two posts name each other as parents. A reply with an unknown parent is the root of its thread.
 _ORPHANS = """
     in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(root)s AND id <> ALL(%(path)s::bigint[])
 """

@@ -27,7 +27,7 @@ SELECT s.id, COALESCE(t.replies_count, 0), COALESCE(t.reblogs_count, 0), COALESC
   FROM unnest(%(ids)s::bigint[]) s (id) LEFT JOIN statuses_statusstat t ON t.status_id = s.id
  ORDER BY 1
 """
-# The time of an account's last post never moves back: a deleted post still counts.
+# The time of an account's last post never moves back, because a deleted post still counts.
 _ACCOUNTS: Final = """
 SELECT a.id, COALESCE(t.statuses_count, 0), t.last_status_at, found.number, GREATEST(t.last_status_at, found.last)
   FROM unnest(%(ids)s::bigint[]) a (id) LEFT JOIN accounts_accountstat t ON t.account_id = a.id
@@ -135,8 +135,8 @@ def _find_wrong(kind: _Kind, ids: Sequence[int]) -> list[Wrong]:
 
 def _correct(kind: _Kind, ids: Sequence[int]) -> None:
     with transaction.atomic():
-        # The rows are created and locked before counting: a favourite that is not committed yet is then added to the corrected
-        # number.
+        # The rows are created and locked before counting; therefore a favourite that is not committed yet is added to the
+        # corrected number.
         rows = kind.model._default_manager
         if kind.key != "id":
             existing = [kind.model(**{kind.key: number}) for number in ids]

@@ -93,14 +93,14 @@ def _delete_of_account(policy: RetentionPolicy) -> int:
         after_id, due_at = looked_at[-1], clock.now()
     else:
         after_id, due_at = 0, clock.now() + RESTART_INTERVAL
-    # A policy that its owner changed meanwhile is not updated, because its check starts again.
+    # A policy that its owner changed in the meantime is not updated, because its check starts again.
     mine = RetentionPolicy.objects.filter(account_id=policy.account_id, due_at=policy.due_at)
     mine.update(after_id=after_id, due_at=due_at)
     return len(ids)
 
 
 def deletable(policy: RetentionPolicy) -> QuerySet[Status]:
-    """Return the author's posts, of any age, that the policy does not keep, without posts whose import can be undone."""
+    """Return the author's posts, of any age, that the policy does not keep, except posts whose import can be undone."""
     itself, owner = OuterRef("id"), policy.account_id
     young = Q(batch__finished_at=None) | Q(batch__finished_at__gt=clock.now() - UNDO_PERIOD)
     exceptions = [

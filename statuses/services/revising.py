@@ -56,8 +56,8 @@ def store_revision(
     """
     before, current = _version(status)
     values = new.written
-    # The HTML of a local post depends on its text and on the names of mentioned accounts: a change of only the HTML is not an
-    # edit.
+    # The HTML of a local post depends on its text and on the names of mentioned accounts; therefore a change of only the HTML
+    # is not an edit.
     source = "content" if status.local else "text"
     changed |= any(getattr(status, name) != value for name, value in values.items() if name != source)
     changed |= [item.id for item in media] != before.media_ids or bool(described)
@@ -102,7 +102,7 @@ def store_sensitivity(status: models.Status, *, sensitive: bool) -> None:
 
 
 def _version(status: models.Status) -> tuple[models.StatusEdit, list[models.MediaAttachment]]:
-    # The version is not saved.
+    # The returned version is unsaved.
     current = list(models.MediaAttachment.objects.filter(status_id=status.id).order_by("position", "id"))
     version = models.StatusEdit(
         status_id=status.id,
@@ -195,7 +195,7 @@ def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Calla
     """Edit the author's own post and store the previous version. `author` is local, with its `user`. Publishes StatusEdited.
 
     Of concurrent edits the last one wins; an edit without changes writes nothing. Raises NotFound for another account's post, a
-    boost, and a post deleted meanwhile; Forbidden for a reply that awaits approval; Invalid as for a new post;
+    boost, and a post deleted in the meantime; Forbidden for a reply that awaits approval; Invalid as for a new post;
     EditHeldForReview if a spam rule holds the edit. For an edit that staff have reviewed, `approve` is called in the
     transaction, and no rule is checked.
     """

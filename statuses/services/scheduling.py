@@ -39,7 +39,7 @@ LONGEST_DELAY: Final = timedelta(days=100 * 365)
 """Maximum delay of a scheduled post that is not a draft."""
 
 LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
-"""Latest time of a draft: the calendar ends with the year 9999, in every time zone."""
+"""Latest time of a draft, chosen so that the year is at most 9999 in every time zone."""
 
 DAILY_LIMIT: Final = 25
 """Maximum number of scheduled posts of an account for one day (UTC)."""

@@ -145,8 +145,8 @@ def store_status(new: Composed) -> models.Status:
     and update the counters last. The caller has checked everything except files and hashtags.
 
     Raises Invalid for files that the author does not own or that cannot be attached together, and for hashtags that staff
-    disallow; NotFound if the parent or the quoted post was deleted meanwhile (for a remote post Unavailable, because a retry
-    can store it without the deleted post); IntegrityError for a `uri` that already exists.
+    disallow; NotFound if the parent or the quoted post was deleted in the meantime (for a remote post Unavailable, because a
+    retry can store it without the deleted post); IntegrityError for a `uri` that already exists.
     """
     if new.parent is not None and not lock_status(new.parent.id):
         raise missing_parent() if new.author.local else Unavailable("the post it answers was deleted meanwhile")

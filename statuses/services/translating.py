@@ -24,9 +24,9 @@ def may_be_translated(post: Post, language: str) -> bool:
 def translate_post(
     *, account_id: int, status_id: int, language: str
 ) -> tuple[Post, PostBody, translations.Translation]:
-    """Translate a post for a reader, or return the translation of the last 24 hours; for a boost, the boosted post. Raises
-    NotFound for an unreadable post, and without a translation service; Forbidden for a post that is neither public nor
-    unlisted, or is local-only, too long, or in a language that cannot be translated; Unavailable if the service does not
+    """Translate a post for a reader, or return a translation made in the last 24 hours; for a boost, the boosted post. Raises
+    NotFound for an unreadable post, and if no translation service is configured; Forbidden for a post that is neither public
+    nor unlisted, or is local-only, too long, or in a language that cannot be translated; Unavailable if the service does not
     answer.
     """
     post = find_post(status_id, account_id).proper
@@ -38,7 +38,8 @@ def translate_post(
     body = load_bodies([post.id]).get(post.id)
     if body is None:
         raise NotFound
-    # Clients cannot fill the cache with arbitrary keys: the service knows the language, and the client may read the post.
+    # Clients cannot fill the cache with arbitrary keys, because the service knows the language, and the client may read the
+    # post.
     key = f"translation:{post.id}:{post.version}:{target}"
     kept = fragments.load([key]).get(key)
     if kept is not None:

@@ -21,7 +21,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def acts(context: Context, post: Mapping[str, Any]) -> SafeString:
-    """Return the form of a post: buttons, and a menu with more actions. Escapes all but this program's texts and ids."""
+    """Return the form of a post: buttons, and a menu of more actions. Escapes everything but this program's texts and ids."""
     number, page_lang = post["number"], post["page_lang"]
     username, _at, domain = post["account"]["acct"].partition("@")
     who = {"who": escape(f"@{username}@{unambiguous_domain(domain)}" if domain else f"@{username}")}

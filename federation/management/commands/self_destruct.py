@@ -27,7 +27,7 @@ class Command(OperatorCommand):
         account_count = User.objects.filter(account__deleted_at=None).count()
         if confirm not in (None, settings.LOCAL_DOMAIN):
             raise CommandError(_("That is not the domain of this server. Nothing was deleted."))
-        # Once all accounts are deleted there is nothing to confirm: only deliveries are left.
+        # Once all accounts are deleted, there is nothing to confirm, because only deliveries are left.
         if account_count and (dry_run or confirm is None):
             servers = {origin_of(inbox) for inbox in known_inboxes()}
             values = {"accounts": account_count, "servers": len(servers), "domain": settings.LOCAL_DOMAIN}
@@ -47,7 +47,8 @@ class Command(OperatorCommand):
 
 def _progress() -> str:
     waiting = Delivery.objects.filter(dead_at=None).count()
-    # The worker writes the deliveries some time after the account was deleted: until then only the outbox shows them.
+    # The worker writes the deliveries some time after the account was deleted. Until then, only the outbox shows that they are
+    # due.
     if waiting or OutboxRow.objects.filter(event=AccountDeleted.__name__, dead_at=None).exists():
         return _(
             "Some servers have not been notified yet: %(count)d deliveries are waiting. Keep this server "

@@ -112,7 +112,7 @@ class _PostInput(Input[Draft]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> Draft:
-        """Read the input. In JSON a content warning overrides `sensitive`; in a form the word "false" overrides the warning."""
+        """Read the input. A content warning overrides `"sensitive": false` in JSON, but not `sensitive=false` in a form."""
         values = with_quotes(values)
         warned = values.get("sensitive") is False and values.get("spoiler_text")
         return super().read_mapping({**values, "sensitive": True} if warned else values)
