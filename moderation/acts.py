@@ -115,11 +115,11 @@ ACCOUNT_ACTS: Final = (
         "sensitive",
         icon="visibility_off",
         one=Words(
-            _("Show all media of this account as sensitive, future media too?"),
+            _("Show all media of this account as sensitive, including future media?"),
             _("All media of the account are shown as sensitive."),
         ),
         many=Words(
-            _("Show all media of these accounts as sensitive, future media too?"),
+            _("Show all media of these accounts as sensitive, including future media?"),
             ngettext_lazy(
                 "Media of %(count)d account are shown as sensitive.",
                 "Media of %(count)d accounts are shown as sensitive.",
@@ -272,7 +272,7 @@ ACCOUNT_ACTS: Final = (
         permission=Permission.MANAGE_TAXONOMIES,
         icon="person_off",
         menu=acts.SANCTIONS,
-        one=Words(_("Suggest this account to nobody any more?"), _("The account is no longer suggested.")),
+        one=Words(_("Stop suggesting this account to others?"), _("The account is no longer suggested.")),
         many=Words(
             "",
             ngettext_lazy(
@@ -280,7 +280,7 @@ ACCOUNT_ACTS: Final = (
             ),
         ),
         fits=_if_present(lambda account: not getattr(account, "suppressed", False)),
-        audit=_("%(by)s has %(target)s suggested to nobody"),
+        audit=_("%(by)s removed %(target)s from the suggestions"),
     ),
     Act(
         "restore_suggestions",
@@ -297,7 +297,7 @@ ACCOUNT_ACTS: Final = (
             ),
         ),
         fits=lambda account: getattr(account, "suppressed", False),
-        audit=_("%(by)s lets %(target)s be suggested again"),
+        audit=_("%(by)s allowed %(target)s in the suggestions again"),
     ),
     acts.CHANGE_ROLE,
     acts.CHANGE_EMAIL,

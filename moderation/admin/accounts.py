@@ -51,7 +51,7 @@ SuggestedFilter = condition_filter(
     yes=(_("Suggested to everybody"), Q(id__one_of=recommended())),
     no=(_("Kept out by staff"), Q(id__one_of=ArraySubquery(SuppressedSuggestion.objects.values("account_id")))),
 )
-LanguageFilter = text_filter("language", _("language of the posts of those who are suggested (de)"), writing_in)
+LanguageFilter = text_filter("language", _("language in which suggested accounts post (de)"), writing_in)
 LAST_SEEN = shown(
     "active_at", _("Last seen"), lambda account: getattr(getattr(account, "user", None), "active_at", None), minor=True
 )

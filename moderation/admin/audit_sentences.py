@@ -38,7 +38,7 @@ _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("unassign", "Report"): _("%(by)s unassigned a report about %(target)s"),
     ("approve_trend", "Status"): _("%(by)s approved a post of %(target)s as trending"),
     ("reject_trend", "Status"): _("%(by)s rejected a post of %(target)s as trending"),
-    ("apply", "Blocklist"): _("%(by)s changed rules for servers as the list %(target)s says"),
+    ("apply", "Blocklist"): _("%(by)s changed rules for servers according to the list %(target)s"),
     ("draft", "BlocklistEntry"): _("%(by)s drafted a rule for %(target)s"),
     ("remove_draft", "BlocklistEntry"): _("%(by)s removed the draft of a rule for %(target)s"),
     ("update", "SiteSetting"): _("%(by)s changed the settings of this server"),
@@ -59,7 +59,7 @@ _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("discard", _KIND_OF_THE_REST): _("%(by)s dropped %(kind)s %(target)s"),
 }
 _REGISTRATIONS: Final[dict[str, str | Promise]] = {
-    "": _("%(by)s left the choice of who may sign up to the operator's settings"),
+    "": _("%(by)s let the operator's settings decide who may sign up"),
     "open": _("%(by)s opened sign-up to everybody"),
     "approval": _("%(by)s made sign-ups depend on approval by staff"),
     "closed": _("%(by)s closed sign-up"),
@@ -67,7 +67,7 @@ _REGISTRATIONS: Final[dict[str, str | Promise]] = {
 KINDS: Final[dict[str, str | Promise]] = {
     "Announcement": _("the announcement"),
     "Blocklist": _("the list"),
-    "BlocklistEntry": _("what a list says of"),
+    "BlocklistEntry": _("what a list says about"),
     "BlocklistException": _("the exception from lists for"),
     "CanonicalEmailBlock": _("the e-mail address block"),
     "CustomEmoji": _("the emoji"),

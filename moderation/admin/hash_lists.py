@@ -117,7 +117,7 @@ class HashListAdmin(EditedAdmin):
         off=(
             Words(
                 _("Switch this list off?"),
-                _("The list is off. Files that it put into quarantine still wait for your decision."),
+                _("The list is off. Files that it put into quarantine are still waiting for your decision."),
             ),
             Words("", ngettext_lazy("%(count)d list is off.", "%(count)d lists are off.", "count")),
         ),

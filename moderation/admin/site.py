@@ -45,7 +45,7 @@ class SiteAdmin(PermittedAdmin):
             request.POST or None, request.FILES or None, initial=load_site_texts(raw=True) | _effective_values()
         )
         if request.method == "POST" and form.is_valid() and self._save(request, form):
-            self.message_user(request, gettext("What this server says about itself has been saved."), messages.SUCCESS)
+            self.message_user(request, gettext("The settings of this server have been saved."), messages.SUCCESS)
             return redirect(request.path)
         wanted = request.GET.get("q", "")[:100]
         context = {"form": form, "wanted": wanted, "parts": form.shown_parts(wanted, request)}

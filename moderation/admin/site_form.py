@@ -103,7 +103,7 @@ class SiteForm(Styled, ServiceForm):
     remove_thumbnail = _switch(_("Remove the picture"))
     icon = _picture(_("Icon"), _("Square, 512 by 512 pixels or more; shown on top of each page and on home screens"))
     remove_icon = _switch(_("Remove the icon"))
-    favicon = _picture(_("Icon of the browser tab"), _("Square; without one, the icon is shown there too"))
+    favicon = _picture(_("Icon of the browser tab"), _("Square; if there is none, the icon above is shown instead"))
     remove_favicon = _switch(_("Remove the icon of the browser tab"))
     site_colour = forms.CharField(
         label=_("Colour"),
@@ -115,7 +115,7 @@ class SiteForm(Styled, ServiceForm):
         ),
     )
     site_custom_css = forms.CharField(
-        label=_("Style sheet of your own"),
+        label=_("Your own style sheet"),
         required=False,
         widget=forms.Textarea({"rows": 8, "dir": "ltr", "spellcheck": "false"}),
         help_text=_(

@@ -124,7 +124,10 @@ class SpamRuleAdmin(EditedAdmin):
                 Words("", ngettext_lazy("%(count)d rule is on.", "%(count)d rules are on.", "count")),
             ),
             off=(
-                Words(_("Switch this rule off?"), _("The rule is off. The posts that it holds still wait for review.")),
+                Words(
+                    _("Switch this rule off?"),
+                    _("The rule is off. The posts that it holds are still waiting for review."),
+                ),
                 Words("", ngettext_lazy("%(count)d rule is off.", "%(count)d rules are off.", "count")),
             ),
         ),

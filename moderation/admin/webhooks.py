@@ -39,8 +39,8 @@ class WebhookForm(DraftForm):
         help_texts: ClassVar[dict[str, Any]] = {
             "url": _("For example https://hooks.example/social: each event is sent there by POST as JSON"),
             "template": _(
-                "Body to send instead of the event, with variables such as {{event}}, "
-                "{{object.account.acct}} or {{object.content}}. Empty: the whole event"
+                "Body to send instead of the event, with variables such as {{event}}, {{object.account.acct}} or "
+                "{{object.content}}. Leave empty to send the whole event"
             ),
         }
         widgets: ClassVar[dict[str, Any]] = {

@@ -76,7 +76,7 @@ def decide(
         is_open = [report.action_taken_at is None for report in reports]
         if set(acts) - {"assign"} and not all(is_open):
             if any(is_open):
-                raise Conflict(_("Somebody has resolved some of these reports in the meantime: nothing was done."))
+                raise Conflict(_("Somebody has resolved some of these reports in the meantime, so nothing was done."))
             raise Conflict(_("Somebody has already resolved these reports."))
         open_ids = Report.objects.filter(target_account=target, action_taken_at=None).values_list("id", flat=True)
         before = set(open_ids)

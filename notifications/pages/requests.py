@@ -33,8 +33,8 @@ _HANDLINGS: Final = (
 )
 _SENDERS: Final = {
     "for_not_following": gettext_lazy("People you do not follow"),
-    "for_not_followers": gettext_lazy("People who do not follow you, or for less than %(days)d days"),
-    "for_new_accounts": gettext_lazy("Accounts that are younger than %(days)d days"),
+    "for_not_followers": gettext_lazy("People who do not follow you, or have followed you for less than %(days)d days"),
+    "for_new_accounts": gettext_lazy("Accounts that are less than %(days)d days old"),
     "for_private_mentions": gettext_lazy("Private mentions from people you do not follow, unless they reply to yours"),
     "for_limited_accounts": gettext_lazy("Accounts that the moderators of this server have limited"),
     "for_bots": gettext_lazy("Automated accounts"),

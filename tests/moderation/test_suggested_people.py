@@ -44,7 +44,7 @@ def test_staff_can_exclude_an_account_from_suggestions_and_include_it_again(sett
     assert suggested() == ["bad", "good"]
     assert listed(boss, suggested="yes") == ["bad", "good"]
     assert (listed(boss, language="de"), listed(boss, language="EN")) == (["bad"], ["good"])
-    for action, name in (("suppress_suggestions", "has @bad suggested to nobody"), ("restore_suggestions", "")):
+    for action, name in (("suppress_suggestions", "removed @bad from the suggestions"), ("restore_suggestions", "")):
         for _twice in range(2):
             boss.post(ACCOUNTS, {"action": action, "_selected_action": [bad.pk]})
         (entry,) = AuditEntry.objects.filter(action=action)

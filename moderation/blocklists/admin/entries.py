@@ -81,9 +81,9 @@ class BlocklistEntryAdmin(PermittedAdmin):
             lambda by, entry: approve_entries(by=by, entries=BlocklistEntry.objects.filter(pk=entry.pk)),
             icon="check",
             variant=ActionVariant.PRIMARY,
-            one=Words(_("Make the change that the list asks for?"), _("The change is made.")),
+            one=Words(_("Make the change requested by the list?"), _("The change is made.")),
             many=Words(
-                _("Make the changes that the lists ask for?"),
+                _("Make the changes requested by the lists?"),
                 ngettext_lazy("%(count)d change is made.", "%(count)d changes are made.", "count"),
             ),
             fits=lambda entry: entry.state in (EntryState.WAITING, EntryState.DISMISSED),
@@ -93,9 +93,9 @@ class BlocklistEntryAdmin(PermittedAdmin):
             _("Dismiss"),
             lambda by, entry: dismiss_entries(by=by, entries=BlocklistEntry.objects.filter(pk=entry.pk)),
             icon="close",
-            one=Words(_("Dismiss the change that the list asks for?"), _("The change is dismissed.")),
+            one=Words(_("Dismiss the change requested by the list?"), _("The change is dismissed.")),
             many=Words(
-                _("Dismiss the changes that the lists ask for?"),
+                _("Dismiss the changes requested by the lists?"),
                 ngettext_lazy("%(count)d change is dismissed.", "%(count)d changes are dismissed.", "count"),
             ),
             fits=lambda entry: entry.state == EntryState.WAITING,
@@ -118,7 +118,7 @@ class BlocklistEntryAdmin(PermittedAdmin):
                 "taken_severity", _("Severity adopted from this list"), lambda entry: entry.get_taken_severity_display()
             ),
             ENTRY_SINCE,
-            shown("changed_at", _("Changed last")),
+            shown("changed_at", _("Last changed")),
         ),
     )
 

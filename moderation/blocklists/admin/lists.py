@@ -36,7 +36,7 @@ _STATES: Final = States(
     ending=(_("Is being removed"), "plain", Q(ending=True)),
     off=(_("Off"), "plain", Q(enabled=False, ending=False)),
     failing=(_("Cannot be fetched"), "bad", Q(enabled=True, failing_since__isnull=False)),
-    held=(_("Changes wait"), "waiting", Q(enabled=True, failing_since__isnull=True, held_reason__gt="")),
+    held=(_("Changes are waiting"), "waiting", Q(enabled=True, failing_since__isnull=True, held_reason__gt="")),
     on=(_("On"), "good", Q(enabled=True, failing_since__isnull=True, held_reason="")),
 )
 
@@ -48,7 +48,8 @@ class BlocklistForm(DraftForm):
         strip=False,
         widget=forms.PasswordInput({"autocomplete": "new-password", "dir": "ltr"}),
         help_text=_(
-            "Stored encrypted and not shown again. Empty: the stored password is kept, unless the list moves to another server"
+            "Stored encrypted and not shown again. Leave empty to keep the stored password, unless the list moves to "
+            "another server"
         ),
     )
 
@@ -71,7 +72,7 @@ class BlocklistForm(DraftForm):
             "name": _("Name"),
             "url": _("Address"),
             "username": _("Username"),
-            "content_type": _("Format that is asked for first"),
+            "content_type": _("Preferred format"),
             "mode": _("Mode"),
             "follows_limit": _("Follows that an update may end without approval"),
             "suspend_as": _("Servers that the list suspends are"),
@@ -83,7 +84,7 @@ class BlocklistForm(DraftForm):
             "url": _(
                 "CSV as Mastodon exports it, one domain per line, JSON of Mastodon or GoToSocial, or a dataset of FIRES"
             ),
-            "username": _("For a list behind basic authentication. Empty: no username and no password are sent"),
+            "username": _("For a list behind basic authentication. Leave empty to send neither username nor password"),
         }
         widgets: ClassVar[dict[str, Any]] = {
             "username": forms.TextInput({"autocomplete": "off", "dir": "ltr"}),
@@ -136,11 +137,11 @@ def _log(blocklist: Blocklist) -> SafeString:
 
 STATE: Final = _STATES.column()
 ENFORCED: Final = shown("in_force", _("In force"), lambda row: _count_link(row, "in_force", row.in_force))
-WAITING: Final = shown("waiting", _("Wait for approval"), lambda row: _count_link(row, "waiting", row.waiting))
+WAITING: Final = shown("waiting", _("Waiting for approval"), lambda row: _count_link(row, "waiting", row.waiting))
 NAMED: Final = shown("entries_count", _("Servers on the list"), minor=True)
-CHECKED: Final = shown("checked_at", _("Fetched last"), minor=True)
-CHANGED: Final = shown("changed_at", _("Changed last"))
-HELD: Final = shown("held_reason", _("Why its last changes wait"))
+CHECKED: Final = shown("checked_at", _("Last fetched"), minor=True)
+CHANGED: Final = shown("changed_at", _("Last changed"))
+HELD: Final = shown("held_reason", _("Why its last changes are waiting"))
 FAILURE: Final = shown("failing_since", _("Cannot be fetched since"), _failure)
 PROBLEMS: Final = shown("problems", _("Lines that cannot be used"), _problems)
 LOG: Final = shown("log", _("What was done last"), _log)
@@ -179,7 +180,7 @@ class BlocklistAdmin(EditedAdmin):
             icon="check",
             variant=ActionVariant.PRIMARY,
             one=Words(
-                _("Make all changes of this list that wait for approval (1,000 at most)?"),
+                _("Make all changes of this list that are waiting for approval (1,000 at most)?"),
                 _("The changes are made."),
             ),
             fits=lambda blocklist: blocklist.waiting > 0,
