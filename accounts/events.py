@@ -17,7 +17,7 @@ class AccountDeleted(Event, key="account:{account_id}"):
 
 
 class AccountSuspended(Event, key="account:{account_id}"):
-    """Staff have suspended an account; its ended follows are stored under `severance_type` and `cause`."""
+    """Staff have suspended an account; the follows that end because of this are stored under `severance_type` and `cause`."""
 
     account_id: int
     local: bool
@@ -26,7 +26,7 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """A block or suspension has ended the last of its follows; the ended follows, if any, are stored under `cause`."""
+    """A block or suspension has ended all the follows that it had to end; these follows, if any, are stored under `cause`."""
 
     cause: str
 
@@ -38,8 +38,8 @@ class AccountUnsuspended(Event, key="account:{account_id}"):
 
 
 class AccountSanctioned(Event, key="account:{account_id}"):
-    """Staff have limited an account, put it on hold or marked its media as sensitive, or undone that. Suspensions publish
-    ProfileUpdated instead.
+    """Staff have limited an account, put it on hold or marked its media as sensitive, or have undone one of these actions.
+    Suspensions publish ProfileUpdated instead.
     """
 
     account_id: int
@@ -65,7 +65,7 @@ class CarryOverDue(Event, key="account:{account_id}"):
 
 
 class FollowsToRenew(Event, key="account:{account_id}"):
-    """The keys of a remote account were all replaced, and no known key has signed the change: its server may have lost
+    """A remote account has replaced all its keys, and no known key has signed the change; its server may therefore have lost
     its followers. The Follow activities of local accounts with an id above `after` are to be sent again.
     """
 
@@ -154,7 +154,7 @@ class FeaturedTagChanged(Event, key="account:{account_id}"):
 
 
 class ProfileLinksChanged(Event, key="account:{account_id}"):
-    """The profile of a local account has links that are not verified yet."""
+    """The profile of a local account has links that have not been verified yet."""
 
     account_id: int
 
@@ -273,7 +273,7 @@ class CollectionItemAdded(Event, key="collection:{collection_id}"):
 
 
 class CollectionItemRemoved(Event, key="collection:{collection_id}"):
-    """`account_id` was removed from a collection, or has `left` it. `item_id` is 0 in rows of earlier releases."""
+    """`account_id` was removed from a collection, or has `left` it. `item_id` is 0 in events from earlier releases."""
 
     collection_id: int
     account_id: int

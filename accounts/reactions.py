@@ -43,7 +43,7 @@ on(
     when=lambda event: event.invited,
     name="accounts.services.activation.follow_inviters",
 )
-# These services publish the event of their next step, so they run in one transaction with the event's row.
+# Most of these services work in steps; each step publishes the event for the next step.
 on(events.AccountDeleted, begin_erasure, database=True)
 on(events.AccountErasureDue, go_on_erasing, batch=1, seconds=30)
 on(

@@ -96,7 +96,7 @@ KindFilter = condition_filter(
 
 
 def state_of(account: Account) -> SafeString:
-    """Return the state of an account in one word; needs its user loaded."""
+    """Return the state of an account in one word; the account's user must be loaded."""
     if account.suspended:
         return mark(gettext("Suspended"), "bad")
     user = getattr(account, "user", None)

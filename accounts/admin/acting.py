@@ -83,7 +83,7 @@ def _permission_check(act: Act) -> Callable[..., bool]:
 
 
 def _buttons(acts: tuple[Act, ...]) -> list[Any]:
-    """Return the buttons in the theme's format: names, and menus of names. A menu stands where its first button would be."""
+    """Return the buttons in the theme's format: names, and menus of names. A menu takes the place of its first button."""
     buttons: list[Any] = []
     menus: dict[Any, list[str]] = {}
     for act in acts:

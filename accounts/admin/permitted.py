@@ -32,11 +32,11 @@ class RowForm(Styled, _ModelForm):
     refusal = ""
 
     def draft_errors(self) -> Sequence[FieldError]:
-        """Return the errors that the policy finds in values whose fields are all valid; none by default."""
+        """Return the policy's errors in the values, once each field is valid on its own; none by default."""
         return ()
 
     def clean(self) -> dict[str, Any] | None:
-        """Add the policy's errors to the form, and return the values. Raises ValidationError after an error of the service."""
+        """Add the policy's errors to the form, and return the values. Raises ValidationError after a service error."""
         if self.refusal:
             raise forms.ValidationError(self.refusal)
         sent = super().clean()
@@ -123,13 +123,15 @@ class EditedAdmin(PermittedAdmin):
         return list(self.readonly_fields)
 
     def get_actions(self, request: HttpRequest) -> Any:
-        """Return the actions without Django's deletion, which bypasses the services."""
+        """Return the actions without Django's delete action, which bypasses the services."""
         actions = super().get_actions(request)
         actions.pop("delete_selected", None)
         return actions
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
-        """Show or save the form, or show it with the error of the service. A form that is sent twice creates only one row."""
+        """Show or save the form; if the service raises an error, show the form again with the error. A form that is sent twice
+        creates only one row.
+        """
         view = super().changeform_view
         try:
             return (once(view) if object_id is None else view)(request, object_id, *args, **kwargs)

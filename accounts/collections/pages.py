@@ -47,7 +47,7 @@ class CollectionForm(ServiceForm):
     sensitive = check_field(gettext_lazy("It has accounts that post sensitive content"))
 
     def draft(self) -> CollectionDraft:
-        """Return the values of a valid form. An empty hashtag counts as not sent, so that the old one stays."""
+        """Return the values of a valid form. An empty hashtag is treated as not submitted; the old hashtag stays."""
         values = {
             name: clean_input(value) if isinstance(value, str) else value for name, value in self.cleaned_data.items()
         }
@@ -58,9 +58,9 @@ class CollectionForm(ServiceForm):
 
 @require_safe
 def collection(request: HttpRequest, id: str) -> HttpResponse:
-    """`/collections/:id`: a collection as the reader sees it, with buttons to follow the people in it and to leave it.
+    """`/collections/:id`: a collection as the reader sees it, with buttons to follow its members and to leave it.
 
-    Raises NotFound. Visitors do not see remote collections here, because these have a page on their own server.
+    Raises NotFound. Visitors do not see remote collections here, because a remote collection has a page on its own server.
     """
     number, viewer = require_found(parse_id(id)), viewer_of(request)
     shown = queries.find_shown(number, viewer.account_id if viewer is not None else None)
@@ -135,7 +135,8 @@ def collections(request: HttpRequest) -> HttpResponse:
 def of_person(request: HttpRequest, id: int) -> HttpResponse:
     """`/people/:id/collections`: the person's collections and the reader's own.
 
-    A POST request adds the person to the collection `add`, or removes them from `remove`. Raises NotFound.
+    A POST request adds the person to the collection whose id is in `add`, or removes the person from the collection whose id is
+    in `remove`. Raises NotFound.
     """
     user, person = signed_in(request), find_account(id)
     me = user.account_id

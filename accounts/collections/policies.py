@@ -18,7 +18,7 @@ from social.kernel.text.names import is_hashtag, normalise_hashtag
 
 @dataclass(frozen=True)
 class CollectionDraft:
-    """Values sent for a collection, by field: fields that were not sent are not changed."""
+    """Submitted values of a collection, by field; other fields are not changed."""
 
     values: Mapping[str, Any]
 
@@ -27,13 +27,13 @@ class CollectionDraft:
 
     @property
     def tag(self) -> str | None:
-        """The hashtag in its displayed form, without # and spaces; None if no hashtag was sent."""
+        """The hashtag in its displayed form, without `#` or spaces; None if no hashtag was submitted."""
         name = self.values.get("tag_name")
         return None if name is None else name.replace(" ", "").lstrip("#")
 
 
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
-    """Return the errors of a draft, or of its hashtag alone if the hashtag is invalid. A `new` collection must be complete."""
+    """Return the errors of a draft, but only those of its hashtag if it is invalid. A `new` collection must be complete."""
     errors = _tag_errors(draft.tag) if draft.tag is not None else []
     if errors:
         return errors

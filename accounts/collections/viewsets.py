@@ -40,7 +40,7 @@ class CollectionsViewSet(ApiViewSet):
     }
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
-        """Nest errors of fields inside `error` (contract, entities "Errors")."""
+        """Nest field errors inside `error` (contract, entities "Errors")."""
         if isinstance(exc, Invalid) and "details" in exc.extra:
             return reply({"error": {"error": exc.message, **exc.extra}}, status=422)
         return super().handle_exception(exc)

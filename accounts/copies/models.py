@@ -25,7 +25,8 @@ from social.kernel.lengths import (
 from social.kernel.runner import WaitingRow
 
 DISTANCE_LIMIT: Final = 31
-"""Maximum distance (in bits) between similar hashes: one of their 16 words then differs in at most one bit."""
+"""Maximum distance (in bits) between similar hashes. Up to this distance, at least one of their 16 words differs in at most one
+bit."""
 
 
 class QuarantineSource(models.TextChoices):
@@ -49,7 +50,7 @@ class QuarantineDecision(models.TextChoices):
 
 
 class QuarantinedFile(models.Model):
-    """A refused file. A decision about a row applies to every file with its `sha256`.
+    """A refused file. A decision about a row applies to every file with the same `sha256`.
 
     `path` is the path of the file in the quarantine store; empty if the file was deleted, was not stored, or is stored for an
     earlier row. `list_name` is the hash list that refused the file (empty: the scanner did), `distance` the number of bits in

@@ -28,7 +28,8 @@ ACCEPTED: Final = (
     "audio/*",
     "application/octet-stream",
 )
-"""Media types in the `Accept` header of requests. Responses of any type are accepted: the first bytes of the file decide."""
+"""Media types in the `Accept` header of requests. Responses of any media type are accepted, because the first bytes of the file
+determine its type."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,8 @@ def words_of(value: bytes) -> list[int]:
 def near_words(value: bytes) -> list[int]:
     """Return the words of a PDQ hash, and all words that differ from one of them in one bit.
 
-    Every hash within DISTANCE_LIMIT has one of these words: if each word differed in two bits, the distance would be greater.
+    Every hash within DISTANCE_LIMIT has one of these words, because the distance would be greater if each word differed in two
+    bits.
     """
     return [word ^ flip for word in words_of(value) for flip in _FLIPS]
 

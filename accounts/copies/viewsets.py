@@ -42,7 +42,7 @@ class MediaProxyViewSet(ApiViewSet):
     authentication_classes: tuple[type[BaseAuthentication], ...] = (UncountedAuthentication,)
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
-        """Count requests for missing files (security row 84), because this server generates no such URL."""
+        """Count requests for missing files (security row 84), because this server never generates URLs of missing files."""
         if isinstance(exc, NotFound):
             try:
                 self.limit(self.request, limited("media_proxy")[0])
@@ -62,9 +62,10 @@ class MediaProxyViewSet(ApiViewSet):
     def show(
         self, request: Request, purpose: CopyPurpose, url: str, *, small: bool, shared: bool, keyed: bool
     ) -> HttpResponse:
-        """Redirect (302) to the copy of the file at `url`; answer 404 if there is none, 500 while its server is unreachable.
+        """Redirect (302) to the copy of the file at `url`; return 404 if there is none, 500 while its server is unreachable.
 
-        `small`: the preview. `shared`: caches may store the answer for everybody. `keyed`: the request has the key.
+        `small`: redirect to the preview. `shared`: caches may store the response for everybody. `keyed`: the request has the
+        URL's key.
         """
         if not keyed:
             self.limit(request, limited("media_proxy")[0])
@@ -102,12 +103,12 @@ def _redirect_if_ready(copy_id: int, language: str | None, *, small: bool, share
 
 
 def _redirect_to_copy(copy: RemoteCopy, *, small: bool, shared: bool) -> HttpResponse | None:
-    """Return the answer for a copy; None while it is being fetched."""
+    """Return the response for a copy; None while the copy is being fetched."""
     if copy.state == CopyState.WAITING:
         return None
     if copy.state == CopyState.FAILED:
         return _unreachable() if copy.failure == CopyFailure.UNREACHABLE else _missing()
-    # Profile pictures and emojis without animation, and covers, have no separate preview.
+    # Covers, and profile pictures and emojis that are not animated, have no separate preview.
     path = (copy.preview or ("" if copy.purpose == CopyPurpose.ATTACHMENT else copy.file)) if small else copy.file
     if not path:
         return _missing()

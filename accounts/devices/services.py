@@ -94,7 +94,7 @@ def _add_one_time_keys(device: Device, draft: policies.DeviceDraft) -> None:
 
 
 def query_devices(*, account_id: int, account_ids: Sequence[int]) -> dict[int, Sequence[AnyDevice]]:
-    """Return the devices of these accounts, without those of servers that do not respond."""
+    """Return the devices of these accounts; accounts whose servers do not respond are left out."""
     devices_of: dict[int, Sequence[AnyDevice]] = dict(load_devices(account_id, account_ids))
     elsewhere = load_reachable_elsewhere(account_id, account_ids)
     finder = remote_devices.find()
@@ -240,7 +240,7 @@ def _find_devices(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[tu
 
 
 def _load_remote(accounts: Mapping[int, Account]) -> dict[tuple[int, str], policies.RemoteDevice]:
-    """Return the devices of remote accounts by account and device id, without servers that do not respond."""
+    """Return the devices of remote accounts by account and device id; accounts whose servers do not respond are left out."""
     finder = remote_devices.find()
     loaded = finder.load(accounts.values()) if accounts and finder is not None else {}
     return {(device.account_id, device.device_id): device for devices in loaded.values() for device in devices}

@@ -24,7 +24,7 @@ def load_emojis(wanted: Iterable[tuple[str, str | None]]) -> Mapping[tuple[str, 
     pairs = set(wanted)
     if not pairs:
         return {}
-    # Filtered by server, too, because very many servers use the same names.
+    # The query also filters by server, because very many servers use the same names.
     home = Q(domain=None) | Q(domain__one_of={domain for _code, domain in pairs if domain is not None})
     rows = CustomEmoji.objects.filter(home, shortcode__one_of={code for code, _domain in pairs}, disabled=False)
     emojis = {(emoji.shortcode, emoji.domain): emoji for emoji in rows}

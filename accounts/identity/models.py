@@ -14,7 +14,7 @@ from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, NAME_LIMIT, OBJECT_
 
 
 class Application(toolkit.AbstractApplication):
-    """Client program. Its secret is stored in plain text: checking a hash would cost a quarter of a CPU second."""
+    """Client program. Its secret is stored in plain text, because checking a hash would take 250 ms of CPU time."""
 
     website = models.TextField(null=True)
     scopes = models.TextField(default="read")
@@ -67,7 +67,7 @@ class AccessToken(toolkit.AbstractAccessToken):
 
 
 class RevokedToken(models.Model):
-    """Token that was revoked in the last day. Requests with it get an error instead of counting as anonymous."""
+    """Token that was revoked in the last day. Requests with the token get an error instead of being treated as anonymous."""
 
     token_checksum = models.CharField(max_length=64, primary_key=True)
     revoked_at = models.DateTimeField(default=clock.now, db_index=True)

@@ -81,7 +81,7 @@ class OAuthMetadataSerializer(EntitySerializer):
 
 
 class TokenSerializer(EntitySerializer):
-    """Token: without `expires_in` and refresh token, because tokens do not expire."""
+    """Token. It has neither `expires_in` nor a refresh token, because tokens do not expire."""
 
     def to_representation(self, instance: AccessToken) -> dict[str, Any]:
         """Return the entity, in the same form as in responses of the authorization server."""

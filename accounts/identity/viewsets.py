@@ -40,7 +40,7 @@ class AppsViewSet(ApiViewSet):
     }
 
     def create(self, request: Request) -> HttpResponse:
-        """Register an application; the answer is the only place where its secret is shown."""
+        """Register an application. Its secret is shown only in this response."""
         form = serializers.RegistrationInput.read(request)
         application = register_application(
             name=form.client_name, redirect_uris=form.redirect_uris, scopes=form.scopes, website=form.website
@@ -56,7 +56,8 @@ class EmailsViewSet(ApiViewSet):
     """`/api/v1/emails`: open to people who cannot use their account yet."""
 
     endpoints = {
-        # Any token is let in: an application's own token must get the same error here as a token of another application.
+        # Any token is accepted here, because an application's own token must get the same error as a token of another
+        # application.
         "resend": Endpoint(
             any_token("write:accounts"), EMPTY, input=serializers.ResendInput, throttles=limited("confirmations")
         ),
@@ -162,7 +163,7 @@ class SignUpViewSet(AccountsViewSet):
     }
 
     def create(self, request: Request) -> HttpResponse:
-        """Sign up; the answer is the new person's token with the scopes of the application."""
+        """Sign up. Returns the new person's token, with the scopes of the application."""
         form = serializers.SignUpInput.read(request)
         application = Application.objects.get(id=self.identity.application_id)
         draft = SignUpDraft(**vars(form), ip=request.client_ip)  # type: ignore[attr-defined]  # set by the middleware

@@ -1,4 +1,4 @@
-"""Connects allauth's OpenID Connect flow to the issuers in the settings, and checks the issuers' answers."""
+"""Connects allauth's OpenID Connect flow to the issuers in the settings, and checks the issuers' responses."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ class IssuerProvider(OpenIDConnectProvider):
         return str(data["sub"])
 
     def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the only value of the issuer's answer that is stored: the name by which people recognise the identity."""
+        """Return the only value from the issuer's response that is stored: the name by which people recognise the identity."""
         return {"name": policies.shown_name(data, find_issuer(self.app.provider_id))}
 
     def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ from social.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from social.kernel.links import web_url
 from social.pages.frame import show, with_query
 
-#: Number of seconds after the issuer's answer within which the sign-up form can be submitted.
+#: Number of seconds after the issuer's response within which the sign-up form can be submitted.
 _PENDING_SECONDS: Final = 3600
 
 
@@ -63,13 +63,13 @@ def _lead(request: HttpRequest, address: str, name: str) -> HttpResponse:
 
 @require_safe
 def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
-    """`GET /auth/with/:issuer/callback`: handle the issuer's answer. Raises NotFound, Forbidden, Unavailable.
+    """`GET /auth/with/:issuer/callback`: handle the issuer's response. Raises NotFound, Forbidden, Unavailable.
 
     It is not rate-limited, because it sends requests to an issuer only after a call of `begin`, which is rate-limited.
     """
     issuer = find_issuer(provider_id)
     if request.GET.get("iss", issuer.issuer) != issuer.issuer:
-        # RFC 9207: this is the answer of another issuer, whose code must not be sent to this issuer.
+        # RFC 9207: this response is from another issuer, whose code must not be sent to this issuer.
         raise Forbidden(_("This sign-in has expired or was refused. Start again."))
     return OAuth2CallbackView.adapter_view(IssuerOAuth2Adapter(request, issuer.id))(request)
 
@@ -91,7 +91,7 @@ class IssuerSignUpView(SignupView):
     template_name = "account/issuer_sign_up.html"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Discard an answer of an issuer after an hour, because somebody else may use the browser by now."""
+        """Discard an issuer's response after an hour, because somebody else may use the browser by then."""
         pending = flows.signup.get_pending_signup(request)
         if pending is not None and clock.now().timestamp() - pending.state["at"] > _PENDING_SECONDS:
             flows.signup.clear_pending_signup(request)

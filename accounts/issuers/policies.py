@@ -1,4 +1,4 @@
-"""Checks and reads an issuer's answer (OpenID Connect Core 1.0, sections 3.1.3.7 and 5.3.2)."""
+"""Checks and reads an issuer's response (OpenID Connect Core 1.0, sections 3.1.3.7 and 5.3.2)."""
 
 from __future__ import annotations
 

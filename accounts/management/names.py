@@ -22,7 +22,7 @@ def find_user_named(name: str) -> User:
 
 
 def find_users_named(names: Sequence[str]) -> list[User]:
-    """Find the named users, each once, in their order. Raises CommandError for an unknown name."""
+    """Find the named users, in the given order, without duplicates. Raises CommandError for an unknown name."""
     users = (find_user_named(name) for name in names)
     return list({user.pk: user for user in users}.values())
 
@@ -39,7 +39,7 @@ def find_account_named(address: str) -> Account:
 
 
 def find_accounts_named(addresses: Sequence[str]) -> list[Account]:
-    """Find the accounts with these addresses, each once, in their order. Raises CommandError for an unknown address."""
+    """Find the accounts with these addresses, in the given order, without duplicates. Raises CommandError if one is unknown."""
     accounts = (find_account_named(address) for address in addresses)
     return list({account.pk: account for account in accounts}.values())
 
@@ -57,7 +57,7 @@ _Person = TypeVar("_Person", Account, User)
 
 
 def named_or_all(named: Sequence[_Row], everybody: QuerySet[_Row] | None, sentence: str) -> tuple[Iterable[_Row], int]:
-    """Return the named rows, or `everybody`, and their number. Raises CommandError (`sentence`) for both or neither."""
+    """Return the `named` rows or `everybody`, and the number of rows. Raises CommandError (`sentence`) for both or neither."""
     if bool(named) is (everybody is not None):
         raise CommandError(sentence)
     return (named, len(named)) if everybody is None else (everybody.iterator(), everybody.count())

@@ -10,7 +10,7 @@ from social.kernel.lengths import ADDRESS_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_
 
 
 class AuditEntry(models.Model):
-    """Act of a member of staff, or of the operator at the command line, on one target.
+    """Action of a staff member, or of the operator at the command line, on one target.
 
     Names are stored, because the actor and the target may be deleted later. The database refuses to change or delete an entry.
     """
@@ -42,7 +42,8 @@ class AuditEntry(models.Model):
         indexes = [
             models.Index(fields=["account_id", "-id"], name="accounts_audit_account"),
             models.Index(fields=["target_type", "target_id", "-id"], name="accounts_audit_target"),
-            # For the admin's search by whole names in any case. A hash index, because a name may be longer than a b-tree entry.
+            # For the admin's case-insensitive search by whole names. It is a hash index, because a name may be longer than a
+            # b-tree entry.
             HashIndex(Upper("account_name"), name="accounts_audit_by_name"),
             HashIndex(Upper("target_name"), name="accounts_audit_of_name"),
         ]

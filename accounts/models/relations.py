@@ -183,7 +183,7 @@ class SeveranceType(models.TextChoices):
 
 
 class Severance(models.Model):
-    """Act that ended follows. `cause` identifies the act, so that an act of several steps has one row."""
+    """Block or suspension that ended follows, identified by `cause`. It has one row, even if it took several steps."""
 
     type = models.TextField(choices=SeveranceType.choices)
     target_name = models.TextField()
@@ -198,7 +198,7 @@ class Severance(models.Model):
 
 
 class SeveredAccount(models.Model):
-    """Numbers of follows that a local account has lost through an act: followers, and accounts that it followed."""
+    """Numbers of followers and of followed accounts that a local account has lost through a block or suspension."""
 
     severance = models.ForeignKey(Severance, on_delete=models.CASCADE, related_name="accounts", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="severances")

@@ -260,7 +260,7 @@ class User(AbstractBaseUser):
 
 
 class RecoveryCode(models.Model):
-    """Unused recovery code, as its SHA-256: the codes themselves (80 random bits) are shown once."""
+    """Unused recovery code, stored as its SHA-256. The code itself (80 random bits) is shown only once."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="recovery_codes", db_index=False)
     digest = models.CharField(max_length=64)

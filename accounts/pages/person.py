@@ -65,7 +65,7 @@ def shown_author(account: Mapping[str, Any], *, member: bool = False) -> Person:
 
 
 def load_entities(account_ids: Iterable[int], viewer_id: int | None = None) -> list[dict[str, Any]]:
-    """Return the Account entities as the viewer sees them, in the order of the ids, without suspended accounts."""
+    """Return the Account entities as the viewer sees them, in the order of the ids; suspended accounts are left out."""
     return [entity for entity in present_accounts(account_ids, viewer_id).values() if not entity.get("suspended")]
 
 

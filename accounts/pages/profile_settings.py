@@ -131,7 +131,7 @@ def _saved(request: HttpRequest, form: PreferencesForm) -> HttpResponse:
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def unsubscribe(request: HttpRequest, signed: str) -> HttpResponse:
-    """`/unsubscribe/<signed>`: GET asks for confirmation, because scanners open links; POST ends the mails. Raises NotFound."""
+    """`/unsubscribe/<signed>`: GET asks for confirmation, because scanners open links; POST unsubscribes. Raises NotFound."""
     found = signed_switch(signed)
     if found is None:
         raise NotFound

@@ -75,7 +75,7 @@ _PAGES: Final = {
 def people(request: HttpRequest, name: str) -> HttpResponse:
     """`/follow_requests`, `/mutes` and `/blocks`: people as the API lists them. Raises NotFound.
 
-    A POST request carries out the action `act` on the account `id`; repeating it has no effect.
+    A POST request carries out the action named in `act` on the account whose id is in `id`; repeating it has no effect.
     """
     user, listed = signed_in(request), _PAGES[name]
     if request.method == "POST":
@@ -106,7 +106,9 @@ def people(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def domain_blocks(request: HttpRequest) -> HttpResponse:
-    """`/domain_blocks`: the servers that the reader blocks. POST blocks the server `block` or unblocks the server `unblock`."""
+    """`/domain_blocks`: the servers that the reader blocks. A POST request blocks the server whose domain is in `block`, or
+    unblocks the server whose domain is in `unblock`.
+    """
     user = signed_in(request)
     if request.method == "POST":
         counted(limits.INTERACTIONS, user)

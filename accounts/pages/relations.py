@@ -72,8 +72,8 @@ _ACTS: Final[dict[str, Callable[[Account, Account], object]]] = {
 
 @require_POST
 def act_on_person(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /people/:id/act`: performs the action `act` on an account, then redirects to `next` (with `at`, to the account's
-    row).
+    """`POST /people/:id/act`: performs the action named in `act` on an account, then redirects to the page in `next`, or to the
+    account's row there if `at` is sent.
 
     The private note in the same form is saved with every action; only the action `note` removes it. Raises NotFound for an
     unknown or suspended account and for an unknown action.

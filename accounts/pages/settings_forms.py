@@ -300,7 +300,7 @@ class ProfileForm(ServiceForm):
         return ProfileChange(**values)
 
     def pictures_to_remove(self) -> list[str]:
-        """Return the names of the pictures to remove, without pictures that a new upload replaces."""
+        """Return the names of the pictures to remove, except pictures that a new upload replaces."""
         sent = self.cleaned_data
         return [name for name in _PICTURES if sent.get(f"remove_{name}") and not sent.get(name)]
 

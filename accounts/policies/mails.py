@@ -79,7 +79,7 @@ def off_value(switch: str) -> Any:
 
 
 def list_headers(user_id: int, switch: str) -> tuple[str, dict[str, str]]:
-    """Return the unsubscribe address, which never expires, for mails of this `switch`, and the headers with it (RFC 8058)."""
+    """Return the unsubscribe address for a kind of mails, which never expires, and the headers that contain it (RFC 8058)."""
     url = links.web_url(reverse("mail_unsubscribe", args=[_SIGNER.sign(f"{user_id}-{switch}")]))
     return url, {"List-Unsubscribe": f"<{url}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
 

@@ -27,7 +27,7 @@ from social.kernel.statements import rows_of
 SUGGESTIONS_LIMIT: Final = 80
 """Maximum number of suggestions across all pages."""
 FOLLOWS_LOOKED_AT: Final = 150
-"""Number of the viewer's latest follows whose own follows become suggestions."""
+"""Number of the viewer's most recently followed accounts whose own follows are considered as suggestions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
 
 
 def list_recommended() -> QuerySet[Account]:
-    """List the accounts that are suggested to everybody, the most followed first, without suppressed ones."""
+    """List the accounts that are suggested to everybody, the most followed first; suppressed accounts are left out."""
     return _most_followed(_recommendable())
 
 
@@ -260,7 +260,7 @@ def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> l
 
 
 def _candidates(text: str, viewer_id: int, *, following: bool) -> dict[int, bool]:
-    """Return the ids of matching accounts, each with whether the text is its exact address."""
+    """Return the ids of matching accounts, each mapped to whether the text is the account's exact address."""
     pair = split_address(text)
     username, domain = pair if pair is not None else ("", None)
     parts = [_ADDRESS_MATCHES]

@@ -207,7 +207,7 @@ def load_relations_of(
 def load_known_relations(
     viewer_id: int, account_ids: Iterable[int], *, with_suspended: bool
 ) -> tuple[set[int], Relations]:
-    """Return which ids are known accounts (suspended ones only `with_suspended`), and the relations to them, in one query."""
+    """Return the ids of known accounts (suspended ones only if `with_suspended`), and the relations to them, in one query."""
     ids = sorted(set(account_ids))
     if not ids:
         return set(), Relations(viewer_id=viewer_id)

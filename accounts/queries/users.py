@@ -49,7 +49,7 @@ class CountOf(Subquery):
 
 
 def count_waiting(user: User, name: str) -> int:
-    """Return the count `name` of WAITING_COUNTS for a user (unknown name: 0), cached until `forget_waiting` is called."""
+    """Return a user's count by its name in WAITING_COUNTS (0 for an unknown name), cached until `forget_waiting` is called."""
     if name not in WAITING_COUNTS:
         return 0
     known: int | None = getattr(user, f"waiting_{name}", None)

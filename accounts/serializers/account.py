@@ -257,7 +257,9 @@ def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[st
 
 
 def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return the entity of the account to which another account has moved, without a `moved` even if it has moved as well."""
+    """Return the entity of the account to which another account has moved, without the member `moved`, even if that account has
+    moved as well.
+    """
     bare = copy.copy(account)  # the copy keeps the loaded counters and role
     bare.moved_to = None
     return _entity(bare, emojis, relations)

@@ -80,7 +80,7 @@ class ProfileSerializer(EntitySerializer):
 
 _CACHE_SIZE: Final = 512
 _cached: dict[int, tuple[str, dict[str, Any]]] = {}
-"""Entities by the ids of their users, with the versions of the rows in them."""
+"""Cached entities by user id, each with the versions of the rows that it contains."""
 
 
 def _with_counters(entity: dict[str, Any], state: OwnState) -> dict[str, Any]:

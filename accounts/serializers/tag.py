@@ -39,7 +39,7 @@ class TagSerializer(EntitySerializer):
 
 
 def present_tags(tags: list[Tag], view: TagView) -> Any:
-    """Return the entities of these hashtags, in their order."""
+    """Return the entities of these hashtags, in the given order."""
     return TagSerializer(tags, many=True, context={"view": view}).data
 
 

@@ -1,7 +1,7 @@
 """Imports and exports CSV files of blocks. A BlockFile for each kind defines what a line means.
 
-The columns, named with or without `#`, may come in any order, and all but the first may be missing; a file without a
-header line has one value in each line.
+The columns, named with or without `#`, may come in any order, and all but the first may be missing; a file without a header
+line has one value per line.
 """
 
 import csv

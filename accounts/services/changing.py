@@ -46,7 +46,7 @@ def bump(changes: Mapping[tuple[int, Counter], int]) -> None:
 
 
 def count_status(account_id: int, by: int, at: datetime | None) -> None:
-    """Add to the number of posts (negative to subtract); a new post also moves `last_status_at` forward."""
+    """Add `by`, which may be negative, to the number of posts; a new post also moves `last_status_at` forward."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO accounts_accountstat (account_id, statuses_count, following_count, followers_count, "

@@ -62,7 +62,7 @@ Each call uses one or several transactions of its own.
 class Hold:
     """Reason to keep an account's rows in the tables `kept` while `is_needed` returns True.
 
-    Unless a hold `lasts`, it keeps the account's keys as well, and is checked again after HOLD_CHECK_INTERVAL.
+    Unless `lasts` is True, the hold keeps the account's keys as well, and is checked again after HOLD_CHECK_INTERVAL.
     """
 
     kept: tuple[type[Model], ...]
@@ -203,8 +203,8 @@ register(_record_ended_follows, _forget_severed_follows, _end_relations, _blank_
 def delete_user(*, user: User) -> None:
     """Delete a local account, for its owner or an operator. Publishes AccountDeleted. Doing it twice changes nothing.
 
-    The account is hidden immediately, and its sessions, tokens and streams end; its username is never free again (security row
-    18). Its data are erased in the background. Raises Conflict for the last administrator.
+    The account is hidden immediately, and its sessions, tokens and streams end; its username can never be chosen again
+    (security row 18). Its data are erased in the background. Raises Conflict for the last administrator.
     """
     _end_user(user, keep_one=True)
 

@@ -48,7 +48,7 @@ def store_keys(*, account: Account, pair: tuple[str, str]) -> None:
 
 def make_missing_keys() -> int:
     """Create keys for at most MISSING_KEYS_AT_ONCE accounts that have none; return how many. Run by the scheduler."""
-    # Selected through users and unordered: a query ordered by the ids of accounts would read all remote accounts.
+    # The query starts from users and is unordered, because a query ordered by account ids would read all remote accounts.
     people = User.objects.filter(account__key_pair=None, account__deleted_at=None).select_related("account")
     accounts = [user.account for user in people[:MISSING_KEYS_AT_ONCE]]
     for account in accounts:

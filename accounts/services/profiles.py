@@ -84,8 +84,8 @@ def change_errors(change: ProfileChange) -> list[FieldError]:
     errors = []
     if change.display_name is not None and len(change.display_name) > DISPLAY_NAME_LIMIT:
         errors.append(FieldError.too_long("display_name", DISPLAY_NAME_LIMIT))
-    # One grapheme may have any number of code points, and a link counts as 23 whatever its length. A bio that is too long to
-    # be stored is not counted: counting would take seconds (security row 57).
+    # One grapheme may have any number of code points, and a link counts as 23 whatever its length. A bio that is too long to be
+    # stored is not counted, because counting would take seconds (security row 57).
     if change.note is not None and (len(change.note) > NOTE_STORED_LIMIT or counted_length(change.note) > NOTE_LIMIT):
         errors.append(FieldError.too_long("note", NOTE_LIMIT))
     for name in ("avatar_description", "header_description"):

@@ -174,9 +174,7 @@ def store_network_totals(*, account: Account, totals: Mapping[str, int | None], 
 
 
 def _store_keys(account: Account, keys: Sequence[RemoteKey], *, is_announced: bool) -> bool:
-    """Store the keys; return whether all known keys were replaced without an announcement, True at most once in
-    RENEWAL_INTERVAL.
-    """
+    """Store the keys. Return True, at most once in RENEWAL_INTERVAL, if all known keys were replaced unannounced."""
     if not keys:
         KeyPair.objects.filter(account=account).delete()
         return False

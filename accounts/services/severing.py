@@ -35,7 +35,7 @@ SELECT %(severance)s, n.account_id, n.followers, n.following, %(now)s
 
 @dataclass(frozen=True)
 class _Act:
-    """Act that ends follows. It has one row of Severance, however many steps it takes."""
+    """Block or suspension that ends follows. It has one row of Severance, even if it ends the follows in several steps."""
 
     type: SeveranceType
     cause: str
@@ -112,7 +112,7 @@ def sever_erased(account: Account) -> bool:
 
 
 def forget_severed(account_id: int) -> int:
-    """Delete a batch of an account's recorded follows; return how many. Acts that have none left are marked as purged."""
+    """Delete a batch of an account's recorded follows; return how many. A Severance that has none left is marked as purged."""
     rows = SeveredFollow.objects.filter(Q(account_id=account_id) | Q(target_id=account_id))
     severance_ids = dict(rows.values_list("id", "severance_id")[:BATCH_SIZE])
     with transaction.atomic():

@@ -32,7 +32,7 @@ class RuleOrigin(models.TextChoices):
 
 
 class SpamRule(models.Model):
-    """Rule that matches when all its conditions match: a list matches with any of its entries, an empty list always.
+    """Rule that matches when all its conditions match. A list matches if any of its entries does; an empty list always matches.
 
     Conditions for posts: `words`, hosts of links (with subdomains), a minimum number of mentions, an author known here for at
     most `maximum_age_hours`, and `first_contact` (no mentioned account has a relation to the author). Conditions for sign-ups:

@@ -114,7 +114,7 @@ _READERS: Final[dict[str, Callable[[str], str]]] = {
 
 
 def normalised(draft: SpamRuleDraft) -> dict[str, object]:
-    """Return the columns of a rule that has no errors: names in Punycode, networks without host bits, each entry once."""
+    """Return the columns of a rule that has no errors: names in Punycode, networks without host bits, no duplicate entries."""
     lists = {
         field: list(dict.fromkeys(read(entry) for entry in getattr(draft, field))) for field, read in _READERS.items()
     }
@@ -188,7 +188,7 @@ class SpamRules:
         return places_found
 
     def met_by_post(self, facts: PostFacts, is_first_contact: Callable[[], bool]) -> list[SpamRule]:
-        """Return the matching rules, in their order; `is_first_contact` is called at most once."""
+        """Return the matching rules, in the order of their ids; `is_first_contact` is called at most once."""
         hosts = _names_of(facts.hosts)
         met = {
             place: rule
@@ -208,7 +208,7 @@ class SpamRules:
         return found
 
     def met_by_sign_up(self, facts: SignUpFacts) -> list[SpamRule]:
-        """Return the rules that a sign-up matches, in their order."""
+        """Return the rules that a sign-up matches, in the order of their ids."""
         domains = _names_of([facts.mail_domain])
         address = None if facts.address is None else ipaddress.ip_address(facts.address)
         with_words = self._with_words(facts.reason)

@@ -93,8 +93,8 @@ class ArchiveState(models.TextChoices):
 class Archive(models.Model):
     """File with all data of an account. Only the owner of the account may download the file, until `expires_at`.
 
-    `part` is the name of the part that is being written, `cursor` its progress
-    (`accounts.transfers.services.archives`); `files` maps each file to its numbers of valid bytes and items.
+    `part` is the name of the part that is being written, `cursor` its progress (`accounts.transfers.services.archives`);
+    `files` maps each file to its valid size in bytes and its number of items.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -17,7 +17,7 @@ FILE_LIMIT: Final = 4 * 1024 * 1024
 """Maximum number of bytes of a file."""
 LINES_LIMIT: Final = 20_000
 CELL_LIMIT: Final = 3000
-"""Maximum number of characters of a cell; no address is longer."""
+"""Maximum number of characters in a cell; no address is longer."""
 
 
 class Problem(StrEnum):
@@ -68,7 +68,9 @@ class Line:
 
 
 def read_table(data: bytes, columns: Sequence[str], foreign: Collection[str] = ()) -> list[Line]:
-    """Return the non-empty lines of a file with these columns. Raises Unreadable, also for `foreign` columns."""
+    """Return the non-empty lines of a file with these columns. Raises Unreadable, also for a file with one of the `foreign`
+    columns.
+    """
     if len(data) > FILE_LIMIT:
         raise Unreadable(Problem.TOO_LARGE)
     try:

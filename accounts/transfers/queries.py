@@ -48,7 +48,7 @@ def _failures(batch: Import) -> QuerySet[ImportRow]:
 
 
 def list_past_imports(account_id: int) -> QuerySet[PastImport]:
-    """Return the query of the account's imports of posts from archives."""
+    """List the account's imports of posts from archives."""
     return PastImport.objects.filter(account_id=account_id)
 
 

@@ -114,8 +114,8 @@ class AccountsViewSet(ApiViewSet):
         return self._relationship(target, instant=True)
 
     def follow_by_address(self, request: Request) -> HttpResponse:
-        """`POST /api/v1/follows`, for older clients: follow the account with this address. The answer is the account, together
-        with the members of the relationship to it (SEED-103, decision D-01).
+        """`POST /api/v1/follows`, for older clients: follow the account with this address. Returns the account, together with
+        the members of the relationship to it (SEED-103, decision D-01).
         """
         target = find_or_resolve(inputs.LegacyFollowInput.read(request).uri)
         follow_account(account=self._own_account(), target=target, change=FollowChange())

@@ -53,7 +53,7 @@ def create_collection(*, user: User, draft: policies.CollectionDraft, account_id
 
 
 def update_collection(*, owner: Account, collection: Collection, draft: policies.CollectionDraft) -> None:
-    """Change the sent fields. Publishes CollectionChanged, and CollectionListed if `discoverable` has changed.
+    """Update the submitted fields. Publishes CollectionChanged, and CollectionListed if `discoverable` has changed.
 
     Raises Forbidden for another account's collection, Invalid, NotFound.
     """

@@ -115,7 +115,7 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
         used = CollectionItem.objects.filter(request_uri=request_uri).exclude(collection=collection, account=account)
         if used.exclude(collection__account_id=collection.account_id).exists():
             raise Conflict
-        # Another item that has this id loses it, because a server whose data was reset uses the same ids again.
+        # The id is removed from any other item that has it, because a server whose data was reset reuses its ids.
         used.update(request_uri=None)
         items = CollectionItem.objects.filter(collection=collection)
         item = items.filter(account=account).first()

@@ -201,7 +201,7 @@ def _check(copy: RemoteCopy, file: IO[bytes]) -> Steps:
 
 
 async def _in_thread(function: Callable[..., T], *values: Any) -> T:
-    # Files are checked in separate threads, because the event loop's default threads resolve host names.
+    # Files are checked in separate threads, because the event loop's default threads are needed to resolve host names.
     return await asyncio.get_running_loop().run_in_executor(_threads, function, *values)
 
 

@@ -77,7 +77,7 @@ def quarantine_file(
     origin: Origin,
     match: ListMatch | None = None,
 ) -> None:
-    """Put a file into quarantine; its bytes are stored once, unless the list of `match` forbids it. Raises OSError."""
+    """Put a file into quarantine; its bytes are stored once, unless the list in `match` forbids it. Raises OSError."""
     with _removed_on_failure() as paths, transaction.atomic():
         lock(f"quarantine:{sha256}")
         earlier = _rows_of_digest(sha256).order_by("-id").first()

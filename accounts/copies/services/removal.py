@@ -46,7 +46,8 @@ def trim_copies() -> int:
 def remove_copies(
     *, served_before: datetime, host: str | None = None, progress: Callable[[int, int], None] | None = None
 ) -> tuple[int, int]:
-    """Remove copies that were last served before a moment, of one server or of all; return their number and bytes.
+    """Remove copies that were last served before a given time, from one server or from all servers; return their number and
+    bytes.
 
     Each batch is a transaction, after which `progress` is called with the number and bytes removed so far.
     """

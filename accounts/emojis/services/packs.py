@@ -74,7 +74,7 @@ class Outcome:
 
 
 def read_pack(source: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the pictures of a folder, a zip or a tar archive: file name and at most PICTURE_LIMIT + 1 bytes.
+    """Yield the file name and at most PICTURE_LIMIT + 1 bytes of each picture in a folder, a zip archive or a tar archive.
 
     Other files, links and hidden files are skipped. Raises UnreadablePack.
     """
@@ -224,7 +224,7 @@ def _store_emoji(by: Staff, shortcode: str, drawing: images.Drawing, terms: Term
 
 
 def export_emojis(*, category: str | None = None) -> Iterator[tuple[str, bytes]]:
-    """Yield the pictures of local emojis, of one category or all: file name and bytes. Missing files are left out."""
+    """Yield the file name and bytes of each local emoji's picture, in one category or in all. Missing files are left out."""
     rows = CustomEmoji.objects.filter(domain=None).exclude(image="").order_by("shortcode")
     if category is not None:
         rows = rows.filter(category=category)

@@ -107,7 +107,7 @@ class InviteAdmin(PermittedAdmin):
 
     @method_decorator(once)
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Create an invitation in the name of the staff member, without the usual limits. Raises PermissionDenied."""
+        """Create an invitation on behalf of the staff member, without the usual limits. Raises PermissionDenied."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         sent = self.ask_for(request, InviteForm, _("Create an invitation"))

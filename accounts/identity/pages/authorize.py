@@ -255,7 +255,7 @@ class AuthorizeView(OAuthLibMixin, View):
             response: HttpResponse = show(request, "oauth/form_post.html", context)
             allow_redirects_to(response, uri)
             return response
-        # Django's own redirect refuses the schemes of apps.
+        # Django's own redirect refuses custom URI schemes, which apps use.
         response = HttpResponse(status=302)
         response.headers["Location"] = iri_to_uri(with_answer(uri, answer, fragment=mode == "fragment"))
         return response
@@ -274,7 +274,7 @@ def native(request: HttpRequest) -> HttpResponse:
 
 
 def _denied(request: HttpRequest) -> bool:
-    # Forms of other programs send DELETE as `_method=delete`.
+    # Forms written for other server programs send DELETE as `_method=delete`.
     method = request.POST.get("_method") or request.method or ""
     return method.upper() == "DELETE" or request.POST.get("decision") == "deny"
 

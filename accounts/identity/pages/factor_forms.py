@@ -66,7 +66,7 @@ class _UsedCode:
     type: str = "recovery_codes"
 
     def record_usage(self) -> None:
-        """Do nothing, because the code is deleted already."""
+        """Do nothing, because the code has already been deleted."""
 
 
 class _TypedCode:
@@ -146,13 +146,13 @@ class PasskeyForm(_Signature, webauthn.AuthenticateWebAuthnForm):
 
 
 class PasskeyAloneForm(_Signature, webauthn.LoginWebAuthnForm):
-    """A passkey instead of name and password."""
+    """Form for signing in with a passkey instead of a name and a password."""
 
     credential = _CredentialField()
 
 
 class PasskeyAgainForm(_Signature, webauthn.ReauthenticateWebAuthnForm):
-    """A passkey as reauthentication, before a change to the security of the account."""
+    """Form for reauthentication with a passkey, before a change to the security of the account."""
 
     credential = _CredentialField()
 

@@ -147,7 +147,7 @@ def invitation(request: HttpRequest, code: str) -> HttpResponse:
 
 
 class ForgottenPasswordView(PasswordResetView):
-    """Sends the link to reset a password. The answer is the same whether the address is known or not."""
+    """Sends the link to reset a password. The response is the same whether the address is known or not."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count the request by IP address and by the typed address, then request the mail. Raises RateLimited."""
@@ -159,7 +159,7 @@ class ForgottenPasswordView(PasswordResetView):
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: ForgottenPasswordForm) -> HttpResponse:
-        """Request the mail to the stored address, because the typed address may only look like it."""
+        """Request the mail to the stored address, because the typed address may only look like the stored address."""
         for user in form.users:
             request_password_reset(user=user)
         return redirect(self.get_success_url())
@@ -167,9 +167,8 @@ class ForgottenPasswordView(PasswordResetView):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def recover(request: HttpRequest, token: str) -> HttpResponse:
-    """`/auth/recover/<token>`: GET shows whose account it is, because programs that show link previews send GET
-    requests, too; POST signs in, with the second factor if there is one. Raises NotFound for a link that is too old or
-    used.
+    """`/auth/recover/<token>`: POST signs in, with the second factor if there is one. GET only shows whose account it is,
+    because programs that show link previews send GET requests. Raises NotFound for a link that is too old or used.
     """
     user = require_found(find_recovering(token))
     if request.method != "POST":

@@ -84,7 +84,9 @@ def _has_host(uri: str, scheme: str) -> bool:
 
 
 def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = False) -> str:
-    """Return the redirect URI with the answer in its query or fragment. The rest is unchanged, because clients compare it."""
+    """Return the redirect URI with the response parameters in its query or fragment. The rest of the URI stays unchanged,
+    because clients compare it.
+    """
     encoded = urlencode({name: value for name, value in answer.items() if value is not None})
     if fragment:
         return f"{uri}#{encoded}"

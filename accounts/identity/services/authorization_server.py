@@ -68,7 +68,7 @@ class Validator(OAuth2Validator):
             return False
 
     def is_pkce_required(self, client_id: str, request: Request) -> bool:
-        """Require PKCE of clients without a secret: nothing else ties a code to its requester (RFC 9700 section 2.1.1)."""
+        """Require PKCE from clients without a secret; nothing else ties a code to its requester (RFC 9700 section 2.1.1)."""
         return bool(request.client.client_type == Application.CLIENT_PUBLIC)
 
     def validate_scopes(self, client_id: str, scopes: Sequence[str], client: Application, request: Request) -> bool:

@@ -133,7 +133,7 @@ BATCH_SIZE: Final = 100
 
 
 def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
-    """List the addresses of users who signed up before a moment and never confirmed the address, the oldest first.
+    """List the addresses of users who signed up before a given time and never confirmed the address, the oldest first.
 
     Users who were ever active, or to whom staff have given a role, are left out.
     """

@@ -170,7 +170,7 @@ def send_all(letters: Iterable[Letter]) -> None:
                 connection=connection,
             )
             if bound:
-                # Counted after sending: a mail that the mail server has not accepted is sent again.
+                # A mail is counted after it was sent, because a mail that the mail server has not accepted is sent again.
                 _count_mail(counter)
     finally:
         connection.close()

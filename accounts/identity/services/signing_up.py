@@ -104,7 +104,7 @@ def sign_up(
         approved = by_operator or (let_in and not findings.needs_approval and is_held(met) is None)
     verified = confirmed if confirmed is not None else not must_confirm_email()
     verified = verified or (identity is not None and identity.email == draft.email)
-    # Outside the transaction: hashing takes tens of milliseconds, and generating a key pair a tenth of a second.
+    # Done outside the transaction, because hashing takes tens of milliseconds, and generating a key pair a tenth of a second.
     password = make_password(draft.password if identity is None else None)
     keys = key_pairs.new_rsa_pair()
     now = clock.now()
@@ -154,7 +154,7 @@ def sign_up(
 
 
 def _findings(draft: SignUpDraft, faulty: Collection[str] = (), mail_hosts: Collection[str] | None = None) -> Findings:
-    """Look up the data of a sign-up in the tables, without `faulty` fields, whose values PostgreSQL might not accept."""
+    """Look up the data of a sign-up in the tables, except for the `faulty` fields: PostgreSQL might not accept their values."""
     return load_findings(
         username="" if "username" in faulty else draft.username,
         email="" if "email" in faulty else draft.email,

@@ -1,4 +1,4 @@
-"""Acts of staff and operators on users and on roles, and the sign-in links that they create. Each function checks the
+"""Actions of staff and operators on users and on roles, and the sign-in links that they create. Each function checks the
 permission of `by`, writes the audit row, and takes effect immediately in every process.
 """
 

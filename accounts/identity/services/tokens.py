@@ -141,7 +141,7 @@ def _announce(doomed: Mapping[int, str]) -> None:
 
 
 def end_streams(token_ids: Iterable[int]) -> None:
-    """Close every connection opened with these tokens, now."""
+    """Immediately close every connection opened with these tokens."""
     for token_id in token_ids:
         streams.publish(channel_of(token_id), END_OF_STREAM)
 

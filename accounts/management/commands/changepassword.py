@@ -36,7 +36,8 @@ class Command(OperatorCommand):
     def _ask(username: str) -> str:
         try:
             with warnings.catch_warnings():
-                # An error, because without a terminal getpass would only warn, and echo the password or read it from a pipe.
+                # This is an error, because without a terminal getpass would only warn, and echo the password or read it from a
+                # pipe.
                 warnings.simplefilter("error", getpass.GetPassWarning)
                 password = getpass.getpass(_("New password") + ": ")
                 again = getpass.getpass(_("New password again") + ": ")

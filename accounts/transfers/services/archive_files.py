@@ -26,7 +26,7 @@ from social.kernel.errors import Unavailable
 ARCHIVE: Final = "archive.tar.gz"
 _END: Final = bytes(tarfile.RECORDSIZE)
 _LEVEL: Final = 6
-# Media files are compressed already, so that a higher level would only cost time.
+# Media files are already compressed; a higher compression level would only cost time.
 _LEVEL_OF_MEDIA: Final = 1
 _STRAY_SECONDS: Final = 86400
 """Time without a change after which a folder that no row needs is removed."""

@@ -187,7 +187,7 @@ def _finish(archive: Archive, files: dict[str, list[int]]) -> None:
 
 
 def _remove(archive: Archive) -> None:
-    """Delete the row, then the files: a step that runs late finds no row and removes its own files."""
+    """Delete the row, then the files. A process that is still writing then finds no row, and removes the folder."""
     with transaction.atomic():
         Archive.objects.filter(id=archive.id).delete()
         transaction.on_commit(lambda: archive_files.remove_folder(archive.id), robust=True)

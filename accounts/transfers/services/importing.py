@@ -1,8 +1,8 @@
 """Imports lists that people bring from another server.
 
-A file is parsed when it is uploaded. When its owner has confirmed it, each line is imported in the background by the
-service that a client would call; importing a line again changes nothing. Unknown accounts are looked up by the network
-lane, a few from each server at a time, so that slow servers do not delay others.
+A file is parsed when it is uploaded. When its owner has confirmed it, each line is imported in the background by the service
+that a client would call; importing a line again changes nothing. Unknown accounts are looked up by the workers for requests to
+other servers, a few from each server at a time, so that slow servers do not delay others.
 """
 
 import time

@@ -81,7 +81,7 @@ def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[t
 
 
 def load_extent(source: Account) -> list[tuple[str, int]]:
-    """Return the numbers of rows that refer to the account, by table and column, without zeros."""
+    """Return the numbers of rows that refer to the account, by table and column; zeros are left out."""
     extent = []
     for relation in references_to(Account):
         model, column = relation.related_model, relation.field.name

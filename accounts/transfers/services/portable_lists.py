@@ -75,7 +75,9 @@ _lists: dict[str, PortableList] = {}
 
 
 def register(portable: PortableList) -> None:
-    """Register a list at the start of a process; pages show lists in this order. Raises ValueError for a name in use."""
+    """Register a list at the start of a process; pages show lists in the order of registration. Raises ValueError for a name in
+    use.
+    """
     if _lists.setdefault(portable.name, portable) is not portable:
         raise ValueError(f"There is a list {portable.name} already.")
 
