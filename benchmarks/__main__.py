@@ -6,11 +6,9 @@ writes, each workload runs after a warm-up, the whole list runs once per round, 
 """
 
 import argparse
-import ast
 import statistics
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from benchmarks.probes import fan_out, stream
 from benchmarks.processes import Tree
@@ -46,22 +44,11 @@ def show(found: dict[tuple[str, int], list[Figures]]) -> None:
         print(f"{name:4} {WORKLOADS[name][0]:32} {at_once:>7} {shown}   {spread}", flush=True)
 
 
-def others() -> str:
-    """Return the other benchmarks of this package, with the first line of each docstring, as text."""
-    lines = []
-    for path in sorted(Path(__file__).parent.glob("[!_]*.py")):
-        text = path.read_text()
-        if "ArgumentParser" in text:
-            first, _newline, _rest = (ast.get_docstring(ast.parse(text)) or "").partition("\n")
-            lines.append(f"  python -m benchmarks.{path.stem:14} {first}")
-    return "\n".join(["other measurements, each with a --help of its own:", *lines])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="benchmarks",
         description=__doc__,
-        epilog=others(),
+        epilog="Others, each with --help: python -m benchmarks.federation, .media, .pages, .scale",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--workloads", default=",".join(WORKLOADS), help="comma separated names")
@@ -75,14 +62,7 @@ def main() -> None:
         time.sleep(3)
         print(f"memory after the start: {tree.memory()}")
         began = time.monotonic()
-        seeded = seed(
-            server.base_url,
-            users=arguments.users,
-            statuses=arguments.statuses,
-            follows=20,
-            favourites=arguments.statuses,
-            reblogs=arguments.statuses // 3,
-        )
+        seeded = seed(server.base_url, users=arguments.users, statuses=arguments.statuses, follows=20)
         print(f"seeded in {time.monotonic() - began:.0f} s, memory: {tree.memory()}\n")
         print(f"{'':37} {'at once':>7} {'CPU ms':>8} {'p50 ms':>8} {'p95 ms':>8} {'per s':>8}   CPU ms of the rounds")
         names = arguments.workloads.split(",")

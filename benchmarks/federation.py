@@ -1,7 +1,5 @@
 """Measures the cost of receiving and delivering activities, on a running server with one worker.
 
-    python -m benchmarks.federation [--activities 2000] [--actors 20] [--inboxes 2000] [--hosts 200] [--posts 5] [--latency 0]
-
 It starts a server with a data directory of its own. CPU milliseconds are summed over all processes of the server (web, worker,
 scheduler, streaming, PostgreSQL, Valkey).
 
@@ -242,7 +240,7 @@ def main() -> int:
         Receiver(Manner(seconds=options.latency / 1000), addresses=hosts).running() as receiver,
         Instance(WEB_WORKERS="1", FEDERATION_LOOPBACK="yes") as server,
     ):
-        attach(server)
+        attach(server.data_dir)
         tree = Tree(server)
         faults = receive(server, tree, options.activities, options.actors) if options.activities else 0
         inboxes = [

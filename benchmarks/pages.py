@@ -1,26 +1,22 @@
-"""`python -m benchmarks.pages`: bytes, queries, layout shift and CPU time of pages for visitors, members and staff.
+"""`python -m benchmarks.pages`: bytes, queries and layout shift of pages for visitors, members and staff.
 
 It starts a server with a data directory of its own and fills it through the API. Then a visitor, a member with a full home
 timeline and the owner open their pages. For each page it prints the bytes of the HTML, the bytes of a first visit (HTML,
 styles, script and icons, but no pictures of users), the number of queries, and the layout shift on a phone and on a desktop, if
-Chromium is installed. At the end it prints the CPU time, summed over all processes, of a request for the home page and of a
-client's request for the same posts as JSON.
+Chromium is installed.
 """
 
 import argparse
 import random
-import statistics
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import requests
 
-from benchmarks.measuring import attach, wait_until_idle
-from benchmarks.processes import Tree
+from benchmarks.measuring import attach
 from benchmarks.seeding import PASSWORD, Seeded, seed
 from tests.support.browser import submit
 from tests.support.chromium import Tab, find_chromium, open_tab
@@ -83,26 +79,13 @@ def statements(paths: list[str], username: str) -> list[tuple[int, int]]:
     return found
 
 
-def processor_time(ask: Callable[[], Any], tree: Tree, requests_made: int) -> float:
-    """Return the CPU milliseconds per request, summed over all processes of the server: the median of five runs."""
-    ask()
-    runs = []
-    for _run in range(5):
-        before = wait_until_idle(tree)
-        for _number in range(requests_made):
-            ask()
-        runs.append((wait_until_idle(tree) - before) / requests_made * 1000)
-    return statistics.median(runs)
-
-
 def signed_in(server: Instance, login: str) -> requests.Session:
     """Return the session of a browser in which this user has signed in, or that of a visitor if `login` is empty."""
     browser = requests.Session()
-    if not login:
-        return browser
-    page = browser.get(f"{server.base_url}/auth/sign_in", timeout=60)
-    answer = submit(browser, page, login=login, password=PASSWORD)
-    assert answer.url != page.url, answer.text[:500]
+    if login:
+        page = browser.get(f"{server.base_url}/auth/sign_in", timeout=60)
+        answer = submit(browser, page, login=login, password=PASSWORD)
+        assert answer.url != page.url, answer.text[:500]
     return browser
 
 
@@ -113,7 +96,8 @@ def paths_of(server: Instance, seeded: Seeded) -> dict[str, list[str]]:
     thread = random.Random(1).choice(seeded.threads)
     account = requests.get(f"{server.base_url}/api/v1/statuses/{thread}", timeout=60).json()["account"]
     report = {"account_id": account["id"], "status_ids": [thread], "comment": "rude"}
-    sent = requests.post(f"{server.base_url}/api/v1/reports", json=report, headers=_bearer(seeded), timeout=60)
+    headers = {"Authorization": f"Bearer {seeded.tokens[1]}"}
+    sent = requests.post(f"{server.base_url}/api/v1/reports", json=report, headers=headers, timeout=60)
     assert sent.status_code == 200, sent.text[:500]
     User.objects.filter(account__username=_OWNER).update(role=Role.objects.get(name="Owner"))
     values = {
@@ -124,13 +108,9 @@ def paths_of(server: Instance, seeded: Seeded) -> dict[str, list[str]]:
     return {reader: [path.format(**values) for path in paths.split()] for reader, paths in _PATHS.items()}
 
 
-def _bearer(seeded: Seeded) -> dict[str, str]:
-    return {"Authorization": f"Bearer {seeded.tokens[1]}"}
-
-
-def measure(server: Instance, seeded: Seeded, made: int) -> bool:
+def measure(server: Instance, seeded: Seeded) -> bool:
     """Print the tables; return whether the HTML of every page for visitors and members is below LIMIT."""
-    attach(server)
+    attach(server.data_dir)
     kept = True
     for reader, paths in paths_of(server, seeded).items():
         print(f"\n{_NAMES[reader]:42} {'HTML':>7} {'first visit':>12} {'statements':>11} {'shift 390':>10} {'1280':>6}")
@@ -153,11 +133,6 @@ def measure(server: Instance, seeded: Seeded, made: int) -> bool:
                 kept = kept and (reader == _OWNER or html < LIMIT)
                 shifts = [f"{shift:.3f}" for _bytes, shift in loaded] or ["-", "-"]
                 print(f"{path:42} {html:>7} {weight:>12} {count:>11} {shifts[0]:>10} {shifts[1]:>6}", flush=True)
-    browser, client = signed_in(server, _MEMBER), requests.Session()
-    tree, json_url = Tree(server), f"{server.base_url}/api/v1/timelines/home?limit=20"
-    page = processor_time(lambda: browser.get(f"{server.base_url}/", timeout=60), tree, made)
-    entity = processor_time(lambda: client.get(json_url, headers=_bearer(seeded), timeout=60), tree, made)
-    print(f"\nhome, CPU of one request: page {page:.1f} ms, JSON {entity:.1f} ms")
     return kept
 
 
@@ -165,11 +140,10 @@ def main() -> None:
     """Fill a server, measure its pages, and exit with 1 if the HTML of a page for visitors or members reaches LIMIT bytes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--statuses", type=int, default=200)
-    parser.add_argument("--requests", type=int, default=100, help="requests of one run for CPU time")
     arguments = parser.parse_args()
     with Instance() as server:
-        seeded = seed(server.base_url, users=12, statuses=arguments.statuses, follows=6, favourites=200, reblogs=60)
-        raise SystemExit(0 if measure(server, seeded, arguments.requests) else 1)
+        seeded = seed(server.base_url, users=12, statuses=arguments.statuses, follows=6)
+        raise SystemExit(0 if measure(server, seeded) else 1)
 
 
 if __name__ == "__main__":

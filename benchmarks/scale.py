@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.measuring import attach
 from benchmarks.scale_data import FIRST_AUTHOR, FIRST_PERSON, THREAD, Scale, fill
 
 _NEEDED: Final = {"q": "garden", "acct": "author0", "url": "https://news.example/", "id[]": FIRST_AUTHOR}
@@ -44,13 +45,11 @@ def start(folder: Path, *, generic_plans: bool) -> Any:
     embedded.start()
     with psycopg.connect(embedded.postgres.conninfo("postgres", ADMIN)) as admin:
         admin.execute("GRANT SET ON PARAMETER session_replication_role TO social")
-    os.environ |= {"DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "social.settings.base", "LOG_LEVEL": "error"}
-    os.environ |= {"LOCAL_DOMAIN": "bench.localhost", "RATE_LIMITS": "off", **embedded.environment()}
-    import django
+    os.environ |= {"LOCAL_DOMAIN": "bench.localhost", "RATE_LIMITS": "off"}
+    attach(folder)
     from django.conf import settings
     from django.core.management import call_command
 
-    django.setup()
     settings.ALLOWED_HOSTS = ["*"]
     call_command("migrate", verbosity=0)
     return embedded
