@@ -1,10 +1,11 @@
 """The data directory: checks of access and free space, and locks."""
 
-import contextlib
 import errno
 import fcntl
 import os
+import pwd
 import shutil
+import tempfile
 from pathlib import Path
 from typing import IO
 
@@ -16,33 +17,28 @@ ROOM_FOR_A_NEW_DATABASE = 256 * 1024 * 1024
 
 def open_data_dir(path: Path) -> None:
     """Create the data directory and its `run` folder if needed. Raises OperatorError if they cannot be used."""
-    run = path / "run"
     try:
         path.mkdir(parents=True, exist_ok=True)
-        run.mkdir(exist_ok=True)
-        probe = run / f".probe-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
+        (path / "run").mkdir(exist_ok=True)
         os.listdir(path)
+        with tempfile.TemporaryFile(dir=path / "run"):
+            pass
     except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        remedy = (
+            "Its disk is full: free some space (backups, logs)" if full else f"Give it to user {_user()} (chown -R)"
+        )
         raise OperatorError(
-            f"The data directory {path} cannot be used ({error.strerror}: {error.filename}). {_remedy(error)}, "
+            f"The data directory {path} cannot be used ({error.strerror}: {error.filename}). {remedy}, "
             f"or set DATA_DIR to another one."
         ) from None
 
 
-def _remedy(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "Its disk is full: free some space (backups, logs)"
-    return f"Give it to user {_user()} (chown -R)"
-
-
 def _user() -> str:
-    import pwd
-
-    with contextlib.suppress(KeyError):
+    try:
         return pwd.getpwuid(os.geteuid()).pw_name
-    return str(os.geteuid())
+    except KeyError:
+        return str(os.geteuid())
 
 
 def check_room(path: Path, needed: int, *, elsewhere: str = "set DATA_DIR to a directory on another disk") -> None:
@@ -61,17 +57,13 @@ def try_lock(path: Path, *, shared: bool = False) -> IO[str] | None:
     it. The kernel releases the lock when its process ends: a killed holder leaves nothing to clean up.
     """
     try:
-        return _lock(path, fcntl.LOCK_NB, shared=shared)
+        return wait_for_lock(path, shared=shared, flags=fcntl.LOCK_NB)
     except BlockingIOError:
         return None
 
 
-def wait_for_lock(path: Path, *, shared: bool = False) -> IO[str]:
-    """Take a lock like `try_lock`, but wait until other processes release it."""
-    return _lock(path, 0, shared=shared)
-
-
-def _lock(path: Path, flags: int, *, shared: bool) -> IO[str]:
+def wait_for_lock(path: Path, *, shared: bool = False, flags: int = 0) -> IO[str]:
+    """Take a lock like `try_lock`, but wait until other processes release it. `flags` are those of `flock`."""
     try:
         file = path.open("a+")
     except OSError as error:
@@ -105,19 +97,15 @@ def is_locked(path: Path) -> bool:
     return lock is None
 
 
-def _supervisor_lock(data_dir: Path) -> Path:
-    return data_dir / "run" / "supervisor.lock"
-
-
 def running_supervisor(data_dir: Path) -> str | None:
     """Return the process id of the data directory's supervisor; None if no supervisor runs."""
-    path = _supervisor_lock(data_dir)
+    path = data_dir / "run" / "supervisor.lock"
     return holder(path) if is_locked(path) else None
 
 
 def sole_supervisor(data_dir: Path) -> IO[str]:
     """Lock the data directory for one supervisor. Raises OperatorError while another process has the lock."""
-    path = _supervisor_lock(data_dir)
+    path = data_dir / "run" / "supervisor.lock"
     if (lock := try_lock(path)) is None:
         raise OperatorError(
             f"{data_dir} is already run by process {holder(path)}. "

@@ -47,11 +47,11 @@ def run() -> int:
         load_secrets(env.DATA_DIR)
         if url := os.environ.get("DATABASE_URL"):
             env.database(url)
-        embedded = _embedded(stack)
-        os.environ.update(_environment())
+        servers = _embedded_servers(stack)
+        _prepare_environment()
         supervisor = stack.enter_context(Supervisor(console).listening())
         try:
-            _start(supervisor, embedded)
+            _start(supervisor, servers)
             _print_ready(console, time.monotonic() - began)
             supervisor.run()
         except Interrupted:
@@ -60,40 +60,32 @@ def run() -> int:
     return 0
 
 
-def _embedded(stack: ExitStack) -> tuple[Embedded, list[ProcessSpec]] | None:
+def _embedded_servers(stack: ExitStack) -> Embedded:
     """Return the embedded servers that are needed, locked for this process; also puts their URLs into the environment."""
-    postgres = not os.environ.get("DATABASE_URL")
-    valkey = not all(env.REDIS_URLS.values())
-    if not postgres and not valkey:
-        return None
-    stack.enter_context(owned_servers(env.DATA_DIR))
+    postgres, valkey = not os.environ.get("DATABASE_URL"), not all(env.REDIS_URLS.values())
     servers = Embedded(env.DATA_DIR, postgres_wanted=postgres, valkey_wanted=valkey)
-    servers.prepare()
+    if postgres or valkey:
+        stack.enter_context(owned_servers(env.DATA_DIR))
+        servers.prepare()
     os.environ.update(servers.environment())
-    return servers, servers.specs()
+    return servers
 
 
-def _environment() -> dict[str, str]:
+def _prepare_environment() -> None:
+    """Prepare the environment of the processes, and remove the metrics of processes that no longer run."""
     metrics = env.DATA_DIR / "run" / "metrics"
-    shutil.rmtree(metrics, ignore_errors=True)  # remove the metrics of processes that no longer run
+    shutil.rmtree(metrics, ignore_errors=True)
     metrics.mkdir(parents=True)
-    return {
-        SUPERVISED: str(os.getpid()),
-        "DATA_DIR": str(env.DATA_DIR),
-        "PROMETHEUS_MULTIPROC_DIR": str(metrics),
-        "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "social.settings.base"),
-        "PYTHONUNBUFFERED": "1",
-    }
+    os.environ |= {SUPERVISED: str(os.getpid()), "DATA_DIR": str(env.DATA_DIR), "PYTHONUNBUFFERED": "1"}
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(metrics)
 
 
-def _start(supervisor: Supervisor, embedded: tuple[Embedded, list[ProcessSpec]] | None) -> None:
-    if embedded is not None:
-        servers, specs = embedded
-        for spec in specs:
-            supervisor.start(spec)
-        supervisor.wait_until_ready([spec.name for spec in specs], 60.0)
-        if "postgres" in supervisor.children:
-            servers.postgres.create_database()
+def _start(supervisor: Supervisor, servers: Embedded) -> None:
+    for spec in servers.specs():
+        supervisor.start(spec)
+    supervisor.wait_until_ready(list(supervisor.children), 60.0)
+    if servers.postgres_wanted:
+        servers.postgres.create_database()
     for role, url in env.REDIS_URLS.items():
         if url:
             database.check_redis(role, url)
@@ -135,15 +127,12 @@ def _is_set_up() -> bool:
         return stored and kept and database.is_schema_current(cursor, env.DATA_DIR, settings.INSTALLED_APPS)
 
 
-def _reachable(address: str) -> str:
-    # A server that listens on every address also listens on the loopback address.
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104  # these stand for every address, and nothing listens on them here
-
-
 def answers(name: str) -> bool:
     """Tell whether the liveness check of the web or streaming server succeeds within 2 s."""
     port, path = HEALTH[name]
-    connection = http.client.HTTPConnection(_reachable(env.BIND), port, timeout=2)
+    # A server that listens on every address also listens on the loopback address.
+    address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(env.BIND, env.BIND)  # noqa: S104  # these stand for every address, and nothing listens on them here
+    connection = http.client.HTTPConnection(address, port, timeout=2)
     try:
         connection.request("GET", path, headers={"Host": env.WEB_DOMAIN})
         return connection.getresponse().status == 200
@@ -162,11 +151,15 @@ def check_ports() -> None:
         raise OperatorError(f"PORT and STREAMING_PORT are both {env.PORT}. Give one of them another number.")
     for option, port in (("--port", env.PORT), ("--streaming-port", env.STREAMING_PORT)):
         deadline = time.monotonic() + 2
-        while (error := _cannot_listen(port)) is not None:
-            if error.errno != errno.EADDRINUSE:
-                raise OperatorError(
-                    f"Cannot listen on {env.BIND} port {port}: {error.strerror}. Set BIND, or use {option}."
-                )
+        while True:
+            try:
+                _try_to_listen(port)
+                break
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise OperatorError(
+                        f"Cannot listen on {env.BIND} port {port}: {error.strerror}. Set BIND, or use {option}."
+                    ) from None
             if time.monotonic() > deadline:
                 raise OperatorError(
                     f"Port {port} on {env.BIND} is taken. Stop what uses it, or use {option} with another."
@@ -174,22 +167,17 @@ def check_ports() -> None:
             time.sleep(0.1)
 
 
-def _cannot_listen(port: int) -> OSError | None:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(env.BIND, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as listener:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-            listener.listen(1)
-    except OverflowError:
-        return OSError(errno.EINVAL, "ports are numbers up to 65535")
-    except OSError as error:
-        return error
-    return None
+def _try_to_listen(port: int) -> None:
+    family, kind, protocol, _, address = socket.getaddrinfo(env.BIND, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind, protocol) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(1)
 
 
 def _print_ready(console: Console, seconds: float) -> None:
-    place = _short(env.DATA_DIR)
+    here = Path.cwd()
+    place = env.DATA_DIR.relative_to(here) if env.DATA_DIR.is_relative_to(here) else env.DATA_DIR
     mail = "" if env.EMAIL_URL else f", mail is written to {place}/mail"
     console.say("")
     console.say(f"Social is ready at {env.BASE_URL} (streaming: {env.STREAMING_URL}), after {seconds:.1f} s.")
@@ -222,10 +210,3 @@ def _find_people() -> tuple[bool, str]:
         has_owner, chosen = cursor.fetchone() or (False, None)
         fixed = "REGISTRATIONS" in env.FIXED_SITE_SETTINGS
         return bool(has_owner), env.REGISTRATIONS if fixed or not chosen else str(chosen)
-
-
-def _short(path: Path) -> str:
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)

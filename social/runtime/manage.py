@@ -49,12 +49,8 @@ def main(argv: list[str]) -> int:
     """
     arguments = take_options(argv[1:])
     command = arguments[0] if arguments else "help"
-    if "--traceback" in arguments:
-        return _dispatch(command, arguments)
     try:
         return _dispatch(command, arguments)
-    except OperatorError as error:
-        message = str(error)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -63,10 +59,9 @@ def main(argv: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
     except Exception as error:
-        found = _explain(error)
-        if found is None:
+        message = None if "--traceback" in arguments else _explain(error)
+        if message is None:
             raise
-        message = found
     print(f"manage.py {command}: {' '.join(message.split())}", file=sys.stderr)
     return 1
 
@@ -75,100 +70,81 @@ def _dispatch(command: str, arguments: list[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
     if command != "run":
         os.environ.setdefault("LOG_FORMAT", "console")  # for the operator at the terminal; server processes log JSON
-    helped = command in SERVERLESS_COMMANDS or not {"-h", "--help"}.isdisjoint(arguments)
-    if helped:
-        if arguments in (["version"], ["--version"]):
-            print(__version__)  # Django would print its own
-            return 0
-        _use_temporary_secrets()
-        # `makemigrations` also reads the applied migrations; without servers it prints a long warning about that.
-        if arguments in ([], ["help"], ["-h"], ["--help"]):
-            return _list_commands()
-        warnings.filterwarnings("ignore", message="Got an error checking a consistent migration history")
-        return _django(arguments)
-    if command == "restore":
-        return _restore(arguments)
-    if command == "upgrade_database":
-        return _upgrade_database(arguments)
-    refuse_unfinished(_data_dir())
+    data_dir = Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
+    if command in SERVERLESS_COMMANDS or not {"-h", "--help"}.isdisjoint(arguments):
+        return _run_without_servers(arguments, data_dir)
+    _prepare(command, arguments, data_dir)
     if command == "run":
-        load_domain(_data_dir())
+        return _run(arguments)
+    with contextlib.ExitStack() as stack:
+        # A dry run of a restore changes nothing, so it may run while the server runs.
+        if command == "upgrade_database" or (command == "restore" and "--dry-run" not in arguments):
+            stack.enter_context(sole_supervisor(data_dir))
+        if command != "upgrade_database":  # it starts the servers itself, one version after the other
+            stack.enter_context(_servers(command, data_dir))
+        return _django(arguments)
+
+
+def _run_without_servers(arguments: list[str], data_dir: Path) -> int:
+    if arguments in (["version"], ["--version"]):
+        print(__version__)  # Django would print its own
+        return 0
+    if not has_secrets(data_dir):
+        use_temporary_secrets()
+    if arguments in ([], ["help"], ["-h"], ["--help"]):
+        return _list_commands()
+    # `makemigrations` also reads the applied migrations; without servers it prints a long warning about that.
+    warnings.filterwarnings("ignore", message="Got an error checking a consistent migration history")
+    return _django(arguments)
+
+
+def _prepare(command: str, arguments: list[str], data_dir: Path) -> None:
+    """Complete the environment, and check the data directory or create it. Raises OperatorError."""
+    if command not in ("restore", "upgrade_database"):
+        refuse_unfinished(data_dir)
+    if command == "run":
+        load_domain(data_dir)
     elif command != "setup":
-        load_start(_data_dir())
+        load_start(data_dir)
     if command in STARTING_COMMANDS:
         import social.settings.env  # noqa: F401  (wrong settings raise an error before anything is created)
 
-        _prepare_data_dir(command, renewing="--new-secrets" in arguments)
+        open_data_dir(data_dir)
+        if not has_secrets(data_dir):
+            if "--new-secrets" not in arguments:
+                _refuse_lost_secrets(command, data_dir)
+            generate_secrets(data_dir)
+    elif command == "restore":
+        # It needs no installation, and runs with temporary secrets, not with the secrets of the restored server.
+        open_data_dir(data_dir)
+        use_temporary_secrets()
     else:
-        _require_installation()
-    if command == "run":
-        return _run(arguments)
-    with _servers(command):
-        return _django(arguments)
+        _require_installation(data_dir, or_unfinished=command == "upgrade_database")
+        if command == "upgrade_database" and not has_secrets(data_dir):
+            use_temporary_secrets()
 
 
-def _restore(arguments: list[str]) -> int:
-    """Run `restore`, even if no installation exists. It runs with temporary secrets, not the secrets of the restored server."""
-    data_dir = _data_dir()
-    load_start(data_dir)
-    open_data_dir(data_dir)
-    use_temporary_secrets()
-    # A dry run changes nothing, so it may run while the server runs.
-    lock: contextlib.AbstractContextManager[object]
-    lock = contextlib.nullcontext() if "--dry-run" in arguments else sole_supervisor(data_dir)
-    with lock, _servers("restore"):
-        return _django(arguments)
+def _refuse_lost_secrets(command: str, data_dir: Path) -> None:
+    """Raise OperatorError if the database of an installation exists: its data needs the secrets with which it was written."""
+    from social.runtime.fingerprints import refuse_new_secrets, stored_fingerprints
 
-
-def _upgrade_database(arguments: list[str]) -> int:
-    """Run `upgrade_database`, which starts the servers itself, one version after the other."""
-    load_start(_data_dir())
-    _require_installation(or_unfinished=True)
-    _use_temporary_secrets()
-    with sole_supervisor(_data_dir()):
-        return _django(arguments)
-
-
-def _data_dir() -> Path:
-    return Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
-
-
-def _prepare_data_dir(command: str, *, renewing: bool) -> None:
-    """Create the data directory and its secrets if needed; with `renewing`, lost secrets are generated again.
-
-    Raises OperatorError.
-    """
-    data_dir = _data_dir()
-    open_data_dir(data_dir)
-    if has_secrets(data_dir):
-        return
-    if not renewing and _has_database(command, data_dir):
-        from social.runtime.fingerprints import refuse_new_secrets
-
+    if os.environ.get("DATABASE_URL"):
+        with _connected(command) as connection, connection.cursor() as cursor:
+            exists = bool(stored_fingerprints(cursor))
+    else:
+        exists = Postgres(data_dir).cluster.exists()
+    if exists:
         raise refuse_new_secrets(data_dir)
-    generate_secrets(data_dir)
 
 
-def _has_database(command: str, data_dir: Path) -> bool:
-    """Tell whether the database of an installation exists: its data needs the secrets with which it was written."""
-    if not os.environ.get("DATABASE_URL"):
-        return Postgres(data_dir).cluster.exists()
-    from social.runtime.fingerprints import stored_fingerprints
-
-    with _connected(command) as connection, connection.cursor() as cursor:
-        return bool(stored_fingerprints(cursor))
-
-
-def _require_installation(*, or_unfinished: bool = False) -> None:
+def _require_installation(data_dir: Path, *, or_unfinished: bool) -> None:
     """Raise OperatorError if there is no installation, so that a command never creates one by mistake."""
-    data_dir = _data_dir()
     elsewhere = bool(os.environ.get("DATABASE_URL"))
-    cluster = Postgres(data_dir).cluster
+    place = data_dir if elsewhere else Postgres(data_dir).cluster
     deadline = time.monotonic() + FIRST_START_SECONDS
-    while not (elsewhere or cluster.exists() or running_supervisor(data_dir) is None) and time.monotonic() < deadline:
+    while not place.is_dir() and running_supervisor(data_dir) is not None and time.monotonic() < deadline:
         time.sleep(0.1)  # a first start is under way
-    begun = data_dir.is_dir() if elsewhere else cluster.exists()
-    begun = begun or (or_unfinished and find_mark(data_dir) is not None)
+    begun = place.is_dir() or (or_unfinished and find_mark(data_dir) is not None)
     if not begun and not (elsewhere and all(os.environ.get(name) for name in NAMES)):
         from social.settings.env import manage_command
 
@@ -178,11 +154,6 @@ def _require_installation(*, or_unfinished: bool = False) -> None:
         )
     if data_dir.is_dir():
         open_data_dir(data_dir)
-
-
-def _use_temporary_secrets() -> None:
-    if not has_secrets(_data_dir()):
-        use_temporary_secrets()
 
 
 def _list_commands() -> int:
@@ -223,7 +194,7 @@ def _run(arguments: list[str]) -> int:
 
 
 @contextlib.contextmanager
-def _servers(command: str) -> Iterator[None]:
+def _servers(command: str, data_dir: Path) -> Iterator[None]:
     """Provide the database and Redis for one command: the configured servers, or otherwise the embedded ones.
 
     The doctor runs even if the servers fail, since it reports the failures.
@@ -246,7 +217,7 @@ def _servers(command: str) -> Iterator[None]:
         secrets = load_secrets(env.DATA_DIR) if checked else None
         if command != "restore":
             with contextlib.suppress(*([OperatorError] if command == "doctor" else [])):
-                _load_domains(command)
+                _load_domains(command, data_dir)
         importlib.reload(env)  # the module has read the environment before the servers' URLs were in it
         if secrets is not None:
             with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
@@ -256,13 +227,12 @@ def _servers(command: str) -> Iterator[None]:
         yield
 
 
-def _load_domains(command: str) -> None:
+def _load_domains(command: str, data_dir: Path) -> None:
     """Put the stored domains into the environment, unless it has domains. Waits for a first start that is under way; raises
     OperatorError if that does not end.
     """
     from social.runtime import database
 
-    data_dir = _data_dir()
     deadline = time.monotonic() + FIRST_START_SECONDS
     with _connected(command) as connection, connection.cursor() as cursor:
         while not (stored := database.stored_installation(cursor)) and command not in COMMANDS_WITHOUT_DOMAIN:
@@ -313,10 +283,6 @@ def _django(arguments: list[str]) -> int:
         settings.DATABASES["default"]["OPTIONS"].pop("pool", None)
     try:
         execute_from_command_line(["manage.py", *arguments])
-    except SystemExit as end:
-        if isinstance(end.code, str):
-            print(end.code, file=sys.stderr)
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         # Close the connections now, because the embedded servers may be stopped next. Errors are ignored here: the command has
         # already reported errors of the database.
@@ -327,8 +293,10 @@ def _django(arguments: list[str]) -> int:
 
 def _explain(error: Exception) -> str | None:
     """Describe a failure of settings, servers or files in one line; None for a bug, whose traceback is shown."""
+    if isinstance(error, OperatorError):
+        return str(error)
     from django.core.exceptions import ImproperlyConfigured
-    from django.db import Error, OperationalError, ProgrammingError
+    from django.db import OperationalError, ProgrammingError
 
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     if isinstance(error, ImproperlyConfigured):
@@ -339,8 +307,6 @@ def _explain(error: Exception) -> str | None:
         from social.settings.env import manage_command
 
         return f"The database lacks something this release needs: {first}. Run {manage_command('setup')}"
-    if isinstance(error, Error):
-        return None
     if type(error).__module__.startswith("redis."):
         return f"Redis failed: {first}. Check REDIS_URL and that the server runs."
     if isinstance(error, OSError) and error.filename:

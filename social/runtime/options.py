@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -45,25 +46,22 @@ NAMES: Final = (
 )  # fmt: skip
 
 
-def _file(data_dir: Path) -> Path:
-    return data_dir / "run" / "last.json"
-
-
 def store_start(data_dir: Path, local_domain: str) -> None:
     """Store the domains and ports in use. Errors such as a full disk are ignored, since other checks report them."""
     values = {name: os.environ[name] for name in NAMES if os.environ.get(name)} | {"LOCAL_DOMAIN": local_domain}
-    temporary = _file(data_dir).with_suffix(f".{os.getpid()}")
+    temporary = data_dir / "run" / f"last.{os.getpid()}"
     with contextlib.suppress(OSError):
         temporary.write_text(json.dumps(values))
-        temporary.replace(_file(data_dir))
+        temporary.replace(data_dir / "run" / "last.json")
 
 
-def _stored_values(data_dir: Path) -> dict[str, str]:
-    try:
-        values = json.loads(_file(data_dir).read_text())
-        return {name: values[name] for name in NAMES if isinstance(values.get(name), str)}
-    except (OSError, ValueError, AttributeError):
-        return {}
+def load_start(data_dir: Path, names: Sequence[str] = NAMES) -> None:
+    """Put the stored values into the environment, unless it has values for them. Call this before the settings are read."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        values = json.loads((data_dir / "run" / "last.json").read_text())
+        for name in names:
+            if isinstance(values.get(name), str) and not os.environ.get(name):
+                os.environ[name] = values[name]
 
 
 def load_domain(data_dir: Path) -> None:
@@ -71,18 +69,10 @@ def load_domain(data_dir: Path) -> None:
     port. With a loopback domain, the pages and the API move to the new port (WEB_DOMAIN); accounts' addresses keep the old
     one.
     """
-    stored = _stored_values(data_dir).get("LOCAL_DOMAIN")
-    if stored is None or os.environ.get("LOCAL_DOMAIN"):
+    if os.environ.get("LOCAL_DOMAIN"):
         return
-    os.environ["LOCAL_DOMAIN"] = stored
-    host, colon, _port = stored.rpartition(":")
+    load_start(data_dir, ["LOCAL_DOMAIN"])
+    host, colon, _port = os.environ.get("LOCAL_DOMAIN", "").rpartition(":")
     here = host in ("localhost", "[::1]") or host.endswith(".localhost") or host.startswith("127.")
     if colon and here:
         os.environ.setdefault("WEB_DOMAIN", f"{host}:{os.environ.get('PORT') or 8000}")
-
-
-def load_start(data_dir: Path) -> None:
-    """Put the stored values into the environment, unless it has values for them. Call this before the settings are read."""
-    for name, value in _stored_values(data_dir).items():
-        if not os.environ.get(name):
-            os.environ[name] = value

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 
@@ -21,6 +21,8 @@ _LONGEST_LINE = 16 * 1024
 START_SECONDS = 120.0
 #: Seconds between two checks of a process that sends no heartbeats.
 ASKING_SECONDS = 10.0
+#: The servers that the other processes use, and that are stopped after them.
+_LAST_STOPPED = ("valkey", "postgres")
 
 
 @dataclass
@@ -46,10 +48,26 @@ class Child:
         stream = self.process.stdout if self.process else None
         return None if stream is None or stream.closed else stream.fileno()
 
+    @property
+    def is_running(self) -> bool:
+        return self.process is not None and not has_ended(self.process)
+
+    def send(self, signum: int) -> None:
+        if self.process is not None and self.is_running:
+            self.process.send_signal(signum)
+
 
 def restart_delay(failures: int) -> float:
     """Return the back-off before the next start, in seconds: 0.5 after the first failure, doubling up to 30."""
     return min(FIRST_DELAY * 2.0 ** min(failures, 10), LONGEST_DELAY)
+
+
+def _pipe() -> tuple[int, int]:
+    """Return the ends of a pipe on which neither reading nor writing waits."""
+    ends = os.pipe()
+    for end in ends:
+        os.set_blocking(end, False)
+    return ends
 
 
 class Supervisor:
@@ -67,25 +85,20 @@ class Supervisor:
         self._stopping = False
         self._reloading = False
         self._awake = AwakeTime()
-        self._wakeup, self._waker = os.pipe()
-        for end in (self._wakeup, self._waker):
-            os.set_blocking(end, False)
+        self._wakeup, self._waker = _pipe()
 
     @contextlib.contextmanager
     def listening(self) -> "Iterator[Supervisor]":
-        """Handle signals inside the block; at its end, stop everything and restore the previous handlers."""
-        names = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
-        before = {name: signal.signal(name, self._on_signal) for name in names}
-        wakeup = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        """Handle signals inside the block; at its end, stop everything. The process is expected to end soon after the block: a
+        signal that arrives then has no effect.
+        """
+        for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+            signal.signal(name, self._on_signal)
+        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
         try:
             yield self
         finally:
             self.stop()
-            signal.set_wakeup_fd(wakeup)
-            for name, handler in before.items():
-                signal.signal(name, handler)
-            os.close(self._wakeup)
-            os.close(self._waker)
             self.console.finish()
 
     def _on_signal(self, signum: int, frame: FrameType | None) -> None:
@@ -99,15 +112,11 @@ class Supervisor:
         self._launch(self.children.setdefault(spec.name, Child(spec)))
 
     def _launch(self, child: Child) -> None:
-        child.due = None
-        child.started = time.monotonic()
-        child.unread = b""
+        child.due, child.started, child.unread = None, time.monotonic(), b""
         child.has_shown_life, child.last_sign, child.last_check = False, self._awake.seconds, self._awake.seconds
         given: int | None = None
         if child.spec.silence is not None and child.spec.alive is None:
-            child.heartbeat, given = os.pipe()
-            for end in (child.heartbeat, given):
-                os.set_blocking(end, False)
+            child.heartbeat, given = _pipe()
         try:
             child.process = spawn(child.spec, subprocess.PIPE, given)
         except OSError as error:
@@ -131,7 +140,10 @@ class Supervisor:
             for name in list(pending):
                 child = self.children[name]
                 if child.failures >= attempts:
-                    raise OperatorError(self._reason_not_started(child))
+                    lines = list(child.tail)
+                    last = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+                    reason = child.spec.explain(lines) if child.spec.explain else None
+                    raise OperatorError(reason or f"{name} could not be started: {last}")
                 if child.process is not None and (child.spec.ready is None or child.spec.ready()):
                     pending.remove(name)
             if not pending:
@@ -158,33 +170,21 @@ class Supervisor:
         self._close(child)
         return end_group(process)
 
-    def _reason_not_started(self, child: Child) -> str:
-        lines = list(child.tail)
-        reason = child.spec.explain(lines) if child.spec.explain else None
-        if reason:
-            return reason
-        last = next((line for line in reversed(lines) if line.strip()), "it said nothing")
-        return f"{child.spec.name} could not be started: {last.strip()}"
-
     def run(self) -> None:
         """Keep everything running until a signal to stop; SIGHUP makes our own processes load their programs again."""
         while not self.signals:
             if self._reloading:
                 self._reloading = False
-                self._reload()
+                self.console.line("run", "SIGHUP: every process goes on with the program as it is now.")
+                for child in self.children.values():
+                    if child.spec.reload_signal:
+                        child.send(child.spec.reload_signal)
             self.turn(60.0)
-
-    def _reload(self) -> None:
-        self.console.line("run", "SIGHUP: every process goes on with the program as it is now.")
-        for child in self.children.values():
-            if child.spec.reload_signal and child.process is not None and not has_ended(child.process):
-                child.process.send_signal(child.spec.reload_signal)
 
     def turn(self, seconds: float, *, reap: bool = True) -> None:
         """Wait at most `seconds` for output and signals, and handle them; with `reap`, restart children that end or hang."""
-        now = time.monotonic()
         children = self.children.values()
-        due = [child.due - now for child in children if child.due is not None]
+        due = [child.due - time.monotonic() for child in children if child.due is not None]
         timeout = max(0.0, min([seconds, LOOK_SECONDS, *due]))
         outputs = {fd: child for child in children if (fd := child.output) is not None}
         heartbeats = {child.heartbeat: child for child in children if child.heartbeat is not None}
@@ -201,39 +201,37 @@ class Supervisor:
                 self._read_heartbeat(heartbeats[fd])
         if writable:
             self.console.write_some()
-        if reap:
-            self._end_hung()
-            self._reap()
-            self._restart()
+        for child in children if reap else ():
+            self._kill_if_hung(child)
+            self._reap(child)
+            restarts = not (self._stopping or self.signals)
+            if restarts and child.due is not None and child.due <= time.monotonic():
+                self._launch(child)
 
     def _read_heartbeat(self, child: Child) -> None:
         if child.heartbeat is None:  # closed a moment ago, together with the child's output
             return
         with contextlib.suppress(BlockingIOError):
             if os.read(child.heartbeat, 4096):
-                self._note_sign_of_life(child)
+                child.has_shown_life, child.last_sign = True, self._awake.seconds
             else:
                 os.close(child.heartbeat)
                 child.heartbeat = None
 
-    def _note_sign_of_life(self, child: Child) -> None:
-        child.has_shown_life, child.last_sign = True, self._awake.seconds
-
-    def _end_hung(self) -> None:
-        """Kill children that neither send heartbeats nor pass their check; they are restarted like every child that ends."""
+    def _kill_if_hung(self, child: Child) -> None:
+        """Kill a child that neither sends heartbeats nor passes its check; it is restarted like every child that ends."""
         now = self._awake.seconds
-        for child in self.children.values():
-            if child.process is None or child.spec.silence is None:
-                continue
-            if child.spec.alive is not None and now - child.last_check >= ASKING_SECONDS:
-                child.last_check = now
-                if child.spec.alive():
-                    self._note_sign_of_life(child)
-            silence = child.spec.silence if child.has_shown_life else START_SECONDS
-            if now - child.last_sign >= silence and not has_ended(child.process):
-                self.console.line("run", f"{child.spec.name} gives no sign of life and is killed.")
-                child.process.kill()
-                child.last_sign = now
+        if child.process is None or child.spec.silence is None:
+            return
+        if child.spec.alive is not None and now - child.last_check >= ASKING_SECONDS:
+            child.last_check = now
+            if child.spec.alive():
+                child.has_shown_life, child.last_sign = True, now
+        silence = child.spec.silence if child.has_shown_life else START_SECONDS
+        if now - child.last_sign >= silence and child.is_running:
+            self.console.line("run", f"{child.spec.name} gives no sign of life and is killed.")
+            child.send(signal.SIGKILL)
+            child.last_sign = now
 
     def _read(self, child: Child) -> None:
         fd = child.output
@@ -258,9 +256,8 @@ class Supervisor:
         text = line[:_LONGEST_LINE].decode(errors="replace").rstrip()
         if text:
             child.tail.append(text)
-            if any(phrase in text for phrase in child.spec.hushed):
-                return
-            self.console.line(child.spec.name, text)
+            if not any(phrase in text for phrase in child.spec.hushed):
+                self.console.line(child.spec.name, text)
 
     def _close(self, child: Child) -> None:
         if child.unread:
@@ -272,16 +269,15 @@ class Supervisor:
             os.close(child.heartbeat)
             child.heartbeat = None
 
-    def _reap(self) -> None:
-        for child in self.children.values():
-            if child.process is None or not has_ended(child.process):
-                continue
-            code = end_group(child.process)
-            self._read(child)
-            self._close(child)
-            child.process = None
-            if not self._stopping:
-                self._plan_restart(child, describe_exit(code))
+    def _reap(self, child: Child) -> None:
+        if child.process is None or child.is_running:
+            return
+        code = end_group(child.process)
+        self._read(child)
+        self._close(child)
+        child.process = None
+        if not self._stopping:
+            self._plan_restart(child, describe_exit(code))
 
     def _plan_restart(self, child: Child, reason: str) -> None:
         now = time.monotonic()
@@ -292,40 +288,28 @@ class Supervisor:
         child.due = now + delay
         self.console.line("run", f"{child.spec.name} {reason}; it starts again in {delay:g} s.")
 
-    def _restart(self) -> None:
-        if self._stopping or self.signals:
-            return
-        for child in self.children.values():
-            if child.due is not None and child.due <= time.monotonic():
-                self._launch(child)
-
-    def stop(self, last: Iterable[str] = ("valkey", "postgres"), grace: float = 5.0, last_grace: float = 3.0) -> None:
-        """Stop everything within little more than `grace + last_grace` seconds, the children in `last` after the others.
+    def stop(self, grace: float = 5.0, last_grace: float = 3.0) -> None:
+        """Stop everything within little more than `grace + last_grace` seconds, PostgreSQL and Valkey after the others.
 
         A further signal during the wait kills the remaining children immediately.
         """
         self._stopping = True
-        for child in self.children.values():
-            child.due = None
-        last = list(last)
-        self._stop([child for name, child in self.children.items() if name not in last], grace)
-        self._stop([child for name, child in self.children.items() if name in last], last_grace)
+        self._stop([child for name, child in self.children.items() if name not in _LAST_STOPPED], grace)
+        self._stop([child for name, child in self.children.items() if name in _LAST_STOPPED], last_grace)
 
-    def _stop(self, children: list[Child], grace: float) -> None:
+    def _stop(self, children: Sequence[Child], grace: float) -> None:
         received = len(self.signals)
         for child in children:
-            if child.process is not None and not has_ended(child.process):
-                child.process.send_signal(child.spec.stop_signal)
+            child.due = None
+            child.send(child.spec.stop_signal)
         deadline = time.monotonic() + grace
-
-        def alive() -> list[Child]:
-            return [child for child in children if child.process is not None]
-
-        while alive() and (left := deadline - time.monotonic()) > 0 and len(self.signals) == received:
+        while any(child.process for child in children) and (left := deadline - time.monotonic()) > 0:
+            if len(self.signals) > received:
+                break
             self.turn(min(left, 0.2))
-        for child in alive():
-            assert child.process is not None
-            self.console.line("run", f"{child.spec.name} did not end in time and is killed.")
-            end_group(child.process)
-            self._close(child)
-            child.process = None
+        for child in children:
+            if child.process is not None:
+                self.console.line("run", f"{child.spec.name} did not end in time and is killed.")
+                end_group(child.process)
+                self._close(child)
+                child.process = None

@@ -233,8 +233,9 @@ def test_a_wait_for_a_child_that_cannot_start_ends_with_its_last_output() -> Non
 
     spec = ProcessSpec("one", (sys.executable, "-c", "raise SystemExit('there is no room')"), ready=lambda: False)
     console = Console(os.open(os.devnull, os.O_WRONLY), colour=False)
-    with Supervisor(console).listening() as supervisor:
-        supervisor.start(spec)
-        with pytest.raises(OperatorError, match="one could not be started: there is no room"):
-            supervisor.wait_until_ready(["one"], 10)
+    supervisor = Supervisor(console)
+    supervisor.start(spec)
+    with pytest.raises(OperatorError, match="one could not be started: there is no room"):
+        supervisor.wait_until_ready(["one"], 10)
+    supervisor.stop()
     os.close(console.fd)
