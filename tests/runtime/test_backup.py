@@ -306,11 +306,12 @@ def test_files_of_an_object_storage_are_copied_only_when_asked(settings: Any, tm
         settings.STORAGES = settings.STORAGES | {"default": server.entry()}
         kept = storage.store(b"a picture", folder="media", extension="png")
         storage.store(b"a copy", folder=remote_copies.FOLDER, extension="png")
-        assert list(saving._media_files(False)) == []
-        assert list(saving._media_files(True)) == [(kept, 9)]
-        for path, source in saving._sources(True):
-            (tmp_path / path).parent.mkdir(parents=True)
-            (tmp_path / path).write_bytes(source.read())
+        assert list(saving._files(False)) == []
+        assert list(saving._files(True)) == [(f"media/{kept}", 9)]
+        path = tmp_path / "media" / kept
+        path.parent.mkdir(parents=True)
+        with saving._open(f"media/{kept}") as source:
+            path.write_bytes(source.read())
         (tmp_path / archive.CHECKSUMS).write_text(f"{archive.checksum(tmp_path / 'media' / kept)}  media/{kept}\n")
         storage.remove(kept)
         for _time in range(2):

@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from social.runtime.backups import sql
-from social.runtime.backups.dumped import read
-from social.runtime.backups.schema import Schema, schema_of
+from social.runtime.backups.schema import schema_of
+from social.runtime.backups.sql import Schema, read
 from social.runtime.failures import OperatorError
 
 MADE = """

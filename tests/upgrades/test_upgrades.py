@@ -17,8 +17,8 @@ import pytest
 from django.db import connection
 
 from social.runtime.backups import sql
-from social.runtime.backups.dumped import read
 from social.runtime.backups.schema import make_schema
+from social.runtime.backups.sql import read
 from tests.runtime.processes import clean_environment, eventually, free_ports, fresh_folder, manage, running
 from tests.upgrades.dump import DOMAIN, DUMPS, Client, kept_dumps
 

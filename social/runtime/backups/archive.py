@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -109,12 +109,10 @@ def find_older(parent: Path, domain: str, *, keep: int) -> list[Path]:
     """Return the complete backups of this domain in the folder `parent`, except the `keep` newest."""
     found = []
     for path in parent.glob(f"*/{MANIFEST}"):
-        try:
+        with suppress(OperatorError):
             manifest = read_manifest(path.parent)
-        except OperatorError:
-            continue
-        if manifest.domain == domain:
-            found.append((manifest.created_at, path.parent))
+            if manifest.domain == domain:
+                found.append((manifest.created_at, path.parent))
     return [folder for _time, folder in sorted(found, reverse=True)[keep:]]
 
 
@@ -123,16 +121,12 @@ def entries(folder: Path) -> Iterator[tuple[str, str]]:
     with (folder / CHECKSUMS).open() as lines:
         for line in lines:
             digest, _, path = line.rstrip("\n").partition("  ")
-            if len(digest) != 64 or not _is_known(path):
+            pure = PurePosixPath(path)
+            below = len(pure.parts) > 1 and pure.parts[0] in FOLDERS and ".." not in pure.parts and str(pure) == path
+            # Files with other names are not restored (security row 82).
+            if len(digest) != 64 or not (below or path in (DATABASE, SECRETS)):
                 raise OperatorError(f"{folder / CHECKSUMS} is damaged: {path!r:.200} does not belong to a backup.")
             yield path, digest
-
-
-def _is_known(path: str) -> bool:
-    """Tell whether a backup may contain a file of this name; other files are not restored (security row 82)."""
-    pure = PurePosixPath(path)
-    below = len(pure.parts) > 1 and pure.parts[0] in FOLDERS and ".." not in pure.parts
-    return path in (DATABASE, SECRETS) or (below and str(pure) == path)
 
 
 def digest_of(folder: Path) -> str:

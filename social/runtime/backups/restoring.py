@@ -1,9 +1,8 @@
 """Restores a backup into an empty server, or in place of an existing one, completely or not at all.
 
 The data directory is marked before anything is changed, and the server does not start in a marked one. Files have unique
-names, so adding them replaces no other file. The database is emptied and loaded in one transaction, with tables that the
-migrations of this release create: no statement of a backup is executed (security row 82). A restore that was killed must
-be run again, from the beginning.
+names, so adding them replaces no other file. The database is emptied and loaded in one transaction (`sql`). A restore that
+was killed must be run again, from the beginning.
 """
 
 import json
@@ -26,9 +25,8 @@ from social.kernel.media import storage
 from social.runtime import database, secrets_file, unfinished
 from social.runtime.backups import archive
 from social.runtime.backups.archive import Advance, Manifest, Report
-from social.runtime.backups.dumped import read
-from social.runtime.backups.schema import Schema, make_schema
-from social.runtime.backups.sql import Undecided, load
+from social.runtime.backups.schema import make_schema
+from social.runtime.backups.sql import Schema, Undecided, load, read
 from social.runtime.datadir import check_room
 from social.runtime.failures import OperatorError
 from social.runtime.fingerprints import check_pair

@@ -49,7 +49,7 @@ def plan(folder: Path, *, with_media: bool) -> Plan:
     if folder.exists():
         raise OperatorError(f"{folder} is there already. Name another folder.")
     with_media = with_media or storage.is_local()
-    sizes = [size for _path, size in _media_files(with_media)] + [path.stat().st_size for path in _private_files()]
+    sizes = [size for _path, size in _files(with_media)]
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
         (database_bytes,) = cursor.fetchone()
@@ -132,8 +132,9 @@ def _fill(folder: Path, lines: IO[str], found: Plan, report: Report) -> Manifest
         add(archive.DATABASE, source, advance)
     add(archive.SECRETS, io.BytesIO(json.dumps(_secrets(), indent=1).encode()))
     with report("Files", found.bytes - found.database_bytes) as advance:
-        for path, source in _sources(found.with_media):
-            add(path, source, advance)
+        for path, _size in _files(found.with_media):
+            with contextlib.suppress(FileNotFoundError), _open(path) as source:
+                add(path, source, advance)
     lines.flush()
     manifest = Manifest(
         format=archive.FORMAT,
@@ -165,26 +166,20 @@ def _secrets() -> dict[str, str]:
     return {name: value for name, value in values.items() if value}
 
 
-def _media_files(with_media: bool) -> Iterator[tuple[str, int]]:
-    """Yield the stored files with their sizes, except copies of remote files and files that are being written."""
-    if not with_media:
-        return
-    for path, size, _written in storage.walk(""):
+def _files(with_media: bool) -> Iterator[tuple[str, int]]:
+    """Yield the name in the backup and the size of each file. Leave out copies of remote files, files that are being written,
+    and files that were just deleted.
+    """
+    for path, size, _written in storage.walk("") if with_media else ():
         if not path.startswith((f"{remote_copies.FOLDER}/", "doctor/")) and not path.endswith(".part"):
-            yield path, size
-
-
-def _private_files() -> Iterator[Path]:
+            yield f"media/{path}", size
     for place, _folders, names in os.walk(settings.PRIVATE_ROOT):
-        for name in names:
-            yield Path(place) / name
+        for file in (Path(place, name) for name in names):
+            with contextlib.suppress(FileNotFoundError):
+                yield f"private/{file.relative_to(settings.PRIVATE_ROOT)}", file.stat().st_size
 
 
-def _sources(with_media: bool) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield the name of each file in the backup, and the opened file; files that were deleted meanwhile are left out."""
-    for path, _size in _media_files(with_media):
-        with contextlib.suppress(FileNotFoundError), storage.open_stored(path) as source:
-            yield f"media/{path}", source
-    for file in _private_files():
-        with contextlib.suppress(FileNotFoundError), file.open("rb") as source:
-            yield f"private/{file.relative_to(settings.PRIVATE_ROOT)}", source
+def _open(path: str) -> contextlib.AbstractContextManager[IO[bytes]]:
+    """Open the file that has this name in a backup."""
+    folder, _slash, name = path.partition("/")
+    return storage.open_stored(name) if folder == "media" else Path(settings.PRIVATE_ROOT, name).open("rb")

@@ -3,45 +3,20 @@
 The migrations run in a PostgreSQL cluster of its own, which is removed afterwards.
 """
 
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Final
 
 from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import ConnectionHandler
 
-from social.runtime.backups.dumped import RESTRICTION, Contents, statements
+from social.runtime.backups.sql import Schema
 from social.runtime.datadir import wait_for_lock
 from social.runtime.embedded import Embedded
 from social.runtime.postgres import package_folder
 from social.settings import env
-
-_NAMED: Final = re.compile(rb'public\.([a-z_][a-z0-9_]*|"\w+")')
-
-
-@dataclass(frozen=True)
-class Schema:
-    """SQL of a schema: `tables` creates the tables, and `rest`, once they are filled, the indexes, constraints and triggers."""
-
-    tables: bytes
-    rest: bytes
-
-    @cached_property
-    def names(self) -> set[bytes]:
-        return set(_NAMED.findall(self.tables))
-
-    def find_unknown(self, dump: Contents) -> list[str]:
-        """Return the first lines of statements, and the names, that are in the dump but are not created by the migrations."""
-        ours = set(statements(iter((self.tables + self.rest).splitlines(keepends=True))))
-        return sorted(
-            found.decode(errors="replace").strip() for found in dump.statements - ours | dump.names - self.names
-        )
 
 
 def make_schema(applied: set[tuple[str, str]]) -> Schema:
@@ -53,7 +28,10 @@ def make_schema(applied: set[tuple[str, str]]) -> Schema:
 
 def schema_of(url: str) -> Schema:
     """Return the schema of a database of the embedded PostgreSQL."""
-    return Schema(_statements(url, "pre-data"), _statements(url, "post-data"))
+    program = package_folder() / "pginstall18" / "bin" / "pg_dump"
+    command = [str(program), "--no-owner", "--no-privileges", f"--dbname={url}"]
+    sections = [["--section=pre-data"], ["--section=post-data"]]
+    return Schema(*(subprocess.run(command + part, check=True, stdout=subprocess.PIPE).stdout for part in sections))
 
 
 @contextmanager
@@ -104,10 +82,3 @@ def _migrate(applied: set[tuple[str, str]]) -> None:
     # same app.
     followed = {parent.key for key in wanted for parent in graph.node_map[key].parents if parent.key[0] == key[0]}
     executor.migrate(list(wanted - followed))
-
-
-def _statements(url: str, section: str) -> bytes:
-    command = [str(package_folder() / "pginstall18" / "bin" / "pg_dump"), "--no-owner", "--no-privileges"]
-    command += [f"--section={section}", f"--dbname={url}"]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    return b"".join(line for line in done.stdout.splitlines(keepends=True) if not RESTRICTION.fullmatch(line))

@@ -1,6 +1,8 @@
 """A database as compressed SQL: written by pg_dump in one snapshot, loaded in one transaction.
 
-Only the rows of a backup are loaded (`dumped`); a dump that this program has just made itself is executed.
+Of the dump of a backup, only the rows and the positions of sequences are loaded, into tables that the migrations of this
+release create (`schema`); no statement of it is executed (security row 82). A dump that this program has just made itself is
+executed.
 """
 
 import contextlib
@@ -13,6 +15,8 @@ import subprocess
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -20,31 +24,39 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from social.runtime import database
-from social.runtime.backups.archive import Advance
-from social.runtime.backups.dumped import POSITION, RESTRICTION, ROWS, progress_of, rows_of, statements
-from social.runtime.backups.schema import Schema
+from social.runtime.backups.archive import CHUNK, Advance
 from social.runtime.embedded import Embedded
 from social.runtime.failures import OperatorError
 from social.runtime.postgres import package_folder
 from social.runtime.processes import die_with_parent
 from social.settings import env
 
+_NAME: Final = rb'(?:[a-z_][a-z0-9_]*|"\w+")'
+#: The start of the rows of a table. A statement that matches this or POSITION is safe to execute, whoever wrote it.
+ROWS: Final = re.compile(rb"COPY public\.(%b) \((%b(?:, %b)*)\) FROM stdin;\n" % (_NAME, _NAME, _NAME))
+POSITION: Final = re.compile(rb"SELECT pg_catalog\.setval\('public\.(%b)', -?\d+, (?:true|false)\);\n" % _NAME)
+# Commands of `psql` that pg_dump has written at both ends of a dump since August 2025.
+_RESTRICTION: Final = re.compile(rb"^\\(?:un)?restrict \w+\n", re.MULTILINE)
+# Indexes are made by the migrations; an operator may have added others.
+_LEFT_OUT: Final = re.compile(
+    rb"SET \w+ = [\w' -]+;\n|SELECT pg_catalog\.set_config\('search_path', '', false\);\n|CREATE (?:UNIQUE )?INDEX .*\n"
+)
+_QUOTE: Final = re.compile(rb"\$\w*\$")
+_END_OF_ROWS: Final = b"\\.\n"
+_NAMED: Final = re.compile(rb"public\.(%b)" % _NAME)
 # A statement at the head of a dump that PostgreSQL before version 17 does not know.
 _UNKNOWN_TO_OLDER: Final = b"\nSET transaction_timeout = 0;\n"
 _ROWS: Final = re.compile(rb"COPY [^;]+ FROM stdin;\n")
-# Tables are dropped together with their indexes, triggers and sequences.
+# The tables come first, with their indexes, triggers and sequences. ORDER BY collects all names before the first DROP.
 _EMPTY: Final = b"""
 DO $$ DECLARE found record; BEGIN
-  FOR found IN SELECT oid::regclass AS name FROM pg_class
-                WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') LOOP
-    EXECUTE format('DROP TABLE IF EXISTS %s CASCADE', found.name);
-  END LOOP;
-  FOR found IN SELECT oid::regclass AS name FROM pg_class
-                WHERE relnamespace = 'public'::regnamespace AND relkind = 'S' LOOP
-    EXECUTE format('DROP SEQUENCE %s CASCADE', found.name);
-  END LOOP;
-  FOR found IN SELECT oid::regprocedure AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace LOOP
-    EXECUTE format('DROP ROUTINE %s CASCADE', found.name);
+  FOR found IN
+    SELECT CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind, oid::regclass::text AS name
+      FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'S')
+    UNION SELECT 'ROUTINE', oid::regprocedure::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    ORDER BY kind DESC
+  LOOP
+    EXECUTE format('DROP %s IF EXISTS %s CASCADE', found.kind, found.name);
   END LOOP;
 END $$;
 """
@@ -52,6 +64,110 @@ END $$;
 
 class Undecided(OperatorError):
     """Loss of the connection during COMMIT, which leaves unknown whether the database was loaded."""
+
+
+@dataclass
+class Contents:
+    """Contents of a dump: first lines of statements, names of filled tables and of sequences, and applied migrations."""
+
+    statements: set[bytes] = field(default_factory=set)
+    names: set[bytes] = field(default_factory=set)
+    migrations: set[tuple[str, str]] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """SQL of a schema: `tables` creates the tables, and `rest`, once they are filled, the indexes, constraints and triggers."""
+
+    tables: bytes
+    rest: bytes
+
+    @cached_property
+    def names(self) -> set[bytes]:
+        return set(_NAMED.findall(self.tables))
+
+    def find_unknown(self, dump: Contents) -> list[str]:
+        """Return the first lines of statements, and the names, that are in the dump but are not created by the migrations."""
+        ours = set(statements(iter((self.tables + self.rest).splitlines(keepends=True))))
+        return sorted(
+            found.decode(errors="replace").strip() for found in dump.statements - ours | dump.names - self.names
+        )
+
+
+def read(path: Path, advance: Advance) -> Contents:
+    """Return the contents of a dump; call `advance` with the number of bytes read. Raises OperatorError for a damaged dump."""
+    found = Contents()
+    try:
+        with path.open("rb") as compressed, gzip.open(compressed) as text:
+            _read(iter(text), found, progress_of(compressed, advance))
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise OperatorError(f"{path} is damaged ({error}). Take another backup.") from None
+    return found
+
+
+def _read(lines: Iterator[bytes], found: Contents, moved: Callable[[], None]) -> None:
+    for line in statements(lines):
+        if start := ROWS.fullmatch(line):
+            found.names.add(start[1])
+            columns = start[2].decode().split(", ")
+            for rows in rows_of(lines):
+                moved()
+                if start[1] == b"django_migrations":
+                    for row in rows.decode().split("\n")[:-1]:
+                        values = dict(zip(columns, row.split("\t"), strict=True))
+                        found.migrations.add((values.get("app", ""), values.get("name", "")))
+        elif position := POSITION.fullmatch(line):
+            found.names.add(position[1])
+        elif not _LEFT_OUT.fullmatch(line):
+            found.statements.add(line)
+
+
+def statements(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the first line of each statement. After a line that matches ROWS, the caller reads the rows from `lines`.
+    Raises ValueError if the last statement does not end.
+    """
+    for line in lines:
+        if line == b"\n" or line.startswith(b"--") or _RESTRICTION.fullmatch(line):
+            continue
+        yield line
+        if ROWS.fullmatch(line):
+            continue
+        quote, part = b"", line
+        while True:
+            for mark in _QUOTE.findall(part):  # the same tag opens and closes a function body
+                quote = mark if not quote else b"" if mark == quote else quote
+            if not quote and part.endswith(b";\n"):
+                break
+            if not (part := next(lines, b"")):
+                raise ValueError("no end of a statement")  # its text may hold secrets
+
+
+def rows_of(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the rows of a table in chunks, until the line that ends them. Raises ValueError if there is no such line."""
+    found: list[bytes] = []
+    size = 0
+    for line in lines:
+        if line == _END_OF_ROWS:
+            yield b"".join(found)
+            return
+        found.append(line)
+        size += len(line)
+        if size >= CHUNK:
+            yield b"".join(found)
+            found, size = [], 0
+    raise ValueError("no end of rows")
+
+
+def progress_of(file: IO[bytes], advance: Advance) -> Callable[[], None]:
+    """Return a function that reports the bytes read from a file since its last call."""
+    before = 0
+
+    def moved() -> None:
+        nonlocal before
+        advance(file.tell() - before)
+        before = file.tell()
+
+    return moved
 
 
 def _pg_dump(url: str) -> str:
@@ -84,13 +200,8 @@ def dump(url: str, *, without: Sequence[str] = ()) -> Iterator[IO[bytes]]:
     # The password is in the environment, which other users cannot see.
     password = parameters.pop("password")
     environment = {**os.environ, "PGPASSWORD": password} if password else None
-    command = [
-        _pg_dump(url),
-        f"--dbname={make_conninfo(**parameters)}",
-        "--no-owner",
-        "--no-privileges",
-        "--compress=1",
-    ]
+    command = [_pg_dump(url), f"--dbname={make_conninfo(**parameters)}"]
+    command += ["--no-owner", "--no-privileges", "--compress=1"]
     command += [f"--exclude-table-data={table}" for table in without]
     with tempfile.TemporaryFile() as said:
         with subprocess.Popen(
@@ -169,14 +280,14 @@ def _send(connection: psycopg.Connection[Any], lines: Iterator[bytes], moved: Ca
                 for rows in rows_of(lines):
                     copy.write(rows)
                     moved()
-        elif not RESTRICTION.fullmatch(line):
+        else:
             waiting.append(line)
     _execute(connection, waiting)
     moved()
 
 
 def _execute(connection: psycopg.Connection[Any], waiting: list[bytes]) -> None:
-    text = b"".join(waiting)
+    text = _RESTRICTION.sub(b"", b"".join(waiting))
     waiting.clear()
     if text.strip():
         connection.execute(text.replace(_UNKNOWN_TO_OLDER, b"\n", 1))
