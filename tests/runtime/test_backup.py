@@ -65,7 +65,7 @@ _RESTORE = """
 import os, pickle, signal, sys
 from pathlib import Path
 from social.runtime import manage
-from social.runtime.backups import dumped, restoring, sql
+from social.runtime.backups import restoring, sql
 
 make_schema = restoring.make_schema
 
@@ -271,8 +271,10 @@ called = getattr(restoring, name)
 if when == "before":
     setattr(restoring, name, end)
 elif when == "within":
-    sql.progress_of = lambda file, advance: end
-    dumped.CHUNK = 8192
+    def call(*arguments):
+        sql.progress_of, sql.CHUNK = lambda file, advance: end, 8192
+        called(*arguments)
+    setattr(restoring, name, call)
 else:
     def call(*arguments):
         called(*arguments)
