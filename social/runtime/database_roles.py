@@ -1,5 +1,5 @@
-"""Roles of the embedded PostgreSQL: `social_admin`, the superuser of the cluster, and `social`, as which everything else
-connects.
+"""Roles of the embedded PostgreSQL: `social_admin`, the superuser of the cluster, and `social`, the role of all other
+connections.
 
 The role `social` owns the database and can neither run programs nor read files of the machine (security row 82). In
 clusters of earlier releases, `social` was the superuser: it is renamed, and its objects are given to the new role.
@@ -26,7 +26,7 @@ DO $$ BEGIN
   GRANT SET ON PARAMETER deadlock_timeout TO social;
 END $$
 """
-# Sequences of columns follow their tables. Objects of PostgreSQL itself and of extensions keep their owner.
+# The sequence of a column changes its owner with the table. Objects of PostgreSQL itself and of extensions keep their owner.
 _GIVE: Final[LiteralString] = """
 DO $$ DECLARE found record; BEGIN
   ALTER DATABASE social OWNER TO social;
@@ -71,7 +71,7 @@ def prepare(conninfo: Callable[[str, str], str]) -> None:
 
 
 def _as_admin(conninfo: Callable[[str, str], str]) -> psycopg.Connection[Any]:
-    """Return a connection as the superuser, which is first renamed in a cluster of an earlier release."""
+    """Return a connection as the superuser. In a cluster of an earlier release, rename the superuser first."""
     try:
         return _connect(conninfo("postgres", ADMIN))
     except psycopg.OperationalError:  # any error but a wrong name is raised again by the next line

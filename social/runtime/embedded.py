@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 from urllib.parse import quote
 
 from social.runtime.datadir import holder, try_lock, wait_for_lock
@@ -136,7 +135,7 @@ class Embedded:
         return None
 
     def valkey_answers(self) -> bool:
-        """Tell whether Valkey has loaded its data, without a client library, whose import takes a tenth of a second. A
+        """Tell whether Valkey has loaded its data. No client library is used: importing one takes a tenth of a second. A
         server that refuses writes because its disk is full counts as answering: a restart would not help.
         """
         return self._ping_valkey().startswith((b"+PONG", b"-MISCONF"))
@@ -211,17 +210,15 @@ def users_lock(data_dir: Path) -> Path:
 
 
 @contextlib.contextmanager
-def borrowed_servers(
-    embedded: Embedded, *, patience: float = START_SECONDS, also_silent: bool = False
-) -> Iterator[Embedded]:
+def borrowed_servers(embedded: Embedded, *, also_silent: bool = False) -> Iterator[Embedded]:
     """Return the servers for a command. If they do not run yet, this process starts them and stops them after their last
     user.
 
-    If another process runs the servers but they do not answer within `patience` seconds, raises OperatorError, or with
-    `also_silent` (for the doctor) continues without them.
+    If another process runs the servers but they do not answer within START_SECONDS, raises OperatorError. With `also_silent`
+    (for the doctor), continues without them after 3 s instead.
     """
     data_dir = embedded.data_dir
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + (3.0 if also_silent else START_SECONDS)
     while True:
         users = wait_for_lock(users_lock(data_dir), shared=True)
         owner = try_lock(owner_lock(data_dir))
@@ -246,16 +243,14 @@ def borrowed_servers(
             yield embedded
         finally:
             users.close()
-            with _wait_for_users_lock(data_dir):
+            if (last := try_lock(users_lock(data_dir))) is None:
+                print(
+                    "Another command still uses the servers that this one started: waiting for it to end.",
+                    file=sys.stderr,
+                )
+                last = wait_for_lock(users_lock(data_dir))
+            with last:
                 embedded.stop()
-
-
-def _wait_for_users_lock(data_dir: Path) -> IO[str]:
-    lock = try_lock(users_lock(data_dir))
-    if lock is None:
-        print("Another command still uses the servers that this one started: waiting for it to end.", file=sys.stderr)
-        lock = wait_for_lock(users_lock(data_dir))
-    return lock
 
 
 @contextlib.contextmanager

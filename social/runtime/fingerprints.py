@@ -25,7 +25,9 @@ Fingerprints = dict[str, list[str]]
 
 
 def fingerprints_of(secrets: Secrets) -> Fingerprints:
-    """Return the fingerprints of each secret. Of several secret keys or field encryption keys, the first signs or encrypts."""
+    """Return the fingerprints of each secret. If there are several keys of a kind, the first one is in use, and the others only
+    verify or decrypt.
+    """
     values = {
         "SECRET_KEY": [secrets.secret_key, *secrets.secret_key_fallbacks],
         "VAPID_PRIVATE_KEY": [secrets.vapid_private_key],
@@ -47,7 +49,7 @@ def stored_fingerprints(cursor: Cursor) -> Fingerprints:
 def check_secrets(cursor: Cursor, secrets: Secrets, data_dir: Path) -> bool:
     """Tell whether the database has the fingerprints of exactly these secrets.
 
-    False if some are not stored yet: at the first start, and after a field encryption key was added. Raises OperatorError,
+    Returns False at the first start, and after a field encryption key was added. Raises OperatorError,
     with the remedy, if a stored fingerprint belongs to none of these secrets.
     """
     stored, present = stored_fingerprints(cursor), fingerprints_of(secrets)

@@ -19,7 +19,7 @@ _migrated = False
 
 @require_safe
 def live(request: HttpRequest) -> HttpResponse:
-    """`GET /health`: 200 `OK` as plain text while the process answers at all (contract, endpoints)."""
+    """`GET /health`: 200 `OK` as plain text, whatever the state of the database and Redis (contract, endpoints)."""
     return HttpResponse("OK", content_type="text/plain; charset=utf-8")
 
 

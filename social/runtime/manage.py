@@ -69,7 +69,7 @@ def main(argv: list[str]) -> int:
 def _dispatch(command: str, arguments: list[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
     if command != "run":
-        os.environ.setdefault("LOG_FORMAT", "console")  # for the operator at the terminal; server processes log JSON
+        os.environ.setdefault("LOG_FORMAT", "console")  # commands log for people; server processes log JSON
     data_dir = Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
     if command in SERVERLESS_COMMANDS or not {"-h", "--help"}.isdisjoint(arguments):
         return _run_without_servers(arguments, data_dir)
@@ -80,7 +80,7 @@ def _dispatch(command: str, arguments: list[str]) -> int:
         # A dry run of a restore changes nothing, so it may run while the server runs.
         if command == "upgrade_database" or (command == "restore" and "--dry-run" not in arguments):
             stack.enter_context(sole_supervisor(data_dir))
-        if command != "upgrade_database":  # it starts the servers itself, one version after the other
+        if command != "upgrade_database":  # which starts the old and then the new version of PostgreSQL itself
             stack.enter_context(_servers(command, data_dir))
         return _django(arguments)
 
@@ -208,9 +208,8 @@ def _servers(command: str, data_dir: Path) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         postgres, valkey = not os.environ.get("DATABASE_URL"), not all(env.REDIS_URLS.values())
         if postgres or valkey:
-            terms: dict[str, Any] = {"patience": 3.0, "also_silent": True} if command == "doctor" else {}
             servers = Embedded(env.DATA_DIR, postgres_wanted=postgres, valkey_wanted=valkey)
-            addresses = stack.enter_context(borrowed_servers(servers, **terms)).environment()
+            addresses = stack.enter_context(borrowed_servers(servers, also_silent=command == "doctor")).environment()
             for name in addresses:
                 os.environ[name] = os.environ.get(name) or addresses[name]
         checked = command not in ("doctor", "setup", "restore")

@@ -65,9 +65,9 @@ def load_start(data_dir: Path, names: Sequence[str] = NAMES) -> None:
 
 
 def load_domain(data_dir: Path) -> None:
-    """Use, for `run`, the domain of the first start unless a domain is given, even if the server now listens on another
-    port. With a loopback domain, the pages and the API move to the new port (WEB_DOMAIN); accounts' addresses keep the old
-    one.
+    """Put the domain of the first start into the environment of `run`, unless a domain is given. The domain stays the same if
+    the server now listens on another port: with a loopback domain, the pages and the API move to the new port (WEB_DOMAIN),
+    and accounts' addresses keep the old one.
     """
     if os.environ.get("LOCAL_DOMAIN"):
         return

@@ -43,7 +43,7 @@ def replace_secrets(data_dir: Path, values: dict[str, str]) -> None:
 
 @contextlib.contextmanager
 def _writing(data_dir: Path, values: dict[str, str]) -> Iterator[Path]:
-    """Return a temporary file that has these secrets, for the block that gives it its name. Raises OperatorError."""
+    """Write these secrets to a temporary file, which the block renames or links. Raises OperatorError if either fails."""
     temporary = data_dir / f".secrets.{os.getpid()}"
     try:
         data_dir.mkdir(parents=True, exist_ok=True)

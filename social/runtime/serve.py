@@ -85,7 +85,7 @@ def streaming() -> None:
 
 
 def _celery() -> Celery[Any]:
-    """Return the Celery app, set up as by the command `celery`, which would also load a shell of 6 MiB."""
+    """Return the Celery app, set up as the command `celery` does. The command would also load a shell, which takes 6 MiB."""
     import django
     from celery import signals
 
@@ -170,18 +170,13 @@ def main(arguments: list[str]) -> int:
         return 2
     follow_parent()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
-    if SUPERVISED not in os.environ:
-        # A supervisor checks the installation before it starts its processes.
-        try:
-            _check_installation()
-        except (OperatorError, ImproperlyConfigured) as error:
-            print(f"social.runtime.serve {arguments[0]}: {error}", file=sys.stderr)
-            return 1
     from social.runtime.observing import check_observing, observe
 
     try:
+        if SUPERVISED not in os.environ:  # a supervisor checks the installation before it starts its processes
+            _check_installation()
         check_observing()
-    except OperatorError as error:
+    except (OperatorError, ImproperlyConfigured) as error:
         print(f"social.runtime.serve {arguments[0]}: {error}", file=sys.stderr)
         return 1
     observe(arguments[0])

@@ -1,4 +1,4 @@
-"""Marker for a data directory whose contents a command is replacing: until it has finished, no other command may start
+"""Marker for a data directory whose contents a command is replacing. Until this command has finished, no other may start
 there.
 """
 

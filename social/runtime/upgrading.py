@@ -50,7 +50,7 @@ def _running(postgres: Postgres) -> Iterator[str]:
 
 
 def find_former(data_dir: Path) -> list[Path]:
-    """Return the folders of the clusters of earlier versions that upgrades have kept."""
+    """Return the folders of former clusters that upgrades have kept."""
     folder = Postgres(data_dir).folder
     return [path for major in FORMER_MAJORS if (path := folder / f"data.{major}").exists()]
 

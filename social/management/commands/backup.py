@@ -66,7 +66,7 @@ class Command(OperatorCommand):
             for former in older:
                 shutil.rmtree(former)
             self._say_removed(older, silent=json)
-        digest = archive.digest_of(folder)
+        digest = archive.checksum(folder / archive.MANIFEST)
         if json:
             self.stdout.write(jsons.dumps(asdict(manifest) | {"folder": str(folder), "digest": digest}, indent=1))
             return

@@ -98,7 +98,9 @@ def name_of(domain: str, moment: datetime) -> str:
 
 
 def find_interrupted(parent: Path, domain: str) -> list[Path]:
-    """Return the incomplete backups of this domain in the folder `parent`, named by `name_of`, that are not being taken now."""
+    """Return the folders in `parent` that interrupted backups of this domain have left. A folder whose backup is still being
+    taken is not returned, nor is one whose name is not made by `name_of`.
+    """
     name = re.compile(rf"{re.escape(domain.replace(':', '_'))}-\d{{8}}T\d{{6}}Z{re.escape(PARTIAL)}", re.ASCII)
     return sorted(
         path for path in parent.glob(f"*{PARTIAL}") if name.fullmatch(path.name) and not is_locked(path / CHECKSUMS)
@@ -129,14 +131,11 @@ def entries(folder: Path) -> Iterator[tuple[str, str]]:
             yield path, digest
 
 
-def digest_of(folder: Path) -> str:
-    """Return the digest of a whole backup: that of its manifest, which contains the digest of all checksums."""
-    return checksum(folder / MANIFEST)
-
-
 def check_digest(folder: Path, digest: str) -> None:
-    """Raise OperatorError unless the backup still has this `digest`, which was printed when it was taken."""
-    if (found := digest_of(folder)) != digest.strip().lower():
+    """Raise OperatorError unless the manifest of the backup still has the checksum that was printed when it was taken. The
+    manifest contains the checksum of all checksums.
+    """
+    if (found := checksum(folder / MANIFEST)) != digest.strip().lower():
         raise OperatorError(
             f"{folder} was changed since it was taken: its digest is {found}. Nothing was changed here."
         )

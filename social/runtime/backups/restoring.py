@@ -44,7 +44,7 @@ SELECT count(*) FROM pg_stat_activity
 
 
 SKIPPED_NUMBERS: Final = 1_000_000
-"""Numbers skipped in each sequence: more than a server uses between a backup and its restore, and few compared with 64 bits."""
+"""Numbers skipped in each sequence: more than a server uses between a backup and its restore."""
 _MOVE_ON: Final = """
 SELECT setval(format('%%I.%%I', schemaname, sequencename)::regclass, last_value + %s)
   FROM pg_sequences WHERE schemaname = 'public' AND data_type = 'bigint'::regtype AND last_value IS NOT NULL
@@ -62,7 +62,7 @@ class Target:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether there is no data to lose."""
+        """Tell whether the server holds no data that a restore would replace."""
         return not (self.tables or self.secrets)
 
 
@@ -118,7 +118,7 @@ def _refuse_newer(manifest: Manifest, migrations: set[str]) -> None:
 
 
 def make_tables(folder: Path, manifest: Manifest, report: Report, *, ours_only: bool) -> Schema:
-    """Return the schema that the migrations create, for the rows of a backup. Nothing in the dump is executed.
+    """Return the schema into which the rows of a backup are loaded. The migrations create it; nothing in the dump is executed.
 
     Raises OperatorError for a dump with anything that the migrations do not create, such as functions or additional tables
     (security row 82). With `ours_only`, these are left out instead.
@@ -184,7 +184,7 @@ def restore(folder: Path, manifest: Manifest, target: Target, schema: Schema, re
 
 
 def _restore_files(folder: Path, advance: Advance) -> None:
-    """Store every file at its original path. An existing file is the same file, since no name is used twice."""
+    """Store every file at its original path. A file that exists already has the same content, since names are never reused."""
     for path, _digest in archive.entries(folder):
         source, stored = folder / path, path.removeprefix("media/")
         if path.startswith("private/"):

@@ -111,8 +111,6 @@ def _fill(folder: Path, lines: IO[str], found: Plan, report: Report) -> Manifest
     """Write all files of a backup, and their checksums to `lines`."""
     migrations = sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
     with connection.cursor() as cursor:
-        cursor.execute("SHOW server_version_num")
-        major = int(cursor.fetchone()[0]) // 10000
         domain = stored_domain(cursor)
     if domain is None:
         raise OperatorError("Nothing is set up in this database: there is nothing to back up.")
@@ -141,7 +139,7 @@ def _fill(folder: Path, lines: IO[str], found: Plan, report: Report) -> Manifest
         domain=domain,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         version=__version__,
-        postgresql=major,
+        postgresql=connection.get_database_version()[0],
         database_bytes=found.database_bytes,
         media="included" if found.with_media else "object storage",
         files=len(sizes),

@@ -1,6 +1,6 @@
 """Tables, functions and triggers as the migrations of this release create them, for the rows of a backup (security row 82).
 
-The migrations run in a PostgreSQL cluster of its own, which is removed afterwards.
+The migrations run in a separate PostgreSQL cluster, which is removed afterwards.
 """
 
 import shutil
@@ -45,7 +45,7 @@ def _scratch_server() -> Iterator[Embedded]:
         _remove(server)
         server = Embedded(folder, durable=False, valkey_wanted=False)
         try:
-            folder.chmod(0o755)  # another user may run PostgreSQL
+            folder.chmod(0o755)  # PostgreSQL may run as another user
             server.start()
             yield server
         finally:

@@ -139,7 +139,7 @@ class _Threads:
 
     @property
     def are_busy(self) -> bool:
-        """True when a call would have to wait for a thread."""
+        """Tell whether a call would have to wait for a thread."""
         return self._calls >= self._threads
 
     def are_stuck(self, seconds: float) -> bool:
