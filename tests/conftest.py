@@ -160,7 +160,7 @@ def _as_installed() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _static_files_found_once() -> Iterator[None]:
-    """Cache the search for static files, which took most of the time of a request because each test client repeats it."""
+    """Cache the search for static files: each test client would repeat it, which takes most of the time of a request."""
     find, found = WhiteNoiseMiddleware.add_files_from_finders, {}
 
     def find_once(middleware: WhiteNoiseMiddleware) -> None:

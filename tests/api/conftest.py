@@ -26,7 +26,7 @@ class Tokens:
         self.meanwhile: Callable[[], None] | None = None
 
     def find_identity(self, token: str) -> Identity | None:
-        """Return the identity to which a token belongs; call `meanwhile` after the lookup, before returning."""
+        """Return the identity of a token; if a test has set `meanwhile`, call it after the lookup and before returning."""
         self.asked.append(token)
         found = self.identities.get(token)
         if self.meanwhile is not None:

@@ -245,7 +245,7 @@ def _shown(value: Any) -> Any:
 
 
 class FeedViewSet(ApiViewSet):
-    """A list of numbers without a table."""
+    """A list of numbers that are not stored in a table."""
 
     endpoints = {"list": Endpoint(anyone(), None, paging=LIKE_TIMELINES)}
     asked: list[Cursor] = []

@@ -1,4 +1,4 @@
-"""Tests of the accepted forms of single values, and of the errors for invalid ones (contract, parameters section 0)."""
+"""Tests of accepted formats of single values, and of the errors for invalid ones (contract, parameters section 0)."""
 
 import base64
 import json
@@ -78,7 +78,7 @@ def test_bounds_are_named_in_the_error() -> None:
 
 def test_ids_are_strings_or_numbers_and_anything_else_is_not_found() -> None:
     assert read(parent_id="123").parent_id == 123
-    assert read(parent_id="123abc").parent_id == 123, "digits at the beginning count"
+    assert read(parent_id="123abc").parent_id == 123, "the digits at the beginning are read"
     assert read(parent_id=123).parent_id == 123
     assert read(parent_id=None).parent_id is None
     assert read(parent_id="").parent_id is None
@@ -248,7 +248,7 @@ def test_the_annotated_types_of_a_form_decide_how_values_are_read() -> None:
     sent = {"name": " x ", "loud": "off", "weight": "12abc", "parent": "5", "words": ["a", 2], "ids": ["1", "x"]}
     assert SampleForm.read_mapping(sent) == SampleForm("x", False, 12, 5, ("a", "2"), (1,))
     assert SampleForm.read_mapping({"name": "x", "unsent": "true"}) == SampleForm("x"), (
-        "what is no parameter is not read"
+        "a field that is not a parameter is not read"
     )
     assert "unsent" not in SampleForm.names()
 

@@ -178,12 +178,12 @@ def test_the_headers_show_the_counter_of_a_family_when_it_has_fewer_requests_lef
     assert remaining(create("one")) == ("2", "1")
     assert create("taken").status_code == 422
     assert create("").status_code == 400
-    assert remaining(create("two")) == ("2", "0"), "what was refused was not counted"
+    assert remaining(create("two")) == ("2", "0"), "refused requests are not counted"
     refused = create("three")
     assert refused.status_code == 429
     assert refused.json() == {"error": "Too many requests"}
     assert remaining(refused) == ("2", "0")
-    assert Client().get("/api/v1/tags", headers=headers).status_code == 200, "only the limit of the family is exceeded"
+    assert Client().get("/api/v1/tags", headers=headers).status_code == 200, "only the limit on creating is exceeded"
 
 
 @pytest.mark.django_db

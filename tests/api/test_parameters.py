@@ -1,4 +1,4 @@
-"""Tests of the accepted forms of parameters (contract, parameters section 0; clients.md, traps 1, 14, 15; security row 34)."""
+"""Tests of accepted formats of parameters (contract, parameters section 0; clients.md, traps 1, 14, 15; security row 34)."""
 
 import io
 import json
@@ -163,7 +163,7 @@ def test_malformed_json_is_400(body: Any) -> None:
     [(rb'{"a": "cut \ud83d"}', "cut \ufffd"), (rb'{"a": "\\ud83d"}', "\\ud83d"), (b'\xef\xbb\xbf{"a": "b"}', "b")],
 )
 def test_an_unpaired_surrogate_and_a_byte_order_mark_change_nothing_else(body: bytes, text: str) -> None:
-    """Neither a text column nor a response can hold half a surrogate pair."""
+    """Neither a text column nor a response can contain half a surrogate pair."""
     assert echo("POST", body, JSON) == {"a": text}
 
 

@@ -1,4 +1,4 @@
-"""Tests that lists of unknown length go to the database as arrays or in batches: a query takes at most 65,535 parameters."""
+"""Tests that lists of unknown length are queried as arrays or in batches, because a query accepts at most 65,535 parameters."""
 
 import ast
 import re

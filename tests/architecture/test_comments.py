@@ -79,7 +79,8 @@ def test_names_in_comments_and_docstrings_exist() -> None:
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for package in SOURCES
         for path in sorted((ROOT / package).rglob("*.py"))
-        # Finding the comments is slow, so only files in which a name does not exist, even in code, are searched for comments.
+        # Finding comments is slow, so a whole file is checked first, and its comments only if the file names something that
+        # does not exist.
         if "migrations" not in path.parts and any(missing(path.read_text()))
         for line, text in texts(path.read_text())
         for name in missing(text)

@@ -23,7 +23,7 @@ HIDING_HOMES = {
 }
 
 WORDS = set(Visibility.values)
-# These words also have other meanings, so a Python string may consist of one, but they may not stand in quotes inside SQL.
+# These words also have other meanings, so a Python string may equal one of them, but SQL may not contain them in quotes.
 AMBIGUOUS = {"public", "limited", "direct"}
 WORDS_IN_SQL = re.compile("'({})'".format("|".join(sorted(WORDS))))
 WORD_HOMES = {
@@ -93,7 +93,7 @@ def _says_a_word(node: ast.AST) -> bool:
 
 
 RULES = {
-    # A module without the words in the last item cannot break the rule, and searching for words is much faster than parsing.
+    # A module without a match of the pattern cannot break the rule, and searching for a pattern is much faster than parsing.
     "who hides whom": (_hides, HIDING_HOMES, re.compile("block|mute", re.IGNORECASE)),
     "who is suspended": (_asks_for_suspension, SUSPENSION_HOMES, re.compile("suspended_at")),
     "the words of visibility": (
@@ -121,7 +121,7 @@ def _elsewhere(rule: str, root: Path) -> list[str]:
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_is_written_only_in_its_own_module(rule: str) -> None:
     found = _elsewhere(rule, ROOT)
-    assert not found, f"{found}: ask a function, or take a condition, of one of {sorted(RULES[rule][1])}"
+    assert not found, f"{found}: call a function or use a condition from one of {sorted(RULES[rule][1])}"
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def _writes(model: str, root: Path) -> list[str]:
 @pytest.mark.parametrize("model", VERSIONED)
 def test_versioned_rows_are_changed_only_together_with_their_version(model: str) -> None:
     found = _writes(model, ROOT)
-    assert not found, f"{found}: call what stands in one of {sorted(VERSIONED[model])}"
+    assert not found, f"{found}: call a function from one of {sorted(VERSIONED[model])}"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tests that all private names of libraries in use are listed in one table, with reasons (docs/adr/0027)."""
+"""Tests that all private names that the code uses from libraries are listed in one table, with reasons (docs/adr/0027)."""
 
 import ast
 import importlib

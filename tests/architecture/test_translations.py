@@ -31,7 +31,7 @@ def _kept(text: str) -> set[str]:
 @pytest.mark.parametrize("language", catalogs.LANGUAGES)
 def test_every_sentence_of_the_sources_is_in_the_catalogue(language: str) -> None:
     entries = {(entry.msgctxt, entry.msgid, entry.msgid_plural or None) for entry in catalogs.catalogue(language)}
-    assert sentences() == entries, "run `make messages` and translate what is new"
+    assert sentences() == entries, "run `make messages` and translate the new sentences"
 
 
 def test_sentences_are_marked_by_names_that_the_collector_finds() -> None:

@@ -82,5 +82,5 @@ def walk(api: Api, path: str, rel: str = "next", pages: int = 20) -> list[Any]:
         items += answer.json()
         found = links(answer).get(rel)
         path, pages = here(found) if found else "", pages - 1
-    assert pages, "the links lead in a circle"
+    assert pages, "the links form a loop"
     return items

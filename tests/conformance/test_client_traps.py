@@ -164,7 +164,7 @@ def test_traps_22_to_26_ids_dates_numbers_and_addresses_have_the_same_form_every
                 assert value is not None, f"{place} is null"
         if path.startswith(("timelines", "statuses")) and isinstance(body, list):
             widths |= {len(item["id"]) for item in body if "id" in item}
-    assert len(widths) == 1, "ids of posts and boosts sort as numbers and as texts alike"
+    assert len(widths) == 1, "ids of posts and boosts have the same order as numbers and as texts"
 
 
 def test_trap_27_the_instance_documents_are_complete(settings: Any) -> None:

@@ -66,7 +66,7 @@ def test_a_keyword_that_the_quick_check_does_not_support_is_an_error() -> None:
         (
             "Tone",
             {},
-            "the entity Tone has no shape: add it in tests/support/*entities.py, where post_entities.py has posts",
+            "the entity Tone has no schema: add it in tests/support/*entities.py, where post_entities.py has posts",
         ),
     ],
 )

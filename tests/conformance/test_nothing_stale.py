@@ -244,5 +244,5 @@ def test_after_a_change_every_response_is_the_same_with_and_without_caches(
         own_account._cached.clear()
         anew = world.answers()
         assert {place: (after[place], anew[place]) for place in after if after[place] != anew[place]} == {}, name
-        assert after != before, f"{name} shows nowhere"
+        assert after != before, f"{name} changes no response"
         before = anew

@@ -1,4 +1,4 @@
-"""Tests that every request a browser sends to a page gets a page or 303, and that every page has a place in the navigation."""
+"""Tests that every request from a browser to a page gets a page or a 303, and that every page has a place in the navigation."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -33,7 +33,7 @@ _PAGES: Final = (
     "users/author/outbox",
 )
 LINK: Final = "https://site.example/garden"
-#: The readers of a post of each visibility, by a word that only this post contains.
+#: The readers of a post of each visibility, keyed by a word that only this post contains.
 READERS: Final = {
     "openword": {"nobody", "author", "follower", "mentioned", "stranger"},
     "nearword": {"author", "follower", "mentioned", "stranger"},
@@ -85,7 +85,7 @@ class World:
         TrendReview.objects.create(kind=kind, object_id=object_id, trendable=True)
 
     def requests(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield requests to every GET endpoint of users, with every value for each of its parameters, and to the pages."""
+        """Yield requests to every page, and to every GET endpoint for users with every value of each of its parameters."""
         values = [str(status.id) for status in self.posts.values()]
         values += [str(self.people["author"].id), *map(str, self.lists.values())]
         for pattern in endpoints(urlpatterns):
@@ -112,7 +112,7 @@ class World:
                 yield f"/{page.format(value)}", {}
 
     def seen(self, viewer: str) -> dict[str, set[str]]:
-        """Return the requests whose responses show the viewer a post, by the word in the post."""
+        """Return the requests whose responses show the viewer a post, keyed by the word in the post."""
         found: dict[str, set[str]] = {word: set() for word in READERS}
         for path, params in self.requests():
             answer = self.viewers[viewer].get(path, params)

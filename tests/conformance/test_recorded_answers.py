@@ -1,5 +1,5 @@
-"""Tests that at least the number of recorded steps in tests/conformance.txt get Mastodon's response; skipped without
-recordings.
+"""Tests that this server responds like Mastodon in at least as many recorded steps as tests/conformance.txt says. The tests are
+skipped without the recordings.
 """
 
 import pytest

@@ -190,7 +190,7 @@ def test_every_relation_in_a_link_header_is_named_and_paging_ends(alice: Person)
             assert re.search(r'>; rel="(next|prev)"$', part), part
         found = walk(alice.api, f"/api/v1/accounts/{alice.id}/followers?limit={limit}")
         assert len({item["id"] for item in found}) == len(found) == 6
-    # Clients may also request the page before the newest item, which is empty.
+    # Clients may also request the page of items newer than the newest one; this page is empty.
     last = alice.api.get(here(links(alice.api.get(f"/api/v1/accounts/{alice.id}/followers", {"limit": 6}))["prev"]))
     assert last.json() == []
 

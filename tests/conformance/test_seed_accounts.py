@@ -98,7 +98,7 @@ def test_null_and_false_stay_distinct(alice: Person) -> None:
         shown = alice.api.patch(UPDATE, dict.fromkeys(names, value)).json()
         assert [shown[name] for name in names] == [shown["source"][name] for name in names] == [value, value]
         shown = alice.api.patch(UPDATE, {"locked": True}).json()
-        assert [shown[name] for name in names] == [value, value], "what was not sent stays"
+        assert [shown[name] for name in names] == [value, value], "options that were not sent stay unchanged"
 
 
 def test_an_attribution_domain_may_be_sent_as_a_url_and_an_invalid_one_is_named(alice: Person) -> None:

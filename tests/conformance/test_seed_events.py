@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @contextmanager
 def subscribed(*names: str) -> Iterator[list[tuple[str, bytes]]]:
-    """Collect the messages that are published on these channels inside the block: (channel, message)."""
+    """Collect the messages that are published on these channels inside the block, as pairs of channel and message."""
     received: list[tuple[str, bytes]] = []
     keys = {streams.channel_key(name): name for name in names}
     listener = redis.client("streams").pubsub()
@@ -64,7 +64,7 @@ def test_seed_141_ids_are_strings_in_everything_that_is_streamed() -> None:
         if not separator:
             continue
         if header["event"] == "delete":
-            assert payload.isdigit(), "a bare id, as text"
+            assert payload.isdigit(), "the payload is only the id, as text"
             continue
         body = orjson.loads(payload)
         check_ids(body, channel)

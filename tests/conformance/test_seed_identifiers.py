@@ -19,7 +19,7 @@ def test_seed_041_042_043_and_161_every_id_anywhere_is_a_string_and_never_also_a
     alice: Person, bob: Person
 ) -> None:
     for path, body in everything(alice, bob):
-        assert body, f"{path} has nothing to look at"
+        assert body, f"{path} has an empty body"
         assert not (isinstance(body, dict) and "error" in body), (path, body)
         check_ids(body, path)
 

@@ -39,7 +39,7 @@ def test_trap_45_each_event_carries_the_payload_that_clients_expect(
         assert direct.is_silent()
 
         def received(event: str, among: Socket = socket) -> Any:
-            """Return the payload of the next message, whose event must be this one."""
+            """Return the payload of the next message, which must be an event of this type."""
             message = among.next()
             assert message["event"] == event, message
             return message.get("payload")

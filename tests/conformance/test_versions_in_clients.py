@@ -1,5 +1,5 @@
-"""Tests that clients understand the versions and names that this server returns (clients.md, E1). The rules of the clients are
-written out here, except for one whose library runs in Python.
+"""Tests that clients understand the versions and names that this server returns (clients.md, E1). The clients' rules are
+reimplemented here, except for the rules of Mastodon.py, which the tests call.
 """
 
 import re
@@ -26,7 +26,7 @@ def _semver(text: str) -> tuple[int, int, int]:
     """Return the numbers of a version; a suffix after a plus is ignored, one after a hyphen would mean a pre-release."""
     found = _SEMVER.fullmatch(text)
     assert found is not None, text
-    assert found[4] is None, f"{text} stands before the release that it names"
+    assert found[4] is None, f"{text} sorts before the release that it names"
     return int(found[1]), int(found[2]), int(found[3])
 
 

@@ -75,7 +75,7 @@ class Walk:
         return declared
 
     def run(self, events: Sequence[Sequence[Event]], token: str) -> None:
-        """Request page after page, with some of the events before each page but the first, and check the items."""
+        """Request page after page, let the next group of events happen before each page but the first, and check the items."""
         path = fill(self.endpoint.partition(" ")[2], self.items.ids)
         params: dict[str, Any] = {**self.items.params, "limit": self.size}
         response = ask("get", path, params | ({"min_id": 0} if self.upwards else {}), token=token)
@@ -93,14 +93,14 @@ class Walk:
                     self._happen(*event)
             response = ask("get", following, token=token)
         else:
-            raise AssertionError("the pages have no end")
+            raise AssertionError("the links to further pages have no end")
         self._check()
 
     def _look(self, page: list[Any]) -> None:
         assert len(page) <= self.size
         names = [str(self.items.identify(item)) for item in page]
         gone = [name for name in names if name not in self.items.here]
-        assert not gone, f"{gone} are shown after they went"
+        assert not gone, f"{gone} are shown after their removal"
         self.seen += [(name, self.items.here[name]) for name in (reversed(names) if self.upwards else names)]
 
     def _happen(self, kind: str, number: int) -> None:
@@ -123,12 +123,12 @@ class Walk:
 
     def _check(self) -> None:
         keys = [key for _name, key in self.seen]
-        assert keys == sorted(set(keys), reverse=not self.upwards), f"not in order, or twice: {self.seen}"
-        assert self.stayed <= {name for name, _key in self.seen}, "left out"
+        assert keys == sorted(set(keys), reverse=not self.upwards), f"out of order, or shown twice: {self.seen}"
+        assert self.stayed <= {name for name, _key in self.seen}, "an item was left out"
 
 
 def links(response: Any) -> dict[str, str]:
-    """Return the addresses of the `Link` header, by their relation."""
+    """Return the addresses in the `Link` header, keyed by relation."""
     found = re.findall(r'<([^>]+)>; rel="([^"]+)"', response.headers.get("Link", ""))
     return {rel: f"{urlsplit(url).path}?{urlsplit(url).query}" for url, rel in found}
 

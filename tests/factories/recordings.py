@@ -49,8 +49,8 @@ def recording(
     pixel: Fraction | None = None,
     options: tuple[tuple[str, str], ...] = (),
 ) -> bytes:
-    """Return a file in FFmpeg's format `container`, written by these encoders, with SECRET in its metadata if the format has
-    metadata.
+    """Return a file in FFmpeg's format `container`, written by the given encoders, with SECRET in its metadata if the format
+    has metadata.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "recording"

@@ -26,8 +26,8 @@ def remote(zoe: RemotePerson) -> Account:
 def deal(someone: RemotePerson, activity: dict[str, Any], path: str = "/inbox") -> str:
     """Send an activity, run all jobs, and return its outcome.
 
-    Added spaces make each body different: two equal requests within one second would have the same signature, and the server
-    would refuse the later one as a replay.
+    Spaces are added to make each body different, because two equal requests within one second would have the same signature,
+    and the server would refuse the later one as a replay.
     """
     answer = someone.send(json.dumps(activity).encode() + b" " * (next(_SENT) % 100), path)
     assert answer.status_code == 202, answer.content
@@ -36,7 +36,7 @@ def deal(someone: RemotePerson, activity: dict[str, Any], path: str = "/inbox") 
 
 
 def met(someone: RemotePerson) -> Account:
-    """Fetch the account, and run all jobs that a first fetch queues."""
+    """Fetch the remote user's account, and run all jobs that a first fetch queues."""
     account = fetch_actor(someone.uri)
     work()
     account.refresh_from_db()

@@ -29,7 +29,7 @@ def elsewhere(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Remote
 
 @pytest.fixture
 def third(elsewhere: RemoteServer) -> Iterator[RemoteServer]:
-    """A server besides this one and `elsewhere`."""
+    """A third server, in addition to this one and `elsewhere`."""
     with RemoteServer().running() as server:
         yield server
 

@@ -11,7 +11,7 @@ from statuses.models import Status
 
 
 def mention_document(author: Account, number: int, content: str, *, to: Account, **more: Any) -> dict[str, Any]:
-    """Return the document of a public post from two hours ago that mentions `to`."""
+    """Return the document of a public post from two hours ago that mentions the account `to`."""
     return {
         "id": f"{author.uri}/statuses/{number}",
         "type": "Note",
@@ -26,5 +26,5 @@ def mention_document(author: Account, number: int, content: str, *, to: Account,
 
 
 def receive_mention(author: Account, number: int, content: str, *, to: Account, **more: Any) -> Status | None:
-    """Receive a post that mentions `to`, and return it, or None if it is held for review."""
+    """Receive a post that mentions the account `to`, and return it, or None if it is held for review."""
     return store_note(read_note(mention_document(author, number, content, to=to, **more)), author)

@@ -27,6 +27,6 @@ def link(name: str, kind: str | None = None) -> dict[str, Any]:
 
 
 def file_of(attachment: Any) -> tuple[str, str] | None:
-    """Return the name and type of the file that an attachment becomes, or None if it becomes none."""
+    """Return the name and type of the file that is read from an attachment, or None if the attachment is ignored."""
     files = note(attachment=[attachment]).files
     return (files[0].url.removeprefix(f"{HOME}/"), files[0].type) if files else None

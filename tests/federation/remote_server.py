@@ -118,7 +118,7 @@ class RemoteServer:
         return self.pages.get(parts.path, Answer(b"{}", status=404))
 
     def serve(self, document: Mapping[str, Any], path: str | None = None, **options: Any) -> Mapping[str, Any]:
-        """Serve a document under its own id (or another path), and return it."""
+        """Serve a document at the address in its id, or at `path` if given, and return the document."""
         where = path or urlsplit(str(document["id"])).path
         self.pages[where] = Answer(json.dumps(document).encode(), **options)
         return document
@@ -128,7 +128,7 @@ class RemoteServer:
         return [asked.path for asked in self.asked if asked.method == "GET"]
 
     def delivered(self, *kinds: str) -> list[dict[str, Any]]:
-        """Return the activities that were delivered, of these types only if any are named."""
+        """Return the delivered activities; if types are given, only the activities of these types."""
         activities = [asked.activity() for asked in self.asked if asked.method == "POST"]
         return [activity for activity in activities if not kinds or activity["type"] in kinds]
 
@@ -251,7 +251,7 @@ def signed(
     expires: float | None = None,
     **written: str,
 ) -> dict[str, str]:
-    """Return headers signed according to draft-cavage; parameters omit headers, or replace them with those in `written`."""
+    """Return headers signed according to draft-cavage; `without` names headers to omit, and `written` replaces headers."""
     headers = {"host": host, "date": format_datetime(at or clock.now(), usegmt=True)}
     if body is not None:
         headers["digest"] = f"SHA-256={base64.b64encode(hashlib.sha256(body).digest()).decode()}"

@@ -88,7 +88,7 @@ def test_a_pending_like_is_withdrawn_by_an_undo_in_any_form(
 def test_a_block_in_either_direction_removes_pending_requests(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
-    """Nobody could approve such a reply: the author of the post does not see replies by blocked accounts (gotosocial#1334)."""
+    """Nobody could approve such a reply, because the author does not see replies by blocked accounts (gotosocial#1334)."""
     bob, post = make_user("bob").account, post_of(alice, Choice.ASKED)
     api = Api(make_token(bob.user))
     for act in ("favourite", "reblog"):

@@ -135,10 +135,10 @@ def test_an_unknown_mentioned_account_is_added_to_the_mentions_once_known(
         entity = Api().get(f"/api/v1/statuses/{status.id}").json()
         return sorted(person["username"] for person in entity["mentions"])
 
-    assert mentioned() == ["alice", "yan"], "row 22: only who is addressed"
+    assert mentioned() == ["alice", "yan"], "row 22: only addressed accounts are notified"
     assert not Account.objects.filter(uri=stranger.uri).exists()
     assert list(UnknownMention.objects.values_list("uri", flat=True)) == [eve]
-    # Only now does her server respond, and a local user searches for her.
+    # Her server responds from now on, and a local user searches for her.
     elsewhere.person("eve")
     fetch_actor(eve)
     assert mentioned() == ["alice", "eve", "yan"]
@@ -176,7 +176,7 @@ def test_remote_accounts_can_be_mentioned_by_their_pages_if_the_post_is_addresse
     note = zoe.note(tag=[_mention_of(str(page)) for page in pages], cc=[known.uri, yan.uri])
     assert deal(zoe, zoe.activity("Create", note)) == "done"
     mentioned = Mention.objects.filter(status__uri=note["id"], silent=False).values_list("account__username", flat=True)
-    assert sorted(mentioned) == ["known", "yan"], "row 22: only who is addressed"
+    assert sorted(mentioned) == ["known", "yan"], "row 22: only addressed accounts are notified"
     assert not [asked.path for asked in elsewhere.asked if "@yan" in asked.path and "webfinger" not in asked.path]
 
 

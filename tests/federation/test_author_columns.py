@@ -59,7 +59,7 @@ def _send(author: Account, name: str, value: str | None, number: str = "", **mor
 
 
 def _read(reader: Account, name: str, number: str) -> tuple[Any, Any]:
-    """Return a column's stored value, and its value in the entities Status or StatusSource."""
+    """Return a column's stored value, and its value in the entity Status or StatusSource."""
     entity = api_of(reader).get(f"{STATUSES}/{number}").json()
     source = api_of(reader).get(f"{STATUSES}/{number}/source").json()
     return getattr(Status.objects.get(id=number), name), (entity | source)[name]
@@ -77,7 +77,7 @@ def test_a_column_can_be_posted_edited_and_cleared_and_is_shown_in_boosts(alice:
         assert (shown[name], shown["reblog"][name]) == (LEFT_OUT[name], "two")
     _send(alice, name, None, number)
     assert _read(bob, name, number) == (LEFT_OUT[name], LEFT_OUT[name])
-    # The history of edits holds the HTML, not the source.
+    # The edit history contains the HTML of the text, not its source.
     column = "content" if name == "text" else name
     versions = api_of(bob).get(f"{STATUSES}/{number}/history").json()
     assert [plain(version[column]) for version in versions] == ["one", "two", LEFT_OUT[name]]

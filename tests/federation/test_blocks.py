@@ -144,7 +144,7 @@ def test_a_remote_account_blocked_by_the_author_gets_neither_the_post_nor_docume
     assert zoe.get(outbox).json()["orderedItems"] == []
     assert zoe.get("/users/alice").status_code == 200
     stranger = RemotePerson(zoe.home, "zoe", 2)
-    assert stranger.get(paths[0]).status_code == 200, "an invalid signature counts as none"
+    assert stranger.get(paths[0]).status_code == 200, "a request with an invalid signature counts as unsigned"
 
 
 @pytest.mark.parametrize("block", [_by_them, _by_staff])

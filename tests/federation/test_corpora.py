@@ -1,4 +1,4 @@
-"""Tests with public collections of documents of other software.
+"""Tests with public collections of documents from other software.
 
 `make corpora` downloads them from funfedi.dev (`fediverse-pasture-inputs` and `funfedi-parsing-test-cases`); without them the
 tests are skipped.
@@ -52,7 +52,7 @@ def corpora() -> Iterator[None]:
             try:
                 importlib.import_module(name)
             except ImportError as error:
-                pytest.skip(f"make corpora brings {name}: {error}")
+                pytest.skip(f"`make corpora` downloads {name}: {error}")
         yield
     finally:
         sys.path.remove(str(FOLDER))
@@ -62,7 +62,7 @@ def corpora() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def inputs(corpora: None) -> dict[tuple[str, int], dict[str, Any]]:
-    """The documents of fediverse-pasture-inputs by the name of their table and their number in it."""
+    """The documents of fediverse-pasture-inputs, keyed by the name of their table and their number in the table."""
     base = {
         "type": "Note",
         "id": f"{ACTOR}/1",
@@ -129,7 +129,7 @@ def test_parents_and_quotes_are_found_in_every_form(inputs: dict[tuple[str, int]
 
 
 def test_a_summary_that_is_html_is_shown_as_html(inputs: dict[tuple[str, int], dict[str, Any]]) -> None:
-    """Tags that are kept in a post's content are also kept in the content of an article."""
+    """HTML that is kept in a post's content is also kept in an article's summary, which becomes part of its content."""
     for note, article in zip(of(inputs, "html_tags"), of(inputs, "html_tags_article"), strict=True):
         assert note.content in article.content
 

@@ -114,7 +114,7 @@ PATHS: Final = [
     (PAGE, "/collections/{collection}"),
     (DOCUMENT, "/collections/{collection}"),
 ]
-#: Paths that are not measured: those for signed-in users or for signing in, an inbox, and those whose content does not grow.
+#: Paths that are not measured: pages for signed-in users or for signing in, an inbox, and pages whose content does not grow.
 ELSEWHERE: Final = re.compile(
     r"(\(\?:filters|api|search|announcements|settings|welcome|auth|oauth|authorize_interaction|share|apps?|bookmarks|favourites|interaction_requests|conversations|lists|followed_tags|follow_requests|mutes|blocks?|domain_blocks|notifications|write|intent|pinned|relationships|filters|drafts|scheduled|statuses|people|report|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*/claim|.*followers_synchronization|"
     r"accounts/|tags/<name>/act|collections$|collections/<int:id>/|@\(\?P<acct>|blocklist\.csv|custom\.css|icon\.svg|ap/users/|terms-of-service|\.well-known/(change-password|openid-configuration|oauth-authorization-server|jwks)|.*\[0-9\]\{1,19\}\)?\\?\.rss"
@@ -141,7 +141,7 @@ class World:
         self.card = PreviewCard.objects.create(url="https://site.example/", title="Garden")
 
     def grow(self, number: int) -> None:
-        """Add more of everything, each by new accounts."""
+        """Add this many more of everything, each from new accounts."""
         for _ in range(number):
             bob, yan = make_user().account, make_remote(avatar_remote_url="https://files.example/yan.png")
             tag = Tag.objects.create(name=f"shown{bob.id}", display_name=f"shown{bob.id}")

@@ -1,4 +1,4 @@
-"""Tests that deliveries arrive once, in order, and that a failing server delays no other (contract, federation section 12)."""
+"""Tests that deliveries arrive once and in order, and failing servers do not delay others (contract, federation section 12)."""
 
 from datetime import timedelta
 from typing import Any
@@ -174,7 +174,7 @@ class TestDelivering:
         zoe.send(zoe.activity("Undo", activity))
         work()
         assert (Delivery.objects.count(), OutboundActivity.objects.count()) == (0, 0)
-        assert len(elsewhere.delivered()) == 1, "this is the attempt that failed"
+        assert len(elsewhere.delivered()) == 1, "the only attempt is the one that failed"
 
     def test_a_newer_update_replaces_the_one_that_waits(self, elsewhere: RemoteServer, post_now: Any) -> None:
         post_now(1, key="account:1")

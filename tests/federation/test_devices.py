@@ -41,7 +41,7 @@ def zoe(elsewhere: RemoteServer) -> RemotePerson:
 
 
 def key(name: str = "first", secret: Ed25519PrivateKey = SECRET) -> Answer:
-    """Return the response to a claim."""
+    """Return the response to the claim of a one-time key."""
     value = text(name.encode().ljust(32, b"k"))
     signature = {"type": "Ed25519Signature", "signatureValue": text(secret.sign(value.encode()))}
     found = {"type": "Curve25519Key", "keyId": name, "publicKeyBase64": value, "signature": signature}

@@ -102,7 +102,7 @@ def test_a_remote_account_is_shown_in_a_collection_only_after_it_consents(
 
 
 def remote_person(home: RemoteServer, name: str) -> RemotePerson:
-    """Return a user whose document the server already has."""
+    """Return the user of this name, whose document the server serves already."""
     return RemotePerson(home, name)
 
 

@@ -1,4 +1,4 @@
-"""Tests of documents of other software, which are accepted or refused for a reason.
+"""Tests of documents from other software, which are either accepted or refused for a reason.
 
 Each document is modelled on the public source that it names. Documents of Mastodon itself are tested in `test_wire.py`.
 """
@@ -24,7 +24,7 @@ PEOPLE = sorted((Path(__file__).parent / "foreign_people").glob("*.json"))
 
 
 def _seen(entity: dict[str, Any]) -> dict[str, Any]:
-    """Return the members of a post that the files compare."""
+    """Return the members of a post for which the test files give expected values."""
     return {
         **{name: entity[name] for name in ("content", "spoiler_text", "sensitive", "language", "visibility", "url")},
         "tags": [tag["name"] for tag in entity["tags"]],
@@ -56,7 +56,7 @@ def test_posts_of_other_programs_are_shown_or_refused_for_a_reason(
 
 
 def _person(entity: dict[str, Any]) -> dict[str, Any]:
-    """Return the members of an account that the files compare."""
+    """Return the members of an account for which the test files give expected values."""
     return {
         **{name: entity[name] for name in ("username", "display_name", "note", "locked", "bot", "group", "url")},
         "fields": [[field["name"], field["value"]] for field in entity["fields"]],

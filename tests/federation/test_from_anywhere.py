@@ -1,4 +1,4 @@
-"""Tests of the page that leads remote users to their own server to follow or reply; WebFinger names the address there."""
+"""Tests of the page that redirects remote users to their own server, at the address in WebFinger, to follow or reply."""
 
 from typing import Any
 from urllib.parse import quote

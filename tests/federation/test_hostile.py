@@ -1,4 +1,4 @@
-"""Tests that attacks of remote servers are refused without harm (security rows 4 to 9, 13, 19, 34)."""
+"""Tests that attacks by remote servers are refused without harm (security rows 4 to 9, 13, 19, 34)."""
 
 import json
 from typing import Any

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def mallory(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> RemotePerson:
-    """A user of Zoe's server; Alice follows both."""
+    """A user of Zoe's server; Alice follows both users."""
     introduced(zoe, alice)
     mallory = elsewhere.person("mallory", key=2)
     introduced(mallory, alice)

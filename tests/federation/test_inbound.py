@@ -1,4 +1,4 @@
-"""Tests of activities of remote servers: each has the effect of the same action by a local client, once, and only if it is
+"""Tests of activities from remote servers: each has the effect of the same action by a local client, once, and only if it is
 permitted.
 """
 
@@ -163,7 +163,7 @@ class TestFollows:
     def test_a_repeated_undo_does_not_prevent_the_same_activity_later(
         self, zoe: RemotePerson, alice: Account, kind: str, named: bool
     ) -> None:
-        """Misskey derives the id of a follow from the two accounts, so that following again has the same id."""
+        """Misskey derives the id of a follow from the two accounts; therefore a repeated follow has the same id."""
         introduced(zoe, alice)
         about = alice.uri if kind != "Like" else links.status_uri("alice", make_status(alice).id)
         model: Any = {"Follow": Follow, "Like": Favourite, "Block": Block}[kind]

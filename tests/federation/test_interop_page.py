@@ -15,7 +15,7 @@ COMPARISONS = ("test_sent_*.py", "test_served_documents.py", "test_featured_coll
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text() == page(), "make documents writes it"
+    assert PAGE.read_text() == page(), "run `make documents`"
 
 
 def test_every_record_has_a_sentence_and_is_compared_with_a_document_of_this_server() -> None:

@@ -98,7 +98,7 @@ def send_all(someone: RemotePerson, activities: list[dict[str, Any]]) -> None:
 
 
 def drain_all_but(*left: str) -> None:
-    """Run the jobs of every queue except these, as the threads of the other queues would."""
+    """Run the jobs of all queues except these, as on a real server, where other queues have their own threads."""
     for _round in range(5):
         queues = set(OutboxRow.objects.values_list("queue", flat=True)) - set(left)
         if not sum(drain(queue) for queue in queues):
@@ -230,7 +230,8 @@ def test_one_fetch_causes_a_bounded_number_of_requests(
     """Fetching a chain of keys and actors that name one another ends after a few requests."""
     follow(alice, met(zoe))
     asked = len(elsewhere.gets())
-    # Each document names another id: it is fetched again under that id once, and the chain ends there.
+    # The id in each document is the address of the next one. A document is fetched once more at its id, and the chain ends
+    # there.
     for number in range(40):
         elsewhere.serve(zoe.note(number=number + 1), path=f"/users/zoe/statuses/{number}")
     send_all(zoe, [zoe.activity("Announce", f"{zoe.uri}/statuses/0", to=[alice.uri])])

@@ -1,4 +1,4 @@
-"""Tests of actor documents at addresses with the account's id (contract, federation sections 1 and 2)."""
+"""Tests of actor documents at addresses that contain the account's id (contract, federation sections 1 and 2)."""
 
 from typing import Any
 

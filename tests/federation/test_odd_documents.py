@@ -1,4 +1,4 @@
-"""Tests of unusual forms of types, files, texts, times, booleans and languages in documents of other software."""
+"""Tests of unusual forms of types, files, texts, times, booleans and languages in documents from other software."""
 
 import json
 from datetime import timedelta

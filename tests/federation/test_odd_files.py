@@ -1,4 +1,4 @@
-"""Tests of unusual forms of files in documents of other software."""
+"""Tests of unusual forms of files in documents from other software."""
 
 from typing import Any
 

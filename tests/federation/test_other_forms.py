@@ -1,4 +1,4 @@
-"""Tests of other unusual forms in documents of other software: several objects, Links, empty lists, addresses, options,
+"""Tests of further unusual forms in documents from other software: several objects, Links, empty lists, addresses, options,
 languages.
 
 Contract, federation sections 5 and 17.

@@ -86,7 +86,9 @@ def test_an_outage_of_hours_neither_loses_nor_repeats_activities(
         hours_pass(1)
     came = arrived(AWAY)
     assert Counter(came) == Counter(numbers[2:]), "every activity arrived once"
-    assert all(came.index(number) < came.index(number + 1) for number in numbers[2::2]), "no edit before its post"
+    assert all(came.index(number) < came.index(number + 1) for number in numbers[2::2]), (
+        "no edit arrives before its post"
+    )
     assert arrived(WELL) == []
     assert not Delivery.objects.exists()
     assert not OutboundActivity.objects.exists()

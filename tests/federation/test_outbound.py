@@ -104,7 +104,7 @@ class TestAudience:
             visibility=visibility,
             reply_to=make_remote_status(people["stranger"]),
         )
-        # The rule also applies to earlier posts; their visibility does not change.
+        # Posts from before the limit are delivered to fewer servers too, although their visibility does not change.
         Account.objects.filter(id=alice.id).update(limited_at=clock.now())
         queue_deliveries()
         followers = {self.FOLLOWERS[0]} if visibility == "direct" else set(self.FOLLOWERS)

@@ -52,7 +52,7 @@ def _request(someone: RemotePerson, quoted: Status, **more: Any) -> dict[str, An
 
 
 def _hide(by: str, quoted: Status, zoe: RemotePerson) -> None:
-    """Forbid Zoe to quote the post, in one of three ways."""
+    """Stop Zoe from quoting the post, in one of three ways."""
     if by == "domain block":
         block_domain(account=quoted.account, domain=zoe.home.domain)
     elif by == "block":
@@ -239,7 +239,7 @@ def test_a_quote_of_a_suspended_author_stays_pending_and_can_still_be_refused(
 def test_a_request_of_a_suspended_account_is_accepted_only_after_the_suspension(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """Requests of suspended accounts are not accepted (contract, federation section 11)."""
+    """Requests from suspended accounts are not accepted (contract, federation section 11)."""
     reader = make_user("reader")
     follow(reader.account, fetch_actor(zoe.uri))
     viewers = Api(), Api(make_token(ann.user)), Api(make_token(reader))

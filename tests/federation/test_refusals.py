@@ -75,7 +75,7 @@ def test_every_reason_is_used_and_names_its_source() -> None:
 
 
 def test_the_list_of_reasons_is_documented() -> None:
-    assert refusals() in PAGE.read_text(), "make documents writes it"
+    assert refusals() in PAGE.read_text(), "run `make documents`"
 
 
 @pytest.mark.django_db

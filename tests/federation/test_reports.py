@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 def outcome(zoe: RemotePerson, content: Any, *objects: str) -> str:
-    """Send a Flag of these objects, run all jobs, and return its outcome."""
+    """Send a Flag that reports these objects, run all jobs, and return the Flag's outcome."""
     activity = zoe.activity("Flag", list(objects)) | {"content": content}
     assert zoe.send(activity).status_code == 202
     work()

@@ -1,4 +1,4 @@
-"""Tests of the software names and last contacts of remote servers that staff see; hostile values do no harm."""
+"""Tests that staff see the software name and the last contact of each remote server, and that hostile values do no harm."""
 
 import io
 import json

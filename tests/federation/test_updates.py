@@ -127,7 +127,7 @@ def test_an_update_by_the_accounts_server_does_not_end_a_local_suspension(zoe: R
 
 
 def test_two_updates_with_the_same_id_are_both_processed(zoe: RemotePerson, alice: Account) -> None:
-    """Duplicates are recognised by the fingerprint of the signature: the id of an Update contains the time in seconds only."""
+    """Duplicates are recognised by the signature's fingerprint, because the id of an Update contains only whole seconds."""
     fetch_actor(zoe.uri)
     first, second = update(zoe, name="First"), update(zoe, name="Second")
     second["id"] = first["id"]

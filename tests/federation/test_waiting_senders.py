@@ -42,18 +42,18 @@ def put_off(someone: RemotePerson, alice: Account) -> tuple[int, list[later.Wait
 def test_a_waiting_signer_is_polled_until_it_can_be_verified(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the sender's turn comes, the signature is verified as usual."""
+    """Once earlier requests from the sender's server have ended, the signature is verified as usual."""
     liar = elsewhere.person("liar", key=2)
     elsewhere.serve(liar.document() | {"publicKey": liar.document()["publicKey"] | {"publicKeyPem": zoe.public_key}})
     with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), monkeypatch.context() as soon:
         soon.setattr(signers, "DEADLINE", 0.1)
         (status, (honest,)), (other, (false,)) = put_off(zoe, alice), put_off(liar, alice)
-        assert (status, other) == (503, 503), "this is the response if the turn does not come in time"
+        assert (status, other) == (503, 503), "the requests are refused if the wait is too long"
         assert (honest.poll(), false.poll(), elsewhere.gets()) == (None, None, [])
     answers = [wait.poll() for wait in (honest, false)]
     assert [answer and answer.status_code for answer in answers] == [202, 401]
     assert list(InboundActivity.objects.values_list("actor__uri", flat=True)) == [zoe.uri]
-    assert waiting._waits == {}, "the places are free again"
+    assert waiting._waits == {}, "no sender is waiting any more"
 
 
 def test_a_poll_has_the_same_limits_as_a_request(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:

@@ -95,7 +95,7 @@ class World:
         server.serve(document)
 
     def signer(self, key_id: str) -> RemotePerson:
-        """Return the owner of this key, with a document at its address."""
+        """Return the owner of this key, after serving the owner's document if it is not served yet."""
         uri = self.here(key_id.partition("#")[0])
         server = next(server for server in self.servers.values() if uri.startswith(server.url))
         path = urlsplit(uri).path

@@ -28,7 +28,7 @@ def account_of(world: World, name: str, member: str = "actor") -> Account:
 
 
 def post_of(world: World, name: str) -> Status | None:
-    """Return the local row of the post in a record, or None."""
+    """Return the local row of the post in a record, or None if the post is not stored."""
     return Status.objects.filter(uri=world.here(record(name)["body"]["object"])["id"], deleted_at=None).first()
 
 

@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 from tests.support.instance import Instance
 
 T = TypeVar("T")
-#: In seconds. Actions take a few tenths of a second, a lost wake-up that the sweep repairs takes two to seven, and a failed
-#: delivery sixteen: the latter two must make the test fail.
+#: In seconds. An action normally arrives within a few tenths of a second. It takes two to seven seconds if a worker's
+#: notification is lost and only the periodic check finds the job, and sixteen if a delivery fails; both must make the test
+#: fail.
 SECONDS = 5.0
-#: Unfollowing takes longer: it is delivered two seconds later, and only the sweep finds jobs that are due later.
+#: Unfollowing takes longer: it is delivered after a delay of two seconds, and only the periodic check finds jobs with a delay.
 UNFOLLOWED_SECONDS = 20.0
 
 
@@ -59,7 +60,7 @@ def wait(look: Callable[[], T | None], seconds: float = SECONDS) -> T:
         seen = look()
         if seen:
             return seen
-        assert time.monotonic() < deadline, "it did not arrive"
+        assert time.monotonic() < deadline, "the action did not arrive in time"
         time.sleep(0.1)
 
 

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.verify, needs_federation, pytest.mark.django_db(transa
 
 
 def addresses(client: Client) -> Iterator[str]:
-    """Yield the addresses of all pages of the admin, including those of a row of each model, and of the filtered inbox."""
+    """Yield the addresses of all admin pages, including the pages of one row of each model and the filtered inbox."""
     inbox, ada = reverse("admin:moderation_report_inbox"), Account.objects.get(username="ada")
     post = Status.objects.filter(account=ada, visibility="public").latest("pk")
     models = {f"{model._meta.app_label}/{model._meta.model_name}": model for model in admin.site._registry}
@@ -84,7 +84,7 @@ def test_every_page_of_the_admin_is_accessible_and_loads_nothing_from_other_serv
     assert not wrong, pformat(wrong)
 
 
-# Finds list values without the label of their column, names that are cut off beside buttons, and small targets.
+# A script that finds list values without the label of their column, names that are cut off beside buttons, and small targets.
 _UNREADABLE = """(() => {
   const found = [], seen = each => each.getClientRects().length;
   for (const cell of document.querySelectorAll('#result_list tbody td:not(.action-checkbox)'))

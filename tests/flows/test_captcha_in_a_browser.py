@@ -1,4 +1,4 @@
-"""Tests of a page whose captcha does not load: it tells users the reason, with and without scripts."""
+"""Tests of a page whose captcha does not load: the page tells users the reason, with and without scripts."""
 
 from pathlib import Path
 from typing import Any

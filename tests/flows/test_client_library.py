@@ -1,7 +1,7 @@
 """Tests that Mastodon.py can use the endpoints of each area on a running server.
 
-The library checks responses: it parses dates, follows `Link` headers and refuses events it cannot parse. It has no method for
-some endpoints, and calls others only on servers of older versions; those are tested elsewhere.
+The library checks responses: it parses dates, follows `Link` headers and refuses events it cannot parse. The library has no
+method for some endpoints, and calls others only on servers of older versions; both kinds of endpoints are tested elsewhere.
 """
 
 from collections.abc import Callable
@@ -196,7 +196,7 @@ def test_the_client_library_uses_every_feature_of_posts(community: Community) ->
 
 
 class Listener(mastodon.StreamListener):
-    """Collects the events of a stream."""
+    """A listener that collects the events of a stream."""
 
     def __init__(self) -> None:
         self.received: list[tuple[str, Any]] = []

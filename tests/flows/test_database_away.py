@@ -50,7 +50,7 @@ def test_an_unavailable_database_is_reported_and_a_restarted_one_used_immediatel
             assert set(many.map(ask, web)) == {200}
             database.stop()
             database.start()
-            # A restart between requests has no effect.
+            # A restart between requests causes no error.
             assert set(many.map(ask, web)) == {200}
         with requests.get(streams, stream=True, timeout=20) as answer:
             assert answer.status_code == 200

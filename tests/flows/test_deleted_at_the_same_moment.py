@@ -185,7 +185,7 @@ def _left_conversation(found: Conversation) -> None:
 
 
 class _Of:
-    """An event with only those members that a reaction reads."""
+    """An event with only the members that a reaction reads."""
 
     def __init__(self, **values: Any) -> None:
         self.__dict__ |= values

@@ -205,7 +205,7 @@ class Sender:
                     time.sleep(PAUSE)
                     return
                 assert answer.status_code >= 500, answer.text
-            assert time.monotonic() < deadline, f"{kind} was not taken"
+            assert time.monotonic() < deadline, f"{kind} was not accepted"
             self.repeated += 1
             time.sleep(0.1)
 

@@ -40,7 +40,7 @@ def sign_in_by_page(server: Instance, username: str) -> mastodon.Mastodon:
 
 
 class StreamListener(mastodon.StreamListener):
-    """Collects the events of a stream."""
+    """A listener that collects the events of a stream."""
 
     def __init__(self) -> None:
         self.received: queue.Queue[tuple[str, Any, float]] = queue.Queue()

@@ -64,7 +64,7 @@ def pages() -> Iterator[Site]:
 
 
 def send(server: Instance, someone: RemotePerson, activity: dict[str, Any] | bytes, form: str | None = None) -> None:
-    """Sign an activity and post it to the server, which must accept it; `form` is the form of the signature header."""
+    """Sign an activity and post it to the server, which must accept it; `form` names a notation of the signature header."""
     body = activity if isinstance(activity, bytes) else json.dumps(activity).encode()
     headers = someone.headers("/inbox", body, host=f"localhost:{server.port}") | {"content-type": ACTIVITY}
     if form is not None:

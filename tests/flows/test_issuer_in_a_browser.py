@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine"),
     pytest.mark.timeout(900),
 ]
-#: Presses the button on each page of the issuer, and enters the username if a page asks for it.
+#: A script that presses the button on each page of the issuer, and enters the username if a page asks for it.
 _GO_ON: Final = """(() => {
   if (location.origin === %r || document.readyState !== 'complete') return location.origin === %r;
   const login = document.querySelector('[name=login]');

@@ -64,7 +64,7 @@ class Reader:
 
 @dataclass
 class Author:
-    """Publishes and deletes posts continuously on a server whose processes are killed.
+    """A user who publishes and deletes posts continuously on a server whose processes are killed.
 
     Every fifth post is requested only once; the others are repeated with their Idempotency-Key until the response is 200. Every
     sixth accepted post is deleted, some immediately and some later, and deletions are repeated too.

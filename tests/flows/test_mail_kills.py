@@ -23,7 +23,7 @@ KILLED = ("postgres", "FLUSHALL", "worker")
 
 
 def post(server: Instance, token: str, text: str, number: int) -> None:
-    """Publish a post once, even if the server is killed meanwhile."""
+    """Publish exactly one post, even if the server is killed meanwhile."""
     deadline = time.monotonic() + 60
     headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": f"number {number}"}
     while time.monotonic() < deadline:
@@ -34,7 +34,7 @@ def post(server: Instance, token: str, text: str, number: int) -> None:
             if answer.status_code == 200:
                 return
         time.sleep(0.1)
-    raise AssertionError(f"post {number} was not taken")
+    raise AssertionError(f"post {number} was not accepted")
 
 
 def ask(server: Instance, statement: str) -> int:
@@ -64,7 +64,7 @@ def test_every_mail_arrives_and_is_repeated_at_most_once_per_kill() -> None:
         for place, name in enumerate(KILLED):
             deadline = time.monotonic() + 120
             while len(smtp.messages) < MAILS * (place + 1) // (len(KILLED) + 2):
-                assert time.monotonic() < deadline, f"{len(smtp.messages)} mails have arrived"
+                assert time.monotonic() < deadline, f"only {len(smtp.messages)} mails have arrived"
                 time.sleep(0.01)
             if name == "FLUSHALL":
                 server.redis().flushall()
@@ -75,7 +75,7 @@ def test_every_mail_arrives_and_is_repeated_at_most_once_per_kill() -> None:
         while len({recipient for recipient, _mail in smtp.messages}) < READERS or ask(
             server, "SELECT count(*) FROM notifications_mailitem"
         ):
-            assert time.monotonic() < deadline, f"{len(smtp.messages)} mails have arrived"
+            assert time.monotonic() < deadline, f"only {len(smtp.messages)} mails have arrived"
             time.sleep(0.5)
         times = Counter(
             (recipient, match[1])

@@ -79,7 +79,7 @@ def test_fifty_posts_in_ten_scripts_arrive_once_and_in_order_even_after_a_flusha
     assert wait_for(follower, [*posted, str(late.id)]) == [*posted, str(late.id)]
 
     by_text = {str(status.id): status for status in author.account_statuses(author.me().id, limit=40)}
-    linked = by_text[posted[-20]]  # the fourth kind of text, in the second to last script
+    linked = by_text[posted[-20]]  # the fourth kind of text, in the last script but one
     # The hashtag is normalised, so that it is found with and without the umlaut.
     assert [tag.name.lower() for tag in linked.tags] == ["gruße"]
     assert [mention.acct for mention in linked.mentions] == ["follower"]

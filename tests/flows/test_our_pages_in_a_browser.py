@@ -63,7 +63,7 @@ class Reader:
         self.tab.wait(f"location.pathname === '{path}' && document.readyState === 'complete'")
 
     def opens(self, name: str) -> None:
-        """Follow a link of the navigation; on a phone most are inside the menu."""
+        """Follow a link of the navigation; on a phone most links are inside the menu."""
         link = f'.side nav a[href="{name}"]'
         shown = f"(link => link && (link.getClientRects().length ? 'yes' : 'no'))(document.querySelector('{link}'))"
         if self.tab.wait(shown) == "no":

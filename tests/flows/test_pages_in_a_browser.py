@@ -86,7 +86,7 @@ def test_every_page_is_accessible_without_layout_shifts_or_foreign_requests(
     assert seen > (30 if reader == "visitor" else 80)
 
 
-# Finds words of the navigation that are broken across lines, and tabs that must be scrolled into view.
+# A script that finds words of the navigation that are broken across lines, and tabs that must be scrolled into view.
 _BROKEN = """[...document.querySelectorAll('.side nav li span')].filter(each => each.getClientRects().length).flatMap(each =>
   [...each.textContent.matchAll(/[^ ]+/g)].filter(word => {
     const range = document.createRange(), text = each.firstChild;

@@ -1,4 +1,4 @@
-"""Tests of query plans for tables in which most rows, all of them at the end, have the same key.
+"""Tests of query plans for tables in which most rows have the same key, and these rows were added last.
 
 `filter(column=key).order_by("id")[:some]` uses the primary key if the planner expects such rows everywhere: it then reads the
 whole table up to the first match, again in every step.

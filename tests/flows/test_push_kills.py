@@ -34,7 +34,7 @@ def subscribe(server: Instance, token: str, service: PushService, name: str) -> 
 
 
 def post(server: Instance, token: str, number: int) -> None:
-    """Publish a post once that mentions both readers, even if the server is killed meanwhile."""
+    """Publish exactly one post that mentions both readers, even if the server is killed meanwhile."""
     deadline = time.monotonic() + 60
     headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": f"number {number}"}
     while time.monotonic() < deadline:
@@ -44,7 +44,7 @@ def post(server: Instance, token: str, number: int) -> None:
             if answer.status_code == 200:
                 return
         time.sleep(0.1)
-    raise AssertionError(f"post {number} was not taken")
+    raise AssertionError(f"post {number} was not accepted")
 
 
 def waiting(server: Instance) -> int:

@@ -1,6 +1,7 @@
-"""Tests of two local servers with unusual remote ones: a rebuilt one, renamed accounts, hosted inboxes, and static files.
+"""Tests of two local servers with unusual remote servers: a rebuilt server, renamed accounts, hosted inboxes, static files.
 
-Their accounts can be followed, read and answered from both, under the same identity (contract, federation section 17).
+Both local servers show the remote accounts under the same identity, and users of both can follow, read and answer them
+(contract, federation section 17).
 """
 
 import json

@@ -63,7 +63,7 @@ def attacked(server: Instance, someone: RemotePerson, dripping: Dripping, victim
 
 
 def arrivals(server: Instance) -> list[float]:
-    """Return the seconds between each local post and the notification of its mention, by the server's clock."""
+    """Return the seconds between each local post and the notification of the mention in it, by the server's clock."""
     with psycopg.connect(Embedded(server.data_dir).database_url, autocommit=True) as connection:
         rows = connection.execute(
             "SELECT extract(epoch FROM n.created_at - s.created_at)::float8 FROM notifications_notification n"
@@ -98,7 +98,7 @@ def test_a_local_mention_arrives_within_a_second_while_strangers_name_slow_serve
         found = bob.account_search(f"zoe@{elsewhere.domain}", resolve=True)
         bob.account_follow(found[0].id)
         victim = f"{server.base_url}/users/bob"
-        # The timeout is long, because a worker that has just started may find its first event only through the sweep.
+        # The timeout is long, because a new worker may find its first event only in the periodic check for due jobs.
         asked = wait(lambda: next((item for item in elsewhere.delivered() if item["type"] == "Follow"), None), 20.0)
         assert send(server, zoe, zoe.activity("Accept", asked)) == 202
         wait(lambda: bob.account_relationships(found[0].id)[0].following, 20.0)

@@ -113,7 +113,7 @@ def _named(payload: str) -> str:
 
 @dataclass
 class Writer:
-    """Publishes posts continuously, every fifth as a direct message to the reader, and repeats failed requests."""
+    """A user who publishes posts continuously, every fifth as a direct message to the reader, and repeats failed requests."""
 
     server: Instance
     token: str

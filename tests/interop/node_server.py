@@ -1,6 +1,6 @@
 """A server on Node, built with libraries that share nothing with this project: `server.mjs` in its own folder.
 
-npm installs the libraries of the `package-lock.json` beside it into `.tools`, and a version of Node that is new enough. If this
+npm installs into `.tools` the libraries in the `package-lock.json` beside that file, and a new enough version of Node. If this
 fails, the tests are skipped with the reason.
 """
 
@@ -31,7 +31,7 @@ def install(name: str) -> Path:
     """Return the folder with the libraries and Node, after installing missing versions; skip the test if that fails."""
     npm = shutil.which("npm")
     if npm is None:
-        pytest.skip(f"npm is not installed: there is nothing to install {name} with")
+        pytest.skip(f"npm is not installed, so {name} cannot be installed")
     files, folder = Path(__file__).parent / name, ROOT / ".tools" / f"interop-{name}"
     names = ("package.json", "package-lock.json")
     mark = folder / hashlib.sha256(b"".join((files / each).read_bytes() for each in names)).hexdigest()[:16]
@@ -58,7 +58,7 @@ def find_node(folder: Path) -> str:
     node = str(brought[0]) if brought else shutil.which("node")
     version = node and subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
     if not version or int(version.removeprefix("v").partition(".")[0]) < 22:
-        pytest.skip(f"Node 22 is needed, and there is {version or 'none'}")
+        pytest.skip(f"Node 22 is needed, but the installed version is {version or 'none'}")
     return str(node)
 
 
@@ -88,7 +88,7 @@ class NodeServer:
 
     def _answers(self) -> bool:
         assert self.process is not None
-        assert self.process.poll() is None, f"the server made of {self.name} has ended"
+        assert self.process.poll() is None, f"the server built with {self.name} has ended"
         try:
             return requests.get(f"{self.url}/seen", timeout=5).ok
         except requests.ConnectionError:

@@ -26,7 +26,7 @@ class Happened(Event, key="thing:{thing_id}"):
 
 
 class Aside(Event):
-    """A test event that needs no order."""
+    """A test event whose order does not matter."""
 
     number: int
 

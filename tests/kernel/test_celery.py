@@ -19,7 +19,7 @@ from tests.kernel.valkey import Valkey, close_circuits
 from tests.runtime.processes import eventually
 
 pytestmark = pytest.mark.verify
-#: In seconds; several times the lease of a dead leader, whose end is the longest wait in these tests.
+#: In seconds; several times as long as a leader's lease. Waiting for a dead leader's lease to expire is the longest wait here.
 PATIENCE = 180.0
 
 
@@ -80,7 +80,7 @@ def test_a_worker_runs_events_without_a_sweep_even_after_flushall(
     for number in range(3, 40):
         commit(number)
     wait_for_effects(list(range(1, 40)))
-    assert heartbeats.last("worker") is None, "the flush deleted it"
+    assert heartbeats.last("worker") is None, "the flush has deleted the heartbeat"
 
 
 def test_a_worker_sends_heartbeats(server: Valkey, working: Path) -> None:

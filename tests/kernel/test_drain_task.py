@@ -32,7 +32,7 @@ _MESSAGE = {
 
 @pytest.fixture(autouse=True)
 def _empty_outbox(effects: None, woken: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Empty tables, intercepted wake-ups, and a process that has not drained a queue yet."""
+    """Provide empty tables, intercepted wake-ups, and a process that has not drained a queue yet."""
     monkeypatch.setattr(tasks, "_drained_at", {})
 
 

@@ -1,4 +1,4 @@
-"""Tests of locks: only one transaction at a time holds a name, until the transaction ends."""
+"""Tests of locks: only one transaction at a time can hold the lock on a name, until the transaction ends."""
 
 import threading
 import time

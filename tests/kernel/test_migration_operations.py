@@ -23,7 +23,7 @@ def _clean() -> Iterator[None]:
 
 
 def indexes() -> dict[str, bool]:
-    """Return the indexes of the table without its primary key, and whether they are valid."""
+    """Return the table's indexes except the primary key, each with whether it is valid."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"

@@ -38,7 +38,7 @@ Asking = Callable[..., Any]
 
 
 def at_once(role: redis.Role, *command: Any) -> Any:
-    """Run a single command through `redis.ask_at_once`, which takes several."""
+    """Run a single command through `redis.ask_at_once`, which accepts several commands."""
     return redis.ask_at_once(role, command)[0]
 
 

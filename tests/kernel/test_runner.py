@@ -97,7 +97,7 @@ def test_a_failing_row_does_not_stop_others_and_is_given_up_after_its_attempts()
     }
     assert [tried[uri] for uri in sorted(given_up)] == [3, 3, 1]
     assert {tried[uri] for uri in tried.keys() - given_up.keys()} == {1}
-    assert not Host.objects.exists(), "their host answers"
+    assert not Host.objects.exists(), "the failures are not the host's"
 
 
 @pytest.mark.usefixtures("rows")

@@ -48,7 +48,7 @@ def scheduler(seconds: float = 0.0) -> LeaderScheduler:
 
 
 def turn(chosen: LeaderScheduler) -> None:
-    """Run a few ticks, and check the lease again."""
+    """Run a few ticks of a scheduler, which checks its lease again."""
     chosen._asked_at = float("-inf")
     for _ in range(3):
         chosen.tick()
@@ -74,7 +74,7 @@ def test_another_scheduler_takes_over_an_expired_lease_and_sends_missed_tasks(se
     sent.clear()
     locks.Lease.objects.update(until="2020-01-01T00:00:00Z")
     turn(second)
-    assert sent == ["sweep"], "it became due while there was no leader"
+    assert sent == ["sweep"], "the task became due while there was no leader"
     assert second.leads
 
 

@@ -1,4 +1,4 @@
-"""Tests of wake-ups: they hardly delay a request, even if Redis is dead or silent, and work again afterwards."""
+"""Tests of wake-ups: they hardly delay a request, even if Redis is dead or silent, and work again once Redis is back."""
 
 import base64
 import json
@@ -42,7 +42,7 @@ def waiting(lane: str = "local") -> int:
 
 
 def commit(number: int) -> None:
-    """Publish and commit as a post does."""
+    """Publish an event in a transaction, as the creation of a post does."""
     with transaction.atomic():
         publish(Happened(number, number))
 

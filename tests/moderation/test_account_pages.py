@@ -36,7 +36,7 @@ def page(client: Client, account: Account) -> str:
 
 
 def do(client: Client, account: Account, act: str, **sent: str) -> Any:
-    """Open the confirmation page of an action, which changes nothing, confirm it, and return the response."""
+    """Open the confirmation page of an action (opening it changes nothing), confirm the action, and return the response."""
     path = f"{LIST}{account.pk}/{act}/"
     asked = client.get(path)
     assert asked.status_code == 200, act

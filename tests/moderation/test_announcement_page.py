@@ -67,7 +67,7 @@ def test_announcements_get_reactions_and_leave_the_navigation_after_they_are_rea
     press(first, dismiss="yes")
     assert LINK not in page(browser, "/bookmarks")
     assert LINK in page(browser), "the page is in its own navigation"
-    assert LINK in page(browser, "/notifications"), "a link leads to the announcements that were read"
+    assert LINK in page(browser, "/notifications"), "a link leads to announcements that have been read"
     for path in (f"/announcements/{draft.id}/act", "/announcements/1/act"):
         assert browser.post(path, {"dismiss": "yes"}).status_code == 404
     assert browser.post(f"/announcements/{first.id}/act", {}).status_code == 404
@@ -89,7 +89,7 @@ def test_unread_announcements_add_no_statement_to_other_pages_and_many_cost_as_m
                 page(browser, path)
             found.append(len(queries))
     assert counts[1] == counts[2]
-    assert len(set(around)) == 1, "they are counted with the user of the session"
+    assert len(set(around)) == 1, "the query for the session's user also counts them"
 
 
 def test_dates_are_the_same_in_every_time_zone_and_times_are_converted() -> None:

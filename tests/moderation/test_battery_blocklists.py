@@ -15,7 +15,7 @@ Maker = Callable[[int], Any]
 
 
 class _Lists:
-    """Stores the site that serves the list, so that scenes can use it."""
+    """A holder for the site that serves the list, so that scenes can use the site."""
 
     site: ClassVar[Site]
 

@@ -150,7 +150,7 @@ def test_a_change_over_the_api_keeps_options_set_on_the_pages(api: Api, site: Si
     api.patch(f"{LISTS}/{blocklist.pk}", {"title": "x"})
     blocklist.refresh_from_db()
     assert (blocklist.suspend_as, blocklist.follows_limit, blocklist.take_rejections) == ("silence", 7, True)
-    # A change that another client makes after the list was read and before it is written is kept too.
+    # A change that another client makes between reading the list and writing it is kept too.
     api.patch(f"{LISTS}/{blocklist.pk}", {"title": "y"})
     change_values(by=OPERATOR, blocklist=blocklist, changes={"mode": "draft"})
     blocklist.refresh_from_db()

@@ -69,7 +69,7 @@ def test_staff_are_warned_before_they_block_a_country(settings: Any) -> None:
     assert rules() == {"co.uk": "silence"}
     change = page.replace("add/", f"{DomainRule.objects.get().pk}/change/")
     assert client.post(change, values | {"public_comment": "spam"}).status_code == 302, (
-        "the confirmation was given before"
+        "the block was confirmed when it was created"
     )
     assert client.post(page, {"domain": "bad.example", "severity": "silence"}).status_code == 302
     assert "concern_all" in DomainRuleForm.base_fields

@@ -1,4 +1,4 @@
-"""Tests of the erasure of accounts by staff: rejected and deleted accounts, the wait of thirty days, remaining data, and
+"""Tests of the erasure of accounts by staff: rejected and deleted accounts, the delay of thirty days, remaining data, and
 cancelling.
 """
 

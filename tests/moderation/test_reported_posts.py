@@ -41,7 +41,7 @@ def test_deleting_reported_posts_creates_a_strike_and_resolves_the_report(boss: 
         by=staff_of(boss), account=ann.account, status_ids=report.status_ids, text="Mind your words", report=report
     )
     assert not Status.objects.filter(id__one_of=[post.id for post in posts], deleted_at=None).exists()
-    assert Status.objects.filter(id=other.id, deleted_at=None).exists(), "a post of somebody else"
+    assert Status.objects.filter(id=other.id, deleted_at=None).exists(), "a post of another author stays"
     assert not MediaAttachment.objects.exists(), "otherwise the author could post the file again"
     (shown,) = notified(ann)
     warning = shown["moderation_warning"]

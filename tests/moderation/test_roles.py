@@ -39,7 +39,7 @@ def needed(method: str, path: str) -> Permission | None:
     for wanted, pattern, permission in NEEDED:
         if wanted in ("", method) and re.fullmatch(pattern, path):
             return permission
-    raise AssertionError(f"nothing is said of {method.upper()} {path}: whom does it need?")
+    raise AssertionError(f"NEEDED has no permission for {method.upper()} {path}")
 
 
 ROUTES: Final = [

@@ -29,7 +29,7 @@ LINK = '<a href="https://%s/%d">look</a>'
 
 
 def _receive(author: Account, number: int, content: str, to: Account) -> bool:
-    """Return whether a received mention was published, and not held."""
+    """Return whether a received mention was published rather than held."""
     now = clock.iso(clock.now() - timedelta(minutes=1))
     return receive_mention(author, number, content, to=to, published=now) is not None
 

@@ -1,4 +1,4 @@
-"""Tests of mails to staff: a link unsubscribes them, and a mailbox that refuses mails does not delay other mails."""
+"""Tests of mails to staff: a link in each unsubscribes the reader, and a mailbox that refuses mails does not delay others."""
 
 import re
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Tests that no route shows any viewer anything of a suspended account, even from a cache.
+"""Tests that no route shows anything of a suspended account to any viewer, even from a cache.
 
 See users.md B2 21 and security row 13.
 """
@@ -126,7 +126,7 @@ class World:
         return [str(row.id) for row in rows]
 
     def requests(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield requests to every GET route of users, with every value for each of its parameters."""
+        """Yield requests to every GET route for users, with every value of each of its parameters."""
         for pattern in endpoints(urlpatterns):
             declared = pattern.actions.get("get")
             if declared is None or pattern.declared("get").access.kind is AccessKind.STAFF:
@@ -144,7 +144,7 @@ class World:
                     yield f"/{path}", {"q": "ann", "with_suspended": "true", "id[]": self.values}
 
     def seen(self) -> dict[tuple[str, str, str], str]:
-        """Return the word of WORDS that a response shows, by viewer and request."""
+        """Return the texts of the responses that contain one of WORDS, keyed by viewer and request."""
         found = {}
         for viewer, api in self.viewers.items():
             for path, params in self.requests():

@@ -27,7 +27,7 @@ def boss() -> Api:
 
 @pytest.fixture
 def trending() -> dict[str, int]:
-    """The ids of trending items that were not reviewed yet, one of each kind."""
+    """The ids of trending items that have not been reviewed yet, one of each kind."""
     ann = make_user("ann").account
     block_account(account=ann, target=User.objects.get(account__username="boss").account)
     card = PreviewCard.objects.create(url="https://site.example/1", host="site.example", title="Page")

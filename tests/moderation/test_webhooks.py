@@ -161,7 +161,7 @@ def test_a_failing_webhook_is_retried_then_given_up_and_delays_no_other(receiver
     attempts = WebhookAttempt.objects.filter(webhook=webhook)
     assert {(each.status, each.error) for each in attempts} == {(503, "503")}
     assert WebhookAttempt.objects.filter(webhook=other).count() == 1
-    # A call is not retried after a permanent error of the receiver.
+    # A call is not retried after a permanent error from the receiver.
     receiver.answers["/dead"] = 410
     Host.objects.all().delete()
     api.post("/api/v1/statuses", {"status": "two"})

@@ -1,4 +1,4 @@
-"""Tests of the actions in lists of the admin: only those the role permits, with a reason for each refused row."""
+"""Tests of the actions in admin lists: only actions that the role permits, with a reason for each refused row."""
 
 import re
 from typing import Any

@@ -120,7 +120,7 @@ def test_a_group_is_read_and_dismissed_by_its_key(alice: Person, bob: Person, ca
     for person, key in ((alice, "nonsense"), (alice, "ungrouped-1"), (alice, "ungrouped-x"), (bob, likes)):
         assert person.api.get(f"{GROUPS}/{key}").status_code == 404
     assert bob.api.post(f"{GROUPS}/{likes}/dismiss").json() == {}
-    assert len(groups(alice)) == 2, "another user's group"
+    assert len(groups(alice)) == 2, "the groups of another user cannot be dismissed"
     for _again in range(2):
         assert alice.api.post(f"{GROUPS}/{likes}/dismiss").json() == {}
     assert [group["group_key"] for group in groups(alice)] == [mention]
@@ -196,13 +196,13 @@ def test_notifications_of_suspended_senders_are_not_counted(
 
 
 def pages(person: Person, rel: str, **params: Any) -> list[list[dict[str, Any]]]:
-    """Return the groups of all pages, following the links."""
+    """Return the groups on all pages, which are found by following the links with the relation `rel`."""
     found = []
     answer = person.api.get(GROUPS, params)
     while answer.json()["notification_groups"]:
         found.append(answer.json()["notification_groups"])
         answer = person.api.get(here(links(answer)[rel]))
-        assert len(found) < 20, "the links lead in a circle"
+        assert len(found) < 20, "the links form a loop"
     return found
 
 

@@ -1,4 +1,4 @@
-"""Tests that notifications of hidden accounts and unreadable posts are not shown (contract, behaviours sections 13 and 14)."""
+"""Tests that notifications from hidden accounts or about unreadable posts are not shown (contract, behaviours 13 and 14)."""
 
 import pytest
 

@@ -39,7 +39,8 @@ def alice() -> Person:
 
 
 def interact(alice: Person, senders: int) -> tuple[set[Interaction], set[Interaction]]:
-    """Create favourites, boosts, mentions and private mentions, and return the delivered and the held ones by type and sender.
+    """Create favourites, boosts, mentions and private mentions; return the type and sender of the delivered and of the held
+    ones.
 
     One in three favourites is undone.
     """

@@ -166,7 +166,7 @@ def test_the_content_of_a_push_is_read_when_it_is_sent(
     work()
     connection.check_constraints()
     push_again()
-    assert len(service.at()) == 1, "this is the push that failed"
+    assert len(service.at()) == 1, "the only push is the one that failed"
     assert not Push.objects.filter(dead_at=None).exists()
 
 

@@ -30,12 +30,12 @@ REQUESTS = "/api/v1/notifications/requests"
 
 @pytest.fixture(autouse=True)
 def stranger_policy(alice: Person) -> None:
-    """Alice's policy holds notifications of accounts that she does not follow."""
+    """Alice's policy holds notifications from accounts that she does not follow."""
     assert alice.api.patch("/api/v2/notifications/policy", {"for_not_following": "filter"}).status_code == 200
 
 
 def waiting(person: Person) -> list[tuple[str, str]]:
-    """Return the senders of requests with their numbers of notifications, newest request first."""
+    """Return the sender and the number of notifications of each request, newest request first."""
     work()
     found = person.api.get(REQUESTS).json()
     check_all("NotificationRequest", found)

@@ -243,4 +243,6 @@ def test_row_20_lost_follows_are_shown_to_their_owner_only(ann: User, bob: User)
     ann_browser = signed_in(ann)
     answer: Any = ann_browser.get(reverse("severed_followers", args=[one["event"]["id"]]))
     lines = b"".join(answer.streaming_content).decode().splitlines()
-    assert lines == ["Account address", f"fan@{SERVER}"], "the id of the notification's event leads to one's own list"
+    assert lines == ["Account address", f"fan@{SERVER}"], (
+        "the id of the notification's event leads to the user's own list"
+    )

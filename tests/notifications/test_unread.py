@@ -89,7 +89,7 @@ def fill(alice: Person, number: int, **values: Any) -> None:
 def test_counting_and_listing_read_as_many_rows_among_many_notifications_as_among_few(
     alice: Person, wanted: NotificationFilter
 ) -> None:
-    """Whatever types are requested, a million favourites do not slow down the search for mentions."""
+    """A million favourites do not slow down the query for a few mentions, whatever types are requested."""
     for _ in range(3):
         make_remote_status(make_remote(), mentions=[alice.user.account])
     work()

@@ -28,7 +28,7 @@ def eventually(look: Callable[[], T], seconds: float = PATIENCE) -> T:
     """Return the first true value of `look`; fail the test if there is none in time."""
     deadline = time.monotonic() + seconds
     while not (found := look()):
-        assert time.monotonic() < deadline, f"not within {seconds} s: {look}"
+        assert time.monotonic() < deadline, f"not true within {seconds} s: {look}"
         time.sleep(0.02)
     return found
 
@@ -84,7 +84,7 @@ class Running:
         try:
             eventually(look, seconds)
         finally:
-            assert words in self.text(), f"never said {words!r}:\n{self.text()[-4000:]}"
+            assert words in self.text(), f"never printed {words!r}:\n{self.text()[-4000:]}"
         return self.text()
 
     def end(self, signum: int = signal.SIGTERM) -> set[str]:

@@ -1,4 +1,4 @@
-"""Tests of the detection of hanging processes, which must not count the time in which the supervisor itself was stopped."""
+"""Tests of the detection of hanging processes, which must not count the time during which the supervisor itself was stopped."""
 
 import os
 import signal

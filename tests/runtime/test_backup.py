@@ -60,7 +60,7 @@ def test_a_marked_data_directory_names_the_remedy(tmp_path: Path) -> None:
     refuse_unfinished(tmp_path)
 
 
-#: Restores as `manage.py restore` does, but creates the tables only once for all tests, because this takes 15 s.
+#: A program that restores as `manage.py restore` does, but creates the tables only once for all tests, because this takes 15 s.
 _RESTORE = """
 import os, pickle, signal, sys
 from pathlib import Path
@@ -189,7 +189,7 @@ def test_a_wiped_server_is_restored_as_it_was(
         assert server.seen() == seen
         process.end()
 
-    # An existing server is replaced only by an explicit option, and keeps its domain.
+    # An existing server is replaced only if an option explicitly says so, and keeps its domain.
     refused = manage("restore", str(backup), environment=server.environment)
     assert (refused.returncode, "say --force" in refused.stderr) == (1, True)
     other = server.environment | {"LOCAL_DOMAIN": "other.localhost"}

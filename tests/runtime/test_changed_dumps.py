@@ -25,7 +25,7 @@ INSERT INTO kept (word) SELECT 'x\\! ' || repeat('word', number) FROM generate_s
 INSERT INTO "order" VALUES (1);
 """
 EVIL = "CREATE FUNCTION public.evil() RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'COPY ...'; END $$;\n"
-#: Statements that real dumps do not contain; `RAN` stands for a file that they would create.
+#: Statements that real dumps do not contain; `RAN` stands for a file that the statements would create.
 HARMS = [
     "\\! touch RAN\n",
     "\\o | touch RAN\n",
@@ -140,7 +140,7 @@ def test_a_dump_that_was_changed_runs_no_program_and_loads_nothing(dumped: Dumpe
         except OperatorError as error:
             said = str(error)
         assert "is damaged" in said or not said
-        # With an option, objects that operators have added are left out, and not executed either.
+        # With an option, objects that operators have added are neither restored nor executed.
         try:
             sql.load(dumped.url, path, ignore, dumped.schema)
         except OperatorError as error:

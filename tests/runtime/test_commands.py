@@ -142,7 +142,7 @@ def test_a_missing_venv_module_names_the_debian_package(tmp_path: Path) -> None:
     done = make(tmp_path, f'case "$2" in *ensurepip*) exit 1;; esac; exec {sys.executable} "$@"')
     assert done.returncode != 0
     assert "apt-get install python3-venv" in done.stderr.splitlines()[0]
-    assert len(done.stderr.splitlines()) <= 2  # make prints the other line
+    assert len(done.stderr.splitlines()) <= 2  # the other line is printed by make itself
 
 
 def test_an_old_python_is_named(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tests that every command uses the installation last started in its data directory, but refuses wrong settings first."""
+"""Tests that every command uses the installation last started in its data directory, but first refuses wrong settings."""
 
 import json
 import os

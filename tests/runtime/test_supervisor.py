@@ -20,7 +20,7 @@ QUIET = "import os, time; print('pid', os.getpid()); time.sleep(600)"
 STUBBORN = (
     "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('pid', os.getpid()); time.sleep(600)"
 )
-# Starts a process and ends without waiting for it, like a crashing web server that leaves workers behind.
+# A program that starts a process and ends without waiting for it, like a crashing web server that leaves workers behind.
 LEAVES_ONE = (
     "import os, subprocess, sys, time; p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']);"
     "print('left', p.pid); time.sleep(1); os._exit(3)"

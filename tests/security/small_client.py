@@ -1,4 +1,4 @@
-"""Connects to a `small_server` through sockets, as friendly and hostile clients do."""
+"""A client that connects to a `small_server` through sockets, as friendly and hostile clients do."""
 
 import contextlib
 import http.client
@@ -12,8 +12,8 @@ from typing import Any
 from tests.runtime.processes import PATIENCE, Running, descendants, eventually
 
 FILE_SIZE = 7 * 2**20
-#: All limits are longer than PATIENCE, so that none ends a request earlier: a response within PATIENCE did not wait for a
-#: blocked request.
+#: All limits are longer than PATIENCE, so no limit ends a request within PATIENCE; therefore a response within PATIENCE did not
+#: wait for a blocked request.
 ENDLESS = dict.fromkeys(("body_grace", "body_longest", "read_seconds", "head_seconds"), 100 * PATIENCE)
 
 
@@ -53,8 +53,8 @@ class Small:
 
     @contextlib.contextmanager
     def holding(self) -> Iterator[Callable[[bytes], socket.socket]]:
-        """Let requests for /hold and /upload/hold last as long as the block; the yielded function sends one, which occupies a
-        thread.
+        """Let requests for /hold and /upload/hold last as long as the block; the yielded function sends one such request, which
+        occupies a thread.
         """
         before = self.process.text().count("a request is held")
         sent = itertools.count(before + 1)

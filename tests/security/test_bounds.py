@@ -64,7 +64,7 @@ def _enter(registry: ConnectionRegistry, connections: Iterator[_Listening]) -> i
             registry.enter(connection)
         except StreamError:
             return number
-    raise AssertionError("there is no end")
+    raise AssertionError("no connection was refused")
 
 
 def test_row_69_sockets_are_counted_for_each_account_whatever_its_tokens() -> None:
@@ -129,8 +129,8 @@ def test_row_70_pings_and_fragments_are_counted_for_each_socket(server: Streamin
 
 
 def _commands_until_closed(socket: Socket, most: int) -> int:
-    """Return how many commands are answered before the socket is closed, at most `most`; each names a stream that does not
-    exist.
+    """Return how many commands are answered before the socket is closed, at most `most`; each command names a stream that does
+    not exist.
     """
     for number in range(most):
         try:

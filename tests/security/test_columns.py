@@ -18,7 +18,7 @@ TEXT, JSON, ARRAY = "repeat('x', %s)", "to_jsonb(repeat('x', %s - 2))", "ARRAY[r
 
 
 def limit_of(model: type[models.Model], column: str) -> int | None:
-    """Return the maximum length of a column as the model declares it; None without one."""
+    """Return the maximum length that the model declares for a column, or None if it declares none."""
     field = model._meta.get_field(column)
     if isinstance(field, models.CharField):
         return field.max_length

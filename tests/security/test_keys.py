@@ -1,5 +1,5 @@
-"""Tests that a key counts only for the actor that lists it, and only if it names this actor, on the same server (security row
-12).
+"""Tests that a key counts only for the actor that lists it, and only if the key names this actor and is on the same server
+(security row 12).
 """
 
 import json
@@ -54,7 +54,7 @@ def test_row_12_a_key_document_leads_only_to_an_owner_on_its_own_server(elsewher
         key_id = elsewhere.uri("keys/1")
         elsewhere.serve({"id": key_id, "owner": victim.uri, "publicKeyPem": pair(2)[1]})
         assert attempt(key_id, victim, alice, key=2) == 401
-        assert other.gets() == [], "the owner named by another server's key is not even asked for"
+        assert other.gets() == [], "the owner named by another server's key is not even fetched"
     assert not Account.objects.filter(uri=victim.uri).exists()
 
 

@@ -1,7 +1,7 @@
 """Tests of files that attack their readers: each is refused or fails without effect on others, and leaves no file behind
 (security rows 1 and 56).
 
-None of them makes the server connect to an address in the file: they name a port of this machine, which gets no connection.
+No file makes the server connect to an address in it: the files name a port of this machine, which gets no connection.
 """
 
 import os

@@ -98,7 +98,7 @@ def test_rows_19_and_20_objects_of_others_look_like_missing_ones(alice: Person, 
                 foreign, unknown = answers
                 assert foreign.status_code == 404, f"{method} {pattern.path}"
                 assert foreign.content == unknown.content, f"{method} {pattern.path}"
-                assert work[0] == work[1], f"time reveals {method} {pattern.path}"
+                assert work[0] == work[1], f"different queries reveal {method} {pattern.path}"
                 asked += 1
     assert asked >= 20
     assert alice.read(f"statuses/{private['id']}")["id"] == private["id"]
@@ -161,7 +161,7 @@ def test_row_31_html_in_profiles_and_posts_is_escaped_everywhere(alice: Person, 
             assert "<img" not in low, name
             assert "<svg" not in low, name
             assert 'href="javascript' not in low, name
-    assert shown[0]["display_name"] == "<b>x</b>", "plain text is the client's to escape"
+    assert shown[0]["display_name"] == "<b>x</b>", "clients escape plain text themselves"
 
 
 def _html_of(body: dict[str, Any]) -> list[tuple[str, str]]:

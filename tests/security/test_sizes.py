@@ -14,8 +14,8 @@ from tests.factories.accounts import make_remote, make_token
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
-#: The limit as a multiple of an ordinary request: refusing input because of its length takes 2 to 20 times as long, and
-#: processing it at least 400 times.
+#: The limit as a multiple of the time of an ordinary request: refusing input because of its length takes 2 to 20 times as long,
+#: and processing it at least 400 times.
 DEAR = 100
 UPDATE = "/api/v1/accounts/update_credentials"
 
@@ -122,8 +122,8 @@ ADDRESSES = " ".join("https://e.example.org/?" + "&" * 1900 for _number in range
     ],
 )
 def test_row_33_a_long_post_that_counts_as_short_causes_no_error(alice: Person, sent: dict[str, str]) -> None:
-    """A grapheme cluster may have any number of joiners, and a link counts as 23 characters, so a post can be longer than it
-    counts.
+    """A grapheme cluster may have any number of joiners, and a link counts as 23 characters, so a post can contain more
+    characters than are counted.
     """
     answer = alice.api.post("/api/v1/statuses", sent)
     assert answer.status_code in (200, 422)

@@ -126,7 +126,7 @@ def reading_routes(path: str, *kinds: Kind) -> tuple[str, ...]:
         for name, each in routed("social.urls").items()
         if name.startswith(f"GET {path}") and each.access("get").kind in (kinds or Kind)
     )
-    assert found, f"nothing below {path} is read"
+    assert found, f"no such GET endpoint below {path}"
     return found
 
 
@@ -227,7 +227,7 @@ def each_scope_opens(row: Row, callers: Any, scene: Scene | None = None) -> None
 
 
 def of_callers(access: Access) -> list[Callable[..., None]]:
-    """Return the checks that apply to an access."""
+    """Return the checks that apply to a kind of access."""
     found: list[Callable[..., None]] = []
     if access.kind in (Kind.ANYONE, Kind.OPTIONAL_USER):
         found.append(a_stranger_is_welcome)

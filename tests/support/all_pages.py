@@ -80,7 +80,7 @@ OF_A_STATE: frozenset[str] = frozenset({
 
 
 def patterns_of(patterns: Iterable[Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the name of each URL and the expression of its path, without the API and the admin."""
+    """Yield the name of each URL and the expression of its path, except for URLs of the API and the admin."""
     for pattern in patterns:
         if isinstance(pattern, EndpointPattern) or getattr(pattern, "namespace", None) == "admin":
             continue
@@ -92,7 +92,7 @@ def patterns_of(patterns: Iterable[Any], before: str = "") -> Iterator[tuple[str
 
 
 def all_paths(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the paths of the site without the API and the admin, each with the name of its URL, or "" if it has none."""
+    """Return the paths of the site except the API and the admin, each with the name of its URL, or "" if it has none."""
     known, paths = {**_CHOICES, **values}, {}
     for name, expression in patterns_of(get_resolver().url_patterns):
         for path, parameters in normalize(expression):

@@ -141,7 +141,7 @@ def what_is_foreign_is_not_found(row: Row, callers: Any, scene: Scene | None = N
     """An object that the caller cannot access gets 404 with the same body as an unknown id (security rows 19 and 20)."""
     scene = scene or row.scene(callers, _SIZES[0])
     if scene.foreign is None:
-        return  # the test module of the endpoint gives the reason why it is not checked
+        return  # the module that declares the row gives the reason why foreign objects are not checked
     token = token_for(row, callers, scene)
     foreign = send(row, _with_ids(scene, scene.foreign), token=token)
     unknown = send(row, _with_ids(scene, dict.fromkeys(scene.foreign, NOBODYS_ID)), token=token)
@@ -303,7 +303,7 @@ def _walk(row: Row, path: str, params: Mapping[str, Any], rel: str, token: str |
             return pages, last
         pages.append(body)
         last = response
-        assert len(pages) < 50, "the links lead in a circle"
+        assert len(pages) < 50, "the links form a loop"
         link = _links(response).get(rel)
         if link is None:
             return pages, last

@@ -40,5 +40,5 @@ def text_of(browser: Client, path: str = "/") -> str:
 
 
 def shown_posts(text: str) -> list[int]:
-    """Return the ids of the posts on a page, in their order."""
+    """Return the ids of the posts on a page, in the order of the page."""
     return [int(number) for number in re.findall(r'<article [^>]*id="post-(\d+)"', text)]

@@ -124,7 +124,7 @@ class Tab:
         for _press in range(presses):
             self.key("Tab")
             if self.run(f"document.activeElement.matches({json.dumps(selector)})"):
-                assert self.run(_FOCUSED), f"the focus on {selector} is not to be seen"
+                assert self.run(_FOCUSED), f"the focus on {selector} is not visible"
                 return
         raise AssertionError(f"the Tab key does not lead to {selector}")
 

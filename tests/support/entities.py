@@ -119,7 +119,7 @@ _WHERE = "tests/support/*entities.py, where post_entities.py has posts"
 
 def shape_of(name: str) -> Schema:
     """Return the schema of an entity; fail if it has none."""
-    assert name in ENTITIES, f"the entity {name} has no shape: add it in {_WHERE}"
+    assert name in ENTITIES, f"the entity {name} has no schema: add it in {_WHERE}"
     return ENTITIES[name]
 
 
@@ -130,7 +130,7 @@ def check(name: str, body: Any) -> None:
         found = [leaf for problem in _validator(name).iter_errors(body) for leaf in _leaves(problem)]
         problems = sorted(found, key=lambda problem: list(map(str, problem.absolute_path)))
         places = [f"{'.'.join(map(str, problem.absolute_path)) or '(top)'}: {problem.message}" for problem in problems]
-        raise AssertionError("\n  ".join((f"not the entity {name}, whose shape is in {_WHERE}:", *places[:20])))
+        raise AssertionError("\n  ".join((f"not the entity {name}, whose schema is in {_WHERE}:", *places[:20])))
     if name != "OpenApi":  # the OpenAPI document describes ids by schemas, and contains no ids
         check_ids(body)
 
@@ -179,7 +179,7 @@ def check_ids(body: Any, place: str = "(top)") -> None:
         if key == "id" and value == "" and "history" in body:
             continue  # a hashtag that was not used yet has no id (contract, entities "Tag")
         if key == "id" or key.endswith("_id"):
-            assert value is None or _is_id(value), f"{here} is no id: {value!r}"
+            assert value is None or _is_id(value), f"{here} is not an id: {value!r}"
         elif key.endswith("_ids"):
             assert value is None or (isinstance(value, list) and all(map(_is_id, value))), f"{here}: {value!r}"
         assert not f"_{key}".endswith("_id_int"), f"{here} repeats an id as a number"

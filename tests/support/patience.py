@@ -7,14 +7,15 @@ import pytest
 
 from social.kernel.circuits import Circuit
 
-#: In seconds; many times as long as an immediate effect takes on a busy machine, but shorter than any sweep, retry or deadline.
+#: In seconds; many times as long as an immediate effect takes on a busy machine, but shorter than any periodic job, retry or
+#: deadline.
 SOON: Final = 15.0
 
 
 def watch_circuits(monkeypatch: pytest.MonkeyPatch) -> list[Circuit]:
-    """Return the list of circuits of failed attempts.
+    """Return a list to which the circuit breaker of each failed attempt is added.
 
-    An open circuit stays open, instead of being tried each second.
+    A circuit breaker that has opened stays open, instead of allowing an attempt each second.
     """
     failed: list[Circuit] = []
 

@@ -38,7 +38,7 @@ def _take(tab: Tab, name: str, width: int, height: int) -> None:
     image = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
     file = FOLDER / f"{name}.webp"
     image.save(file, "WEBP", quality=82, method=6)
-    assert file.stat().st_size <= LIMIT, f"{file} weighs {file.stat().st_size} bytes"
+    assert file.stat().st_size <= LIMIT, f"{file} has {file.stat().st_size} bytes"
     print(f"{file.relative_to(ROOT)}: {file.stat().st_size} bytes")
 
 

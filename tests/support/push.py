@@ -72,7 +72,7 @@ def _read(raw: bytes) -> tuple[int, int]:
     assert len(raw) == 65, raw
     assert raw[0] == 4, raw
     x, y = int.from_bytes(raw[1:33], "big"), int.from_bytes(raw[33:], "big")
-    assert (y * y - x * x * x + 3 * x - _B) % _P == 0, "not on the curve"
+    assert (y * y - x * x * x + 3 * x - _B) % _P == 0, "the point is not on the curve"
     return x, y
 
 
@@ -133,15 +133,15 @@ class Device:
         """Decrypt according to RFC 8291 section 3.4 and RFC 8188 section 2."""
         salt, size, length = body[:16], int.from_bytes(body[16:20], "big"), body[20]
         sender_key, record = body[21 : 21 + length], body[21 + length :]
-        assert len(record) <= size, "more than one record"
+        assert len(record) <= size, "the body has more than one record"
         secret = _derive(
             self.auth, self._shared(sender_key), b"WebPush: info\0" + self.public_key + sender_key, length=32
         )
         key = _derive(salt, secret, b"Content-Encoding: aes128gcm\0", 16)
         nonce = _derive(salt, secret, b"Content-Encoding: nonce\0", 12)
         message, end, padding = _open(key, nonce, record).rpartition(b"\x02")
-        assert end, "not the last record"
-        assert not padding.strip(b"\0"), "padding that is none"
+        assert end, "the record is not marked as the last one"
+        assert not padding.strip(b"\0"), "the padding contains bytes other than 0"
         return message
 
     def open_drafted(self, body: bytes, salt: bytes, sender_key: bytes) -> bytes:
@@ -154,7 +154,7 @@ class Device:
         nonce = _derive(salt, secret, b"Content-Encoding: nonce\0" + context, 12)
         padded = _open(key, nonce, body)
         padding = int.from_bytes(padded[:2], "big")
-        assert not padded[2 : 2 + padding].strip(b"\0"), "padding that is none"
+        assert not padded[2 : 2 + padding].strip(b"\0"), "the padding contains bytes other than 0"
         return padded[2 + padding :]
 
 

@@ -48,7 +48,7 @@ class Site:
         self.pages: dict[str, Answer] = {}
         self.asked: list[str] = []
         self.before_answer: Callable[[], object] = lambda: None
-        # Writes to the connection directly, instead of sending a response.
+        # A function that writes to the connection directly, instead of sending a response.
         self.instead: Callable[[BaseHTTPRequestHandler], Any] | None = None
         site = self
 

@@ -22,7 +22,7 @@ _BY_LANGUAGE: Final = ("contentMap", "nameMap", "summaryMap")
 def check_terms(document: dict[str, Any]) -> None:
     """Fail if a member or type of an ActivityPub document, or of a nested one, is not defined by a context."""
     words = _unexplained(document, _VOCABULARY) if "@context" in document else set()
-    assert not words, f"no @context explains {sorted(words)}: add each to TERMS in federation/documents/context.py"
+    assert not words, f"no @context defines {sorted(words)}: add each to TERMS in federation/documents/context.py"
 
 
 def _unexplained(value: Any, known: frozenset[str]) -> set[str]:

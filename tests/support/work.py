@@ -28,6 +28,6 @@ def show(address: str) -> Any:
     if waits:
         work()
         found = waits[0].poll()
-        assert found is not None, "the file has been fetched"
+        assert found is not None, "the jobs did not complete the response"
         return found
     return answer

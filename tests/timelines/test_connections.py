@@ -173,7 +173,7 @@ async def test_a_user_disabled_during_the_check_of_an_earlier_change_loses_the_s
     user = await in_thread(User.objects.get, id=identity.user_id)
     await in_thread(publish_user_state, user=user)
     await in_thread(work)
-    async with asyncio.timeout(30):  # in seconds; the sweep would only come after 60
+    async with asyncio.timeout(30):  # in seconds; the periodic check would run only after 60
         assert await asyncio.to_thread(was_read.wait, 60)
         await in_thread(User.objects.filter(id=user.id).update, disabled_at=clock.now())
         await in_thread(publish_user_state, user=user)
@@ -226,7 +226,7 @@ async def test_the_first_event_of_a_stream_needs_no_query(
     await client.connection.subscribe("public:local")
 
     def unexpected(_account_id: int) -> Viewer:
-        raise AssertionError("the viewer is read while events wait")
+        raise AssertionError("the viewer was loaded while events were waiting")
 
     monkeypatch.setattr(viewers, "load_viewer", unexpected)
     message = status_event(Event.UPDATE, b'{"id":"1"}', facts=Facts(author.id))

@@ -164,7 +164,7 @@ def test_deleting_a_post_with_many_boosts_takes_few_redis_calls(
 def test_only_a_block_and_its_end_drop_the_feed_of_the_other_account(
     reader: Person, author: Person, change: Any, before: Any, kept: list[int]
 ) -> None:
-    if change is not block_account:  # the end of the follow, too, would drop the feed
+    if change is not block_account:  # the end of the follow would also drop the feed
         follow(reader, author)
     if before is not None:
         before(account=reader.account, target=author.account)

@@ -1,4 +1,4 @@
-"""Tests of the public posts that are hidden from a viewer of streams, by the relations loaded when the stream was opened."""
+"""Tests of public posts that are hidden from a viewer of streams, according to relations loaded when the stream was opened."""
 
 from datetime import timedelta
 

@@ -76,7 +76,7 @@ def readers() -> dict[tuple[int, int], Account]:
         )
         TagFollow.objects.bulk_create([TagFollow(account=reader, tag=tag) for tag in tags[:wanted]], batch_size=500)
     with connection.cursor() as statement:
-        # The ids contain the time of the follow, which is thus before the posts.
+        # The ids contain the time of the follow; therefore the follows are older than the posts.
         statement.execute("UPDATE accounts_tagfollow SET id = id - %s", [2 * DAYS * 86_400_000 << 16])
         ids = {"people": [one.id for one in authors], "strangers": [one.id for one in strangers], "now": now}
         series = f"generate_series(1, {PEOPLE * EACH})"

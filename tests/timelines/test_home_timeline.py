@@ -38,7 +38,7 @@ def walk(person: Person, rel: str, url: str) -> list[int]:
         if not page or link is None:
             return found
         url = link[1].split("localhost", 1)[1]
-    raise AssertionError("the pages have no end")
+    raise AssertionError("the links to further pages have no end")
 
 
 def test_links_keep_only_the_parameters_of_the_endpoint(reader: Person, author: Person) -> None:

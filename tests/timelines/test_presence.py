@@ -90,7 +90,7 @@ def test_absent_followers_of_hashtags_and_owners_of_lists_cost_a_post_nothing(au
     lists = List.objects.bulk_create(List(account_id=one, title="List") for one in people)
     ListMember.objects.bulk_create(ListMember(list=one, account=author.account) for one in lists)
     Follow.objects.filter(target=author.account).delete()
-    assert load_hashtag_followers([status.id]) == {}, "absent, but not yet marked"
+    assert load_hashtag_followers([status.id]) == {}, "the followers are absent, but not marked as absent yet"
     assert note_absent_people() == ABSENT
     assert note_absent_people() == 0
     with connection.cursor() as cursor:

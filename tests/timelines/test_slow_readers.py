@@ -85,7 +85,7 @@ def test_clients_that_do_not_read_are_disconnected_and_others_get_all_events(tmp
         idle = server.most_memory()
         for first in range(READERS_PER_ROUND, MANY, READERS_PER_ROUND):
             publish_and_read(range(first, first + READERS_PER_ROUND))
-        # A few encoded forms of each queued event are stored; without a limit all events would be queued.
+        # Each queued event is stored in a few encoded forms; without a limit all events would be queued.
         taken = server.most_memory() - idle
         assert taken < 8 * QUEUE_SIZE * SIZE, "the queue for a client that does not read is limited"
         assert eventually(lambda: process.num_fds() == before), "clients that do not read are disconnected"

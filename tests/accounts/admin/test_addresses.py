@@ -66,7 +66,7 @@ _PARAMETERS = ("state", "role", "home", "queue", "queue__isnull", "q", "p", "o",
 
 @pytest.mark.parametrize("value", _WRONG)
 def test_row_55_invalid_query_parameters_in_the_admin_cause_no_server_error(owner: User, value: str) -> None:
-    """Request each list with some of the parameters, and one page or action of each list; `make verify` tries all of them."""
+    """Request each list with some parameters, and one page or action of each list; `make verify` tries all parameters."""
     client = signed_in(owner)
     for place, path in enumerate(_LISTS):
         for name in _PARAMETERS[(place + _WRONG.index(value)) % len(_LISTS) :: len(_LISTS)]:

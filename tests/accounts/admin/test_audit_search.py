@@ -1,4 +1,4 @@
-"""Tests of searching the audit log for whole names, with an index."""
+"""Tests that searching the audit log for a whole name uses an index."""
 
 import pytest
 from django.contrib import admin

@@ -1,4 +1,4 @@
-"""Tests that lists of the admin read few rows of large tables."""
+"""Tests that admin lists read few rows of large tables."""
 
 from collections.abc import Callable
 from typing import Any

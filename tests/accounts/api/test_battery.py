@@ -159,7 +159,7 @@ def collections_with_me(callers: Callers, size: int) -> Scene:
 
 
 def program_of(callers: Callers) -> Program:
-    """Return a client program of the main user with a device; its token has all scopes, and tests can reduce them."""
+    """Return a client program of the main user with a device; its token has all scopes, and tests can reduce the scopes."""
     program = Program(callers.user)
     token = AccessToken.objects.get(token=program.api.token)
     program.upload("one")

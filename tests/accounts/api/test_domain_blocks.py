@@ -1,4 +1,4 @@
-"""Tests of the domain blocks of a user (SEED-012; contract, behaviours section 14)."""
+"""Tests of users' domain blocks (SEED-012; contract, behaviours section 14)."""
 
 from typing import Any
 

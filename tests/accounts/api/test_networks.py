@@ -302,7 +302,7 @@ def test_a_page_of_eighty_people_takes_as_many_queries_as_one_of_two(ann: User, 
     Follow.objects.bulk_create(Follow(account=ann.account, target=person) for person in people)
     reader, path = Api(make_token(make_user())), f"/api/v1/accounts/{ann.account_id}/{name}"
     queries_of(reader, path, {"limit": 2}, shown=2)
-    # Bodies of accounts are cached: the first request loads the missing ones in one query.
+    # The JSON of accounts is cached: the first request loads the accounts that are missing from the cache in one query.
     first = queries_of(reader, path, {"limit": 80}, shown=80)
     again = [queries_of(reader, path, {"limit": count}, shown=count) for count in (2, 80)]
     assert first == again[0] + 1 == again[1] + 1

@@ -1,4 +1,4 @@
-"""Tests of the pages of collections: creating, filling, finding and leaving them."""
+"""Tests of the pages on which users create, fill, find and leave collections."""
 
 import re
 

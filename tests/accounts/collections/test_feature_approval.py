@@ -1,4 +1,4 @@
-"""Tests that every endpoint that returns accounts shows each viewer who may feature the account in a collection."""
+"""Tests that entities of accounts state who may feature the account in a collection, and whether the viewer may."""
 
 from typing import Any
 

@@ -224,4 +224,4 @@ def test_row_75_one_account_cannot_claim_all_one_time_keys_of_another(
     answers = [bob.api.post(CLAIM, wanted).status_code for _claim in range(50)]
     assert (answers.count(200), set(answers)) == (30, {200, 429})
     own = {alice.api.post(CLAIM, wanted).status_code for _claim in range(31)}
-    assert own == {200}, "claims of ones own keys are not counted"
+    assert own == {200}, "claims of a user's own keys are not counted"

@@ -61,7 +61,7 @@ def test_every_page_is_complete_and_has_security_headers(
     assert f'<html lang="{language}" dir="{"rtl" if language == "ar" else "ltr"}">' in text
     assert text.count("<h1") == 1
     assert "social.localhost" in text
-    # The script of pages for members is covered by test_member_script.py; pages in a popup do not load it.
+    # The script of members' pages is covered by test_member_script.py; pages in a popup do not load it.
     improved = signed_in and "member-script" in text
     scripts = re.findall(r"<script(?! type=\"module\" id=\"member-script\").*?</script>", text, re.DOTALL)
     assert scripts == (['<script src="/static/passkeys.js" defer></script>'] if path in SCRIPTED else [])
@@ -90,7 +90,7 @@ def test_templates_and_styles_contain_no_script_and_load_nothing_from_other_host
     for source in sources:
         text = source.read_text()
         if source.name in ("use.html", "api_docs.html", "api_docs_authorized.html"):
-            # Pages with passkeys, and pages that call the API, need a script of this server.
+            # Pages with passkeys, and pages that call the API, need a script from this server.
             text = re.sub(r"<script src=\"\{% static '[\w./-]+' %\}\" defer>", "", text)
         if source.name == "captcha.html":
             # This is the only page with a script from another site, and only if the operator has configured this service.

@@ -12,7 +12,7 @@ from accounts.pages.settings import GROUPS, Entry, Group, navigation
 from tests.accounts.identity.pages.test_second_factor import show_again
 
 pytestmark = pytest.mark.django_db
-# The page of identities exists where the operator has configured issuers (tests/accounts/issuers).
+# The page of linked identities exists only if the operator has configured issuers (tests/accounts/issuers).
 ENTRIES = [entry for group in GROUPS for entry in group.entries if entry.url_name != "identities"]
 
 

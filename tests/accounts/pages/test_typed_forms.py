@@ -43,7 +43,7 @@ def signed_out(user: User, page: str = "/lists") -> Client:
 
 
 def send(browser: Client, path: str, sent: dict[str, Any], page: str = "") -> str:
-    """Send a form while signed out, and return the path to which the sign-in leads back."""
+    """Send a form while signed out, and return the path to which the user is redirected after signing in."""
     answer = browser.post(path, sent, headers={"Referer": f"{HOST}{page or path}"})
     assert answer.status_code == 303
     assert answer["Location"].startswith("/auth/sign_in?")

@@ -40,7 +40,7 @@ class Elsewhere:
         self.most = 0
 
     def find_by_address(self, addresses: Any) -> Any:
-        raise AssertionError("nobody waits for the network here")
+        raise AssertionError("imports must not wait for the network")
 
     def seek(self, addresses: Collection[Any], *, wanted_by: str) -> Collection[Any]:
         self.open |= set(addresses) - self.dead
@@ -48,7 +48,7 @@ class Elsewhere:
         return self.dead & set(addresses)
 
     def refresh(self, account: Account) -> Account:
-        raise AssertionError("nobody asks for it")
+        raise AssertionError("imports refresh no account")
 
 
 def test_unknown_accounts_are_looked_up_in_the_background_a_few_at_a_time(

@@ -1,5 +1,5 @@
-"""Tests of moving to another account: when it is allowed, its immediate effects, and which relations of local users move
-along.
+"""Tests of moving to another account: when it is allowed, its immediate effects, and which relations of local users are moved
+to the new account.
 """
 
 from datetime import timedelta
@@ -235,7 +235,9 @@ def test_blocks_mutes_and_notes_are_copied_to_the_new_account(old: User, new: Ac
     assert timedelta(minutes=50) < mute.expires_at - clock.now() <= timedelta(hours=1)
     notes = dict(AccountNote.objects.filter(target=new).values_list("account__username", "comment"))
     assert notes == {"writer": "from the old days", "muter": "quiet\nnoisy"}
-    assert not Block.objects.filter(account=friend, target=new).exists(), "followers of the new account know it already"
+    assert not Block.objects.filter(account=friend, target=new).exists(), (
+        "followers of the new account need no copied block"
+    )
     assert not Mute.objects.filter(account=friend, target=new).exists()
 
 

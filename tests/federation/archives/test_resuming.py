@@ -1,4 +1,4 @@
-"""Tests that an import which was stopped at any point continues there, and imports nothing twice."""
+"""Tests that an import that was stopped at any point resumes there and imports nothing twice."""
 
 import os
 import time
@@ -30,7 +30,7 @@ class Killed(BaseException):
 
 
 def killing(target: Callable[..., Any], call: int, *, after: bool) -> Callable[..., Any]:
-    """Wrap the function so that this call raises Killed, before or after its work."""
+    """Wrap `target` so that the call with this number (from 0) raises Killed, before or after `target` runs."""
     calls = iter(range(1_000_000))
 
     def killer(*args: Any, **kwargs: Any) -> Any:

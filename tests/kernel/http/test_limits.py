@@ -158,7 +158,7 @@ def test_web_requests_do_not_retry_a_dead_host_for_a_while(client: GuardedClient
         with web_request_budget(), pytest.raises(Unreachable, match="a moment ago"):
             client.send(Request(back.url()))
         assert back.connections == 0
-        # Jobs that have a back-off of their own may connect during the pause, and a successful connection ends the pause.
+        # Jobs that have their own back-off may connect during the pause, and a successful connection ends the pause.
         assert client.send(Request(back.url())).status == 200
         with web_request_budget():
             assert client.send(Request(back.url())).status == 200

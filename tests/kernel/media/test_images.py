@@ -42,7 +42,7 @@ def test_small_pictures_keep_their_size_and_large_ones_are_scaled_down() -> None
     assert abs(large.original.width * large.original.height / ORIGINAL_PIXELS - 1) < 0.001
     thin = process(saved(Image.new("RGB", (32_767, 8)), "PNG"))
     assert thin.original.width == 32_767
-    assert thin.preview.height == 8, "a side is rounded, not cut"
+    assert thin.preview.height == 8, "a side is rounded, not truncated"
 
 
 def test_orientation_is_applied_and_metadata_is_removed() -> None:

@@ -35,7 +35,7 @@ class Reader(HTMLParser):
         self.open: list[str] = []
         self.feed(html)
         self.close()
-        assert self.open == [], f"left open: {self.open}"
+        assert self.open == [], f"tags without an end: {self.open}"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
@@ -52,16 +52,16 @@ class Reader(HTMLParser):
         self.data.append(data)
 
     def handle_comment(self, data: str) -> None:
-        raise AssertionError(f"a comment: {data}")
+        raise AssertionError(f"the HTML contains a comment: {data}")
 
     def handle_decl(self, decl: str) -> None:
-        raise AssertionError(f"a declaration: {decl}")
+        raise AssertionError(f"the HTML contains a declaration: {decl}")
 
     def handle_pi(self, data: str) -> None:
-        raise AssertionError(f"an instruction: {data}")
+        raise AssertionError(f"the HTML contains an instruction: {data}")
 
     def unknown_decl(self, data: str) -> None:
-        raise AssertionError(f"a declaration: {data}")
+        raise AssertionError(f"the HTML contains a declaration: {data}")
 
 
 def assert_harmless(html: str) -> Reader:

@@ -1,4 +1,4 @@
-"""Tests of the character set in which pages are read, from any source that declares it (WHATWG Encoding and HTML)."""
+"""Tests of the character set in which pages are decoded, whichever source declares it (WHATWG Encoding and HTML)."""
 
 import codecs
 import random

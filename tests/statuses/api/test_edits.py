@@ -225,7 +225,7 @@ def test_an_edit_can_reorder_describe_exchange_and_remove_files(alice: Account, 
     words = [[file["description"] for file in version["media_attachments"]] for version in _history(None, post)]
     assert words == [["a", "b"], ["b", "a"], ["b", "new words"], ["new words", "c"], []]
     assert ids(_edited(alice, post, {"status": "Back", "media_ids": [str(second.id)]})) == [second.id]
-    # Deleting a post returns all its files to the author, or removes them.
+    # Deleting a post returns all its files to the author; with `delete_media` the files are removed instead.
     api_of(alice).delete(f"{STATUSES}/{post.id}")
     again = api_of(alice).post(STATUSES, {"status": "Again", "media_ids": [str(first.id), str(second.id)]})
     assert again.status_code == 200

@@ -41,7 +41,7 @@ _NEW = frozenset((label, "id") for label in _AGAIN)
 
 
 def everything() -> dict[str, dict[Any, dict[str, Any]]]:
-    """Return the rows of all tables with user data, without the columns that record times of actions."""
+    """Return the rows of all tables with user data, except the columns that record times of actions."""
     found, filled = {}, frozenset(filled_tables())
     for model in apps.get_models():
         if model._meta.db_table in filled and model._meta.app_label not in _LOGS:
@@ -65,7 +65,7 @@ def changed(before: Any, after: Any, place: str = "") -> Iterator[str]:
 
 
 def send_unchanged(browser: Client, path: str, action: str) -> None:
-    """Open a page, and send its longest form with this action unchanged; the form of a post saves a draft or an edit."""
+    """Open a page and send, without changes, its longest form with this action; the form of a post saves a draft or an edit."""
     page = fromstring(browser.get(path, headers={"Accept": "text/html"}).content)
     form = max((each for each in page.forms if (each.action or path) == action), key=lambda each: len(each.fields))
     texts = {each.name for each in form.iter("textarea")}

@@ -80,7 +80,7 @@ def test_editing_the_text_on_the_page_changes_nothing_else(
     assert read(alice, number) == before
     save_text(browser, f"/statuses/{number}/edit", "*after*")
     versions = api_of(alice).get(f"/api/v1/statuses/{number}/history").json()
-    assert len(versions) == 2, "the second time changed nothing"
+    assert len(versions) == 2, "the second edit changed nothing"
 
 
 @BOTH

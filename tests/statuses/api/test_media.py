@@ -77,7 +77,7 @@ def test_a_phone_photograph_is_rotated_upright_and_loses_its_location(
         assert b"Telephone" not in data
         with Image.open(io.BytesIO(data)) as after:
             assert (after.format, after.size, len(after.getexif())) == ("JPEG", (200, 300), 0)
-            # The picture is red at the bottom, and after the clockwise rotation on the left.
+            # The picture is red at the bottom, and after the clockwise rotation it is red on the left.
             left, right = after.getpixel((5, 150)), after.getpixel((195, 150))
             assert left[0] > 200 > 60 > right[0]
 
@@ -286,7 +286,7 @@ def test_trap_17_the_first_api_version_responds_when_the_file_is_processed(
 
 def test_the_first_api_version_waits_at_most_a_minute(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    # The clock is replaced in this module only, because the process's clock decides how long a circuit stays open.
+    # The clock is replaced in this module only, because the process's clock decides how long a circuit breaker stays open.
     time = SimpleNamespace(monotonic=lambda: clock[0], sleep=lambda seconds: clock.__setitem__(0, clock[0] + seconds))
     monkeypatch.setattr("social.api.later.time", time)
     answer = _upload(alice, "audio/wav", version=1)

@@ -94,7 +94,7 @@ def test_only_readers_of_a_post_see_its_files(elsewhere: RemoteServer, alice: Ac
     plain = f"/media_proxy/{media.id}/original"
     for outsider in (Api(), api_of(alice)):
         assert outsider.get(plain).status_code == 404
-    assert elsewhere.asked == [], "nothing is fetched for them either"
+    assert elsewhere.asked == [], "nothing is fetched for users who cannot read the post"
     assert Api().get(f"{plain}?key=0123").status_code == 404
     follow(alice, media.account)
     # Pictures are requested without a token, because only readers of the post know the address.

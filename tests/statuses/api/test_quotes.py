@@ -215,7 +215,9 @@ def test_a_quote_never_shows_a_post_that_the_reader_may_not_read(alice: Account,
         shallow = (Api() if reader is None else api_of(reader)).get(f"{STATUSES}/{outer}").json()
         assert shallow["quote"]["quoted_status"]["quote"] == {"state": "unauthorized", "quoted_status_id": None}
     block(alice, bob)
-    assert _quote(bob, public) == ("unauthorized", None), "also in one's own post, and after it was shown"
+    assert _quote(bob, public) == ("unauthorized", None), (
+        "even in the reader's own post, and even after the quoted post was shown"
+    )
 
 
 def test_a_quote_of_a_suspended_author_shows_nothing(alice: Account, bob: Account) -> None:

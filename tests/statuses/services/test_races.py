@@ -71,7 +71,7 @@ def test_concurrent_posts_cannot_attach_the_same_file(monkeypatch: pytest.Monkey
     both_looked = threading.Barrier(2)
 
     def wait_for_the_other(files: Any) -> None:
-        # If the file's row is locked, this wait times out; without the lock both threads would get here.
+        # If the file's row is locked, this wait times out; without the lock both threads would reach this line.
         with contextlib.suppress(threading.BrokenBarrierError):
             both_looked.wait(0.5)
 

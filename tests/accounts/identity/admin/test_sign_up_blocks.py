@@ -228,7 +228,7 @@ def test_domain_and_network_blocks_are_imported_and_exported_as_files(boss: Clie
     confirmed(boss, NETWORKS, chosen(boss, NETWORKS, milder, replace="on"))
     block = IpBlock.objects.get(network="203.0.113.0/24")
     assert (block.severity, block.comment) == ("sign_up_block", "scrapers"), (
-        "values that the file does not contain stay"
+        "values that the file does not contain stay unchanged"
     )
 
 

@@ -57,6 +57,6 @@ def exchange(application: Application, code: str, **more: Any) -> Any:
 
 
 def code_for(application: Application, user: User, /, **more: Any) -> str:
-    """Return the code that the application gets when the user allows its request; `more` are parameters of the request."""
+    """Return the code that the application gets when the user allows its request; `more` contains parameters of the request."""
     browser = signed_in(user)
     return answer(browser.post("/oauth/authorize", ask(application, decision="allow", **more)))["code"]

@@ -62,7 +62,7 @@ def test_an_id_of_a_passkey_of_somebody_else_is_refused(browser: Client, person:
     show_again(other)
     copy = SoftwareKey(id=key.id)
     assert REFUSED in add(other, copy).content.decode()
-    # Nor can the key be added under a credential id other than the signed one.
+    # A key cannot be added under a credential id other than the signed one.
     options = options_on(other.get(ADD))
     renamed = json.loads(copy.create(options)) | {"id": "AAAA", "rawId": "AAAA"}
     assert REFUSED in other.post(ADD, {"name": "x", "credential": json.dumps(renamed)}).content.decode()

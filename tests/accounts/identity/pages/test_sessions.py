@@ -74,7 +74,7 @@ def test_the_day_of_the_last_visit_is_stored_once_a_day(person: User, django_ass
         assert (seen.created_at.day, seen.last_seen_at.day, seen.ip) == (5, 8, "192.0.2.9")
         text = browser.get("/auth/sessions").content.decode()
         assert "signed in on Jan. 5, 2026 · last seen on Jan. 8, 2026" in text
-        # queries: session; user with account, role and unread counts; home; suggested accounts; accounts that staff suggest
+        # queries: session; user with account, role and unread counts; home timeline; suggested accounts; staff's suggestions
         with django_assert_num_queries(6):
             browser.get("/")
 
