@@ -17,8 +17,8 @@ def _entry(task: str, queue: str = "scheduler", **period: float) -> dict[str, An
     return {"task": task, "schedule": every, "options": {"queue": queue, "expires": every.total_seconds()}}
 
 
-#: Services that run at intervals, each given by its name (`pkgutil.resolve_name`). They are idempotent, and cheap if there is
-#: nothing to do.
+#: Services that run at intervals, each given by its name (`pkgutil.resolve_name`). The services are idempotent, and cheap if
+#: there is nothing to do.
 SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "sweep-outbox": _entry("social.tasks.sweep_outbox", seconds=5),
     "end-timed-mutes": _entry("accounts.services.blocking.end_timed_mutes", minutes=1),
@@ -73,7 +73,7 @@ FORMER_NAMES: Final = {
 
 
 def installed_schedule(apps: Collection[str]) -> dict[str, Any]:
-    """Return the entries whose services belong to installed apps: workers do not have the tasks of other apps."""
+    """Return the entries whose services belong to installed apps, because workers do not have the tasks of other apps."""
     return {name: entry for name, entry in SCHEDULE.items() if entry["task"].partition(".")[0] in apps}
 
 

@@ -205,8 +205,8 @@ def forget_tokens(token_checksums: Sequence[str]) -> bool:
     with redis.best_effort("forget tokens") as attempt:
         pipeline = redis.client("cache").pipeline(transaction=False)
         for checksum in token_checksums:
-            # Overwritten instead of deleted: a process may have read the old state from the database and be about to
-            # store it (with NX).
+            # The entry is overwritten instead of deleted, because a process may have read the old state from the database and
+            # be about to store it (with NX).
             pipeline.set(redis.key("cache", "token", checksum), _REVOKED_MARK, ex=FORGOTTEN_SECONDS)
         pipeline.execute()
     return not attempt.failed

@@ -26,13 +26,13 @@ ANONYMOUS = Caller()
 class TokenAuthentication(BaseAuthentication):
     """Finds the caller, and sets `request.auth` (an Identity or None), `request.user` (a Caller) and `request.admission`.
 
-    `counts`: whether requests are counted by the rate limits of the whole API.
+    `counts`: whether requests count towards the rate limits of the whole API.
     """
 
     counts = True
 
     def authenticate(self, request: Request) -> tuple[Any, Any]:
-        """Return the caller and their identity. Raises RateLimited (429). An invalid token raises no error here: the
+        """Return the caller and their identity. Raises RateLimited (429). An invalid token raises no error here, because the
         action's access decides whether a token is needed.
         """
         # These attributes are read directly from Django's request: DRF's request would take several times as long to pass them
@@ -78,7 +78,7 @@ def token_of(request: Request) -> str | None:
     """Return the token of a request: from the Authorization header, or otherwise from `access_token` or `bearer_token` in query
     or body.
 
-    A large body is not searched for a token: uploads send the token in the header or the query.
+    A large body is not searched for a token, because uploads send the token in the header or the query.
     """
     http = request._request
     meta = http.META

@@ -1,7 +1,7 @@
-"""The rate limits of callers, and the headers that report them.
+"""Rate limits on callers, and the headers that report the limits.
 
-Source: contract, behaviours section 4. Windows are fixed and aligned to the period; counting happens in
-`social.api.admission`, in the same round trip that finds the caller.
+Source: contract, behaviours section 4. Windows are fixed and aligned to the period; counting happens in `social.api.admission`,
+in the same round trip that finds the caller.
 """
 
 from collections.abc import Iterable
@@ -131,7 +131,9 @@ def tightest(counts: Iterable[Count]) -> Count | None:
 
 @lru_cache(maxsize=64)
 def iso_reset(reset: int) -> str:
-    """Return the time of a reset as `2024-01-31T12:35:00.000000Z`: clients cannot parse a unix time (clients.md, trap 13)."""
+    """Return the time of a reset as `2024-01-31T12:35:00.000000Z`, because clients cannot parse a unix time (clients.md, trap
+    13).
+    """
     return datetime.fromtimestamp(reset, UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 

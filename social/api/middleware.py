@@ -32,7 +32,7 @@ _SECRET_SEGMENT = re.compile(r"[^/]{31,}")
 
 
 def _loggable(path: str) -> str:
-    """Return a path as one line for logs in a terminal, without secrets and control characters."""
+    """Return a path as one line for logs in a terminal, without secrets or control characters."""
     shown = _SECRET_SEGMENT.sub("[...]", path)
     return shown if shown.isprintable() else shown.encode("unicode_escape").decode()
 
@@ -40,10 +40,10 @@ def _loggable(path: str) -> str:
 class RequestMiddleware:
     """Gives a request its id and the client's address, and logs it if `settings.ACCESS_LOG` is on.
 
-    Several slashes in a path count as one, as in Mastodon's router: clients append paths to addresses that end with a slash.
-    `request.id` is the request's X-Request-Id if that is harmless, otherwise a new id; the response has it in the same header.
-    X-Forwarded-Proto and X-Forwarded-For are trusted from settings.TRUSTED_PROXIES only. The log line has no query and no
-    header, and therefore no token (security row 48); checks of `/health`, which come every second, are not logged.
+    Several slashes in a path count as one, as in Mastodon's router, because clients append paths to addresses that end with a
+    slash. `request.id` is the request's X-Request-Id if that is harmless, otherwise a new id; the response has it in the same
+    header. X-Forwarded-Proto and X-Forwarded-For are trusted from settings.TRUSTED_PROXIES only. The log line has no query and
+    no header, and therefore no token (security row 48); checks of `/health`, which come every second, are not logged.
     """
 
     def __init__(self, get_response: GetResponse) -> None:

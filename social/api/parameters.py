@@ -83,7 +83,9 @@ def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def clean(value: Any) -> Any:
-    """Remove NUL characters, which no text column can store, from JSON. Raises BadRequest (400) if it is too large or deep."""
+    """Remove NUL characters, which no text column can store, from JSON. Raises BadRequest (400) if the JSON is too large or too
+    deep.
+    """
     return _clean(value, 0, [MAX_VALUES])
 
 

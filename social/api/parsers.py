@@ -131,7 +131,7 @@ class MultipartParser(BaseParser):
         meta["CONTENT_TYPE"] = media_type
         length = meta.get("CONTENT_LENGTH") or "0"
         if length == "0":
-            # The body is sent in chunks, without a length: Django's parser would read nothing.
+            # Django's parser would read nothing of a body that is sent in chunks, without a length.
             meta["CONTENT_LENGTH"] = str(_limit(context))
         capped = _Capped(stream, _limit(context))
         try:

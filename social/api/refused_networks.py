@@ -76,8 +76,8 @@ def _load() -> None:
 @lru_cache(maxsize=4096)
 def _in_one(address: str) -> bool:
     parsed = ipaddress.ip_address(address)
-    # Only blocks of loopback networks refuse loopback addresses: an operator who has blocked all addresses by mistake can
-    # still reach the server from this machine, and undo it.
+    # Loopback addresses are refused only if a loopback network itself is blocked, so that an operator who has blocked all
+    # addresses by mistake can still reach the server from this machine and undo the block.
     return any(parsed in network and (network.is_loopback or not parsed.is_loopback) for network in _State.networks)
 
 

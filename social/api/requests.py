@@ -82,7 +82,7 @@ class ApiRequest(Request):
         return self.content_type.partition(";")[0].strip().lower()
 
     def may_carry_token(self) -> bool:
-        """Tell whether authentication searches the body for a token: only if the body is small and its type can hold
+        """Tell whether authentication searches the body for a token, which it does only if the body is small and can hold
         parameters.
         """
         return self._length() <= DEFAULT_MAX_BODY and (self.media_type in (*_FORM_TYPES, "", "application/json"))

@@ -52,7 +52,7 @@ class JsonOnly(BaseContentNegotiation):
         return renderers[0], renderers[0].media_type
 
 
-#: Seconds after which a client may retry a request that was answered 503: a restart of the server takes about as long.
+#: Seconds after which a client may retry a request that was answered with 503; a restart of the server takes about as long.
 RETRY_AFTER: Final = "5"
 TRY_AGAIN: Final = gettext_noop("There was a temporary problem serving your request, please try again")
 

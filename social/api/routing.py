@@ -29,7 +29,7 @@ from social.api.viewsets import ApiViewSet, NowhereViewSet
 
 _API = "api/"
 _SMALLEST_GROUP = 4
-# The paths that clients request most, tried before the other groups: each group that is tried takes 3 us.
+# The paths that clients request most, tried before the other groups, because each group that is tried takes 3 us.
 _BUSIEST = ("api/v1/timelines", "api/v1/statuses", "api/v1/accounts", "api/v1/notifications", "api/v2/notifications")
 
 
@@ -114,7 +114,7 @@ def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str
 
 
 def _pages(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> list[tuple[str, URLPattern]]:
-    """Return the pages, including those of the admin, as pairs of the regular expression of the whole path and the pattern."""
+    """Return the pages, including those of the admin, as pairs: the regular expression for the whole path, and the pattern."""
     found: list[tuple[str, URLPattern]] = []
     for pattern in patterns:
         regex = prefix + pattern.pattern.regex.pattern.removeprefix("^")
@@ -127,16 +127,16 @@ def _pages(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> li
 
 @csrf_exempt
 def unknown_path(request: HttpRequest) -> HttpResponseBase:
-    """Answer 404 in JSON, for every unknown path under /api, with and without a token."""
+    """Return a 404 in JSON for every unknown path under /api, with or without a token."""
     return NowhereViewSet().dispatch(request)
 
 
 def api_urls(*modules: str) -> list[URLPattern | URLResolver]:
     """Return the endpoints under `api/` of URL modules, as one entry of `urlpatterns`, to be tried first.
 
-    Django tries patterns one after the other: endpoints whose paths share the first three segments are behind one `include`,
-    the busiest groups first, then the largest. Paths with fixed segments are tried before paths with parameters. Raises
-    ImproperlyConfigured for a path declared twice.
+    Endpoints whose paths share the first three segments are behind one `include`, because Django tries patterns one after the
+    other. The busiest groups come first, then the largest. Paths with fixed segments are tried before paths with parameters.
+    Raises ImproperlyConfigured for a path declared twice.
     """
     found = [pattern for pattern in endpoints(_patterns(modules)) if pattern.path.startswith(_API)]
     if len({pattern.path for pattern in found}) < len(found):

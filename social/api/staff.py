@@ -110,7 +110,7 @@ def newest(rows: QuerySet[Any], limit: int = SEARCHED) -> QuerySet[Any]:
 class ReadOnlyAdmin(Base):
     """Read-only pages of a model. Each action names the role permission that it needs (`permissions=["manage"]`).
 
-    Columns, and the lines of a row's page in `fieldsets`, are made by `staff_columns.shown`, with labels of the admin.
+    Columns, and the lines of a row's page in `fieldsets`, are made by `staff_columns.shown`, with the admin's own labels.
     """
 
     show_full_result_count = False
@@ -119,7 +119,7 @@ class ReadOnlyAdmin(Base):
     list_per_page = 50
     list_fullwidth = True
     ordering: ClassVar[Any] = ("-id",)
-    # Whether the command palette searches the model's rows, by `get_search_results`.
+    # Whether the command palette searches the model's rows, with `get_search_results`.
     in_palette: ClassVar[bool] = False
     # Column with the id of the account that a row is about; every confirmation page for rows shows these accounts.
     person_column: ClassVar[str] = ""
@@ -184,7 +184,7 @@ class ReadOnlyAdmin(Base):
         return False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Answer with the list. Raises BadRequest for a URL or a selection that none of our pages could have sent."""
+        """Return the list page. Raises BadRequest for a URL or a selection that none of our pages could have sent."""
         if any("\0" in value for values in request.GET.lists() for value in values[1]):
             raise BadRequest
         try:

@@ -32,7 +32,8 @@ else:  # Django's class takes no type argument at run time
     Pages = Paginator
 Column = Callable[[Any], Any]
 PLACEHOLDER = "–"
-# Rows are counted only up to this number: nobody opens more pages to find a row, and counting all posts would take seconds.
+# Rows are counted only up to this number, because nobody opens more pages to find a row, and counting all posts would take
+# seconds.
 COUNT_LIMIT = 1_000
 # The request for the page that is being rendered, stored here because Django passes only the row to a column.
 _request: ContextVar[HttpRequest] = ContextVar("staff_request")
@@ -104,7 +105,7 @@ def link(url: str, text: str) -> SafeString:
 
 @contextmanager
 def read_by(request: HttpRequest) -> Iterator[None]:
-    """Set the request for which the block renders a page: `may_open` and `row_link` check the permissions of its user."""
+    """Set the request for which the block renders a page; `may_open` and `row_link` check the permissions of its user."""
     token = _request.set(request)
     try:
         yield

@@ -56,7 +56,7 @@ class Lines(forms.CharField):
 def text_field(
     label: Any, most: int | None = None, *, rows: int = 2, required: bool = False, help_text: Any = ""
 ) -> forms.CharField:
-    """Return a field for a text of several lines, in any direction, of at most `most` characters."""
+    """Return a field for a text of several lines, in any writing direction, with at most `most` characters."""
     widget = forms.Textarea({"rows": rows, "dir": "auto"})
     return forms.CharField(label=label, required=required, max_length=most, help_text=help_text, widget=widget)
 

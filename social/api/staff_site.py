@@ -73,7 +73,7 @@ class StaffSite(Site):
         return protected
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Answer with the results of the command palette. Raises BadRequest for a query that the palette cannot send."""
+        """Return the results of the command palette. Raises BadRequest for a query that the palette cannot send."""
         page = request.GET.get("page", "1")
         if "\0" in request.GET.get("s", "") or not page.isdecimal() or len(page) > PAGE_DIGITS:
             raise BadRequest

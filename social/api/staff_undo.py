@@ -19,7 +19,7 @@ def see_other(url: str) -> HttpResponseRedirect:
 
 
 def remember(request: HttpRequest, decisions: Sequence[Any]) -> None:
-    """Store decisions that were taken together, in place of earlier decisions. Decisions that cannot be undone are left out."""
+    """Store the decisions of one staff action, in place of earlier decisions. Decisions that cannot be undone are left out."""
     found = [decision for decision in decisions if decision.can_be_undone]
     if found:
         request.session[_KEY] = {

@@ -1,4 +1,4 @@
-"""Base class of viewsets, which runs an action: authentication, check of access, the action, its answer as JSON.
+"""Base class of viewsets: it finds the caller, checks access, runs the action, and encodes the answer as JSON.
 
     class BookmarksViewSet(ApiViewSet):
         endpoints = {
@@ -123,7 +123,7 @@ class ApiViewSet(ViewSet):
             vars(self).clear()
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        """Return the ApiRequest that actions get. If the method has no action, the body is not read, not even for a token."""
+        """Return the ApiRequest that actions get. If the method has no action, the body is not read, not even for its token."""
         self.action = self.action_map.get((request.method or "").lower(), "")
         declared = self.endpoints.get(self.action)
         context: dict[str, Any] = {"view": self, "max_body": 0}
@@ -214,7 +214,7 @@ class ApiViewSet(ViewSet):
 
     @property
     def identity(self) -> Identity:
-        """The caller of an action whose access requires one. Raises Unauthorized if there is none."""
+        """The caller of an action whose access requires one. Raises Unauthorized if the request has no caller."""
         identity = self.caller
         if identity is None:
             raise errors.Unauthorized
@@ -260,7 +260,7 @@ class ApiViewSet(ViewSet):
 
 
 class NowhereViewSet(ApiViewSet):
-    """Viewset of all paths without an endpoint: requests are counted like every request under `/api`, and answered 404.
+    """Viewset of all paths without an endpoint: requests are counted like every request under `/api`, and answered with 404.
 
     Source: contract, behaviours section 3 (unknown paths) and section 4 ("all `/api`", headers on API answers).
     """

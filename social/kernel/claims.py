@@ -29,8 +29,8 @@ class LeasedRow(models.Model):
 
     `claim` is the token of the holder until `claimed_until`. `attempts` is the number of failed attempts, and `last_error` the
     error of the latest attempt. A row that was given up has been dead since `dead_at`, and is never claimed. All times come
-    from the database's clock. No index may contain a column that claiming changes: a claim is then a heap-only update, and the
-    indexes do not grow.
+    from the database's clock. No index may contain a column that claiming changes, so that a claim is a heap-only update and
+    the indexes do not grow.
     """
 
     due_at = models.DateTimeField(db_default=Now())
@@ -102,7 +102,7 @@ class Claims:
         )
 
     def release(self, token: int, ids: Sequence[int]) -> int:
-        """End the claim of rows, without any other change."""
+        """End the claim on rows, without any other change."""
         return self._execute(
             f"WITH {_QUICK_COMMIT} UPDATE {self._table} SET claim = NULL, claimed_until = NULL FROM quick"
             " WHERE id = ANY(%(ids)s) AND claim = %(token)s",

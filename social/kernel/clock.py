@@ -19,7 +19,7 @@ def days_ago(days: int) -> datetime | None:
 
 
 def find_zone(name: str | None) -> zoneinfo.ZoneInfo | None:
-    """Return the time zone with this name; None without a name, and for a name that this machine does not know."""
+    """Return the time zone with this name; None if the name is empty or unknown to this machine."""
     try:
         return zoneinfo.ZoneInfo(name) if name else None
     except (KeyError, ValueError, OSError):
@@ -57,5 +57,5 @@ def iso_or_none(moment: datetime | None) -> str | None:
 
 @cache
 def time_zones() -> frozenset[str]:
-    """Return the names of all time zones ("Europe/Berlin"), read once: the search through their files takes 10 ms."""
+    """Return the names of all time zones ("Europe/Berlin"), read once, because searching their files takes 10 ms."""
     return frozenset(zoneinfo.available_timezones())

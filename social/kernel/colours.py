@@ -34,7 +34,7 @@ class Palette:
 
 
 def parse_colour(text: str) -> str | None:
-    """Return a colour, which may be written as `#rgb` or without `#`, as `#rrggbb` in lower case; None for any other text."""
+    """Return a colour as `#rrggbb` in lower case. The text may be written as `#rgb` or without `#`; None for any other text."""
     digits = text.strip().lower().removeprefix("#")
     if len(digits) == 3:
         digits = "".join(digit * 2 for digit in digits)

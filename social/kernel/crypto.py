@@ -11,7 +11,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 
 
 class UnreadableSecret(Exception):
-    """Error for a stored secret that was encrypted with a key this server no longer has."""
+    """Error for a stored secret that was encrypted with a key that this server no longer has."""
 
 
 @lru_cache(maxsize=4)
@@ -33,7 +33,9 @@ def decrypt(stored: str) -> str:
 
 
 def reencrypt(stored: str, keys: Sequence[str]) -> str:
-    """Return the same secret, encrypted with the first of these keys. Raises UnreadableSecret when none of them decrypts it."""
+    """Return the same secret, encrypted with the first of these keys. Raises UnreadableSecret when none of the keys decrypts
+    the secret.
+    """
     try:
         return _box(tuple(keys)).rotate(stored.encode()).decode()
     except InvalidToken:

@@ -14,7 +14,7 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Cursor:
     """Request for at most `limit` rows whose number is below `before` and above `after`: the rows with the highest numbers or,
-    with `ascending`, the rows with the lowest. In both cases a page shows the highest number first.
+    with `ascending`, the rows with the lowest. A page always shows the highest number first.
     """
 
     limit: int

@@ -17,7 +17,9 @@ _UNLIMITED: Final = 1 << 20
 
 
 def allow_many() -> None:
-    """Raise the limit of open files to the system's maximum: each connection counts as a file, and the usual limit is 1024."""
+    """Raise the limit on open files to the system's maximum, because each connection counts as a file, and the usual limit is
+    1024.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _UNLIMITED if hard == resource.RLIM_INFINITY else hard
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -25,8 +27,8 @@ def allow_many() -> None:
 
 
 def limits(pid: int) -> tuple[int, int]:
-    """Return the soft and the hard limit of open files of a process (on systems other than Linux: of the calling process).
-    Raises OSError for a process that has ended or belongs to another user.
+    """Return a process's soft and hard limit on open files (on systems other than Linux: of the calling process). Raises
+    OSError for a process that has ended or belongs to another user.
     """
     prlimit = getattr(resource, "prlimit", None)
     found = prlimit(pid, resource.RLIMIT_NOFILE) if prlimit else resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,7 +1,7 @@
 """Draining of one outbox queue: rows are claimed, run in order and deleted, by any number of processes at the same time.
 
-Only the oldest unfinished row of a key can be claimed, together with the rows directly behind it (`social.kernel.claims`).
-Two processes never hold rows of one key, and a row that backs off or is dead blocks only its own key.
+Only the oldest unfinished row of a key can be claimed, together with the rows directly behind it (`social.kernel.claims`). Two
+processes never run rows of one key at the same time, and a row that backs off or is dead blocks only its own key.
 """
 
 import contextlib
@@ -204,7 +204,8 @@ class Batch:
             events = [subscription.event.decoded(row.payload) for row in rows]
             if subscription.database:
                 with transaction.atomic():
-                    # Deleting first takes the row locks: no other process can run these rows until this transaction ends.
+                    # The rows are deleted first, which locks them, so that no other process can run them until this transaction
+                    # ends.
                     if _claims.finish(self.token, ids) != len(ids):
                         raise LeaseLost
                     subscription.reaction(events)
@@ -229,8 +230,8 @@ class Batch:
     def _renew_for(self, subscription: Subscription[Any]) -> None:
         """Renew the lease if little of it is left at the beginning of a call.
 
-        Raises LeaseLost when it has expired already. While a database reaction runs, it holds row locks on its rows; during any
-        other reaction the lease is renewed.
+        Raises LeaseLost when the lease has expired already. While a database reaction runs, it holds row locks on its rows;
+        during any other reaction the lease is renewed.
         """
         if self.expires - time.monotonic() < self.lease / (4 if subscription.database else 2) and not self._renew():
             raise LeaseLost

@@ -1,11 +1,11 @@
-"""Publishes events to the apps above: they are written in the transaction of the change that they report, and handled by
-every app that has subscribed.
+"""Publishes events to the apps above: they are written in the transaction of the change that they report, and handled by every
+app that has subscribed.
 
 Rows of one queue and key run in the order of their ids, which are given at `publish`, not at commit. **Publish while holding
 the row lock of the object that the key names** (the UPDATE that changed it, or `select_for_update`): the later of two
 publishers then waits for the earlier one, and their events run in the order of their changes. Without the lock, the event with
 the smaller id may be committed later, and run after the event with the larger id. A reaction that reads the current state has
-the right result even then.
+the right result even if events run in the wrong order.
 """
 
 from collections.abc import Iterable, Mapping
@@ -55,8 +55,8 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
 
     One row is written per event and interested subscriber, with one INSERT for up to 1000 rows, and all queues are woken
     together after the commit. With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after. Rows
-    with `due_at` are not ordered with other rows of their key: a poll that ends in a week must not block a week of events.
-    Raises RuntimeError outside a transaction.
+    with `due_at` are not ordered with other rows of their key, because a poll that ends in a week must not block a week of
+    events. Raises RuntimeError outside a transaction.
     """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:
@@ -109,7 +109,7 @@ def _statement_for(change: str) -> str:
 
 
 def _wake_after_commit(queues: Iterable[str]) -> None:
-    # An existing hook belongs to this savepoint or to one around it: the rollback of a savepoint removes the hooks that
+    # An existing hook belongs to this savepoint or to one around it, because the rollback of a savepoint removes the hooks that
     # were registered inside it.
     hooks = transaction.get_connection().run_on_commit
     there = next((hook for _, hook, _ in hooks if isinstance(hook, _Wake)), None)

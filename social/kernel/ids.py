@@ -43,7 +43,7 @@ class SnowflakeField(models.BigAutoField):
 
 def snowflake_at(moment: datetime) -> int:
     """Return an id for something that happened at `moment` (a remote or imported post), with random low bits. The caller
-    retries if the id is taken: equal ids may be made for the same millisecond.
+    retries if the id is taken, because equal ids may be made for the same millisecond.
     """
     milliseconds = max(0, (moment - _EPOCH) // timedelta(milliseconds=1))
     return min(milliseconds << 16 | secrets.randbits(16), MAX_ID)

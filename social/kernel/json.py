@@ -1,4 +1,4 @@
-"""Reads JSON of other software, tolerating faults for which a strict parser would refuse the whole document."""
+"""Reads JSON from other software, tolerating faults for which a strict parser would refuse the whole document."""
 
 import re
 from typing import Any, Final

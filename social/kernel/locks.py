@@ -37,8 +37,8 @@ def lock(*names: str) -> None:
     """Wait until this transaction alone holds the locks of all `names`, which are released when the transaction ends, even by a
     crash.
 
-    Names such as `status:12` are hashed to 64 bits: two names may, very rarely, wait for each other needlessly. Raises
-    RuntimeError outside a transaction, where the lock would be released immediately.
+    Names such as `status:12` are hashed to 64 bits, so transactions that lock different names may, very rarely, wait for each
+    other. Raises RuntimeError outside a transaction, where the lock would be released immediately.
     """
     _require_transaction(names)
     with connection.cursor() as cursor:
@@ -102,7 +102,7 @@ def delete_rows(rows: models.QuerySet[Row]) -> int:
 
 class Lease(models.Model):
     """Lease on a task that only one process may do at a time, such as sending the schedule. Rows are written in SQL, with the
-    database's clock alone: the clocks of the holders may differ.
+    database's clock alone, because the clocks of the holders may differ.
     """
 
     name = models.TextField(primary_key=True)

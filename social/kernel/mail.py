@@ -36,7 +36,9 @@ _PALETTE: Final = Palette(
 
 
 class Paragraph(NamedTuple):
-    """Paragraph of a mail's text, for its HTML. `quoted`: it is another person's words; `link`: it is only the mail's link."""
+    """Paragraph of a mail's text, for its HTML. `quoted`: whether it quotes another person; `link`: whether it is only the
+    mail's link.
+    """
 
     text: str
     quoted: bool
@@ -134,7 +136,8 @@ def compose(
         from_email=_sender(server_name),
         to=[to],
         headers={
-            # RFC 3834: auto-responders must not answer. Django's own Message-ID would contain the host's name.
+            # `Auto-Submitted` keeps auto-responders from answering (RFC 3834). Django's own Message-ID would contain the host's
+            # name.
             "Auto-Submitted": "auto-generated",
             "Content-Language": language,
             "Message-ID": make_msgid(domain=_host()),

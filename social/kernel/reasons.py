@@ -38,7 +38,7 @@ class Reason(Enum):
 
 
 def reason_of(key: str) -> Reason | None:
-    """Return the reason that is counted under this name; None for a name of another release."""
+    """Return the reason that is counted under this name; None for a name that only another release uses."""
     return next((reason for kind in Reason.__subclasses__() for reason in kind if reason.key == key), None)
 
 
@@ -54,7 +54,7 @@ def leave_out(reason: Reason, number: int = 1) -> None:
 
 @contextmanager
 def count_left_out() -> Iterator[Counter[Reason]]:
-    """Yield the counts of `leave_out` in the block."""
+    """Yield a counter to which calls of `leave_out` in the block add."""
     counts: Counter[Reason] = Counter()
     token = _left_out.set(counts)
     try:

@@ -88,10 +88,9 @@ def _options(role: Role) -> dict[str, Any]:
 def client(role: Role) -> redis.Redis:
     """Return the role's client, which returns bytes.
 
-    All threads share it, even after a fork (its pool notices the new process).
+    All threads share the client, even after a fork (its pool notices the new process).
 
-    Commands raise RedisError (connection refused, timeout, wrong type): use `best_effort` where the caller works without
-    Redis.
+    Commands raise RedisError (connection refused, timeout, wrong type): use `best_effort` where the caller works without Redis.
     """
     address = (role, url(role))
     found = _clients.get(address)

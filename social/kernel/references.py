@@ -54,8 +54,8 @@ def erase_some(model: type[Model], ids: Sequence[Any], batch: int = BATCH) -> bo
 
     Call the function again, each time in a separate transaction, until it returns True; any process may continue after an
     interruption. Rows are deleted in the order that their foreign keys need, at most `batch` of each table in a call, and
-    references with SET_NULL are set to NULL. `ids` are at most `batch` primary keys. No events are published and no counters
-    changed: the calling service does that beforehand.
+    references with SET_NULL are set to NULL. `ids` are at most `batch` primary keys. This function publishes no events and
+    changes no counters: the calling service must do both beforehand.
     """
     with transaction.atomic():
         if not erase_related(model, ids, batch):

@@ -1,4 +1,6 @@
-"""Values that one release stores and another one reads: both releases run during an upgrade, and some rows wait for longer."""
+"""Values that one release stores and another one reads, because both releases run during an upgrade, and some rows wait even
+longer.
+"""
 
 from collections.abc import Mapping
 from dataclasses import fields

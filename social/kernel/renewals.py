@@ -62,7 +62,7 @@ class Renewals:
         finally:
             with self._changed:
                 del self._tasks[task]
-                # Waits for a running renewal, which could deadlock with the caller's next statement for the same rows.
+                # This waits for a running renewal, which could deadlock with the caller's next statement for the same rows.
                 self._changed.wait_for(lambda: not task.busy)
 
     def _run(self) -> None:

@@ -26,9 +26,9 @@ _PLAIN: Final = is_plain("statements")
 def rows_of(sql: str, values: Mapping[str, Value]) -> list[Row]:
     """Return all rows of a statement with the placeholders `%(name)s`, as `cursor.execute` and `fetchall` return them.
 
-    A number is sent as a `bigint`. Only for statements that are written in the code: each statement is cached for ever, and
-    prepared on each connection that runs it. Raises django.db.Error, and TypeError for a value of a type that `Value` does not
-    list.
+    A number is sent as a `bigint`. Only for statements that are written in the code, because each statement is cached for ever,
+    and prepared on each connection that runs it. Raises django.db.Error, and TypeError for a value of a type that `Value` does
+    not list.
     """
     wrapper: Any = connections[DEFAULT_DB_ALIAS]
     if wrapper.connection is None:

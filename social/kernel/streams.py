@@ -131,7 +131,7 @@ class Hub:
         tasks: list[asyncio.Task[None]] = []
         try:
             await connection.connect()  # type: ignore[no-untyped-call]  # redis-py has no types here
-            # A TaskGroup is not used: until Python 3.13 it forgets that it was cancelled when one of its tasks fails at
+            # A TaskGroup is not used, because until Python 3.13 it forgets that it was cancelled when one of its tasks fails at
             # that moment.
             tasks = [asyncio.create_task(self._write(connection)), asyncio.create_task(self._read(connection))]
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -155,7 +155,7 @@ class Hub:
                 self._asked ^= channels
                 await connection.send_command(command, *map(channel_key, channels))
             try:
-                # `asyncio.wait_for` is not used: until Python 3.12 it can swallow a cancellation.
+                # `asyncio.wait_for` is not used, because until Python 3.12 it can swallow a cancellation.
                 async with asyncio.timeout(_PING_INTERVAL):
                     await self._changed.wait()
             except TimeoutError:

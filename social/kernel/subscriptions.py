@@ -48,7 +48,7 @@ class Event:
 
     @classmethod
     def decoded(cls, payload: str | bytes) -> Self:
-        """Return the event from its JSON, without fields that this release does not have: the row may come from another
+        """Return the event from its JSON, without fields that this release does not have, because the row may come from another
         release. Raises TypeError when a field without default is missing.
         """
         stored = known_fields(cls, orjson.loads(payload))
@@ -110,7 +110,7 @@ class Subscriptions:
         return self._by_event.get(event, ())
 
     def named(self, event: str, subscriber: str) -> Subscription[Any] | None:
-        """Return the subscription a row was written for, or None when this release does not know it."""
+        """Return the subscription for which a row was written; None when this release does not know the subscription."""
         return self._by_name.get((event, subscriber))
 
     def queues(self) -> set[str]:

@@ -82,8 +82,8 @@ class Terms:
         return timedelta(seconds=min(60 * 2 ** min(failures - _TROUBLED, 10), 3600))
 
 
-#: Terms of work that sends. `cautious`, because Mastodon drops one of two simultaneous first requests from an actor (contract,
-#: federation section 12).
+#: Terms of work that sends. They are `cautious`, because Mastodon drops one of two simultaneous first requests from an actor
+#: (contract, federation section 12).
 _sending: Final = partial(Terms, retry_after=_over_days, pause=2.0, cautious=True, sends=True)
 #: Terms, keyed by the name of their queue, which is in the lane "network" (`social.queues`).
 TERMS: Final[dict[str, Terms]] = {
@@ -108,9 +108,9 @@ TERMS: Final[dict[str, Terms]] = {
         lease=90.0,
         lookups=64,
     ),
-    # Separate from other fetches: a long thread must not delay fetches for activities that were sent to this server. Two
-    # threads, because a person is waiting for the result: a call that waits for its last answers claims no rows, for up to ten
-    # seconds if a server is silent.
+    # Separate from other fetches, because a long thread must not delay fetches for activities that were sent to this server.
+    # Two threads, because a person is waiting for the result: a call that waits for its last answers claims no rows, for up to
+    # ten seconds if a server is silent.
     "threads": Terms(
         "answers to posts of other servers that somebody reads",
         at_once=50,

@@ -25,7 +25,7 @@ _COMMON: Final = {
 }
 #: Width at which values in a table are cut.
 _WIDEST: Final = 60
-#: Numbers of days and of rows that options accept.
+#: The ranges of days and of rows that options accept.
 Days = Annotated[int, range(36_501)]
 Limit = Annotated[int, range(1, 1_000_001)]
 
@@ -33,11 +33,12 @@ Limit = Annotated[int, range(1, 1_000_001)]
 class OperatorCommand(BaseCommand):
     """Base of commands that call services. If a service refuses, one line shows the reason and the exit status is 1.
 
-    The method `run` does the work, or each public method is a subcommand of that name. The parameters of these methods are
-    arguments: those before `*` are given by position, the others as options. `bool` is a flag, `list` or `Sequence` takes
-    several values, `Literal` and Django's choices list the values, and a default makes an argument optional. `Annotated` adds
-    the range of a number, a function that turns the text into the value (it may raise CommandError), or pairs of an argument of
-    argparse and its value, where `flag` is the name of the option. An underscore at the end of a name is left out.
+    The method `run` does the work; if there are other public methods, each is a subcommand with the method's name. The
+    parameters of these methods are arguments: those before `*` are given by position, the others as options. `bool` is a flag,
+    `list` or `Sequence` takes several values, `Literal` and Django's choices list the values, and a default makes an argument
+    optional. `Annotated` adds the range of a number, a function that turns the text into the value (it may raise CommandError),
+    or pairs of an argument of argparse and its value, where `flag` is the name of the option. An underscore at the end of a
+    name is left out.
 
     The docstring of the class is the help of the command, and the docstring of a method is the help of the subcommand. Lines
     `name: text` at the end of a docstring are the help of the arguments, unless a pair `help` gives it.
@@ -86,7 +87,7 @@ class OperatorCommand(BaseCommand):
         method(self, **given)
 
     def execute(self, *args: Any, **options: Any) -> Any:
-        """Run the command. Raises CommandError for an error of a service, and for a file that cannot be used."""
+        """Run the command. Raises CommandError for a service error, and for a file that cannot be used."""
         try:
             return super().execute(*args, **options)
         except KernelError as error:
@@ -136,8 +137,8 @@ def _shortened(line: str) -> str:
 
 @contextmanager
 def undone_if(dry_run: bool) -> Iterator[None]:
-    """Run the block in a transaction that a dry run rolls back, so that a dry run is refused for the same reasons. Events
-    are published on commit: a change that is rolled back has no consequences.
+    """Run the block in a transaction that a dry run rolls back, so that a dry run is refused for the same reasons. Events are
+    published on commit, so a change that is rolled back has no consequences.
     """
     with transaction.atomic():
         yield

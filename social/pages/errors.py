@@ -78,22 +78,22 @@ def _sentence(message: str) -> str:
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answer 400: the request is malformed."""
+    """Return a 400 for a malformed request."""
     return _answer(request, 400, _("Bad Request"), _(_UNREADABLE))
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answer 403: the request is understood and refused."""
+    """Return a 403 for a request that is understood but refused."""
     return _answer(request, 403, _("This action is not allowed"), _("You may not see or do this."))
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answer 404, for an unknown path as well."""
+    """Return a 404, including for unknown paths."""
     return _answer(request, 404, _("Not Found"), _("There is nothing at this address, or you may not see it."))
 
 
 def not_allowed(request: HttpRequest, refusal: HttpResponseNotAllowed) -> HttpResponse:
-    """Answer 405: a path that accepts only POST was opened as a page."""
+    """Return a 405 for a path that accepts only POST but was opened as a page."""
     text = _("This address only works from a button on a page. Go back, and press the button there.")
     response = error_page(request, _("This cannot be opened"), text, status=405)
     response.headers["Allow"] = refusal.headers["Allow"]
@@ -101,8 +101,8 @@ def not_allowed(request: HttpRequest, refusal: HttpResponseNotAllowed) -> HttpRe
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer 500; 503 while the database does not answer; 404 if a row was deleted at the moment when the request referred to
-    it.
+    """Return a 500, or a 503 while the database does not answer, or a 404 if a row was deleted just when the request referred
+    to it.
 
     The log has the traceback, with the request's id.
     """
@@ -159,7 +159,7 @@ def _refused(status: int, language: str, _minute: int) -> tuple[list[tuple[str, 
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer 403: a form lacks its CSRF token, usually because the page was open for too long or the browser refuses
+    """Return a 403 for a form without a valid CSRF token, usually because the page was open for too long or the browser refuses
     cookies.
     """
     text = _(

@@ -47,7 +47,7 @@ def show(request: HttpRequest, template: str, context: dict[str, Any], *, status
 
 
 def allow_forms_to(response: HttpResponseBase, sources: Iterable[str]) -> None:
-    """Allow this page's forms to lead to these Content-Security-Policy sources, even through redirects (security row 46)."""
+    """Allow this page's forms to be sent to these Content-Security-Policy sources, even through redirects (security row 46)."""
     response.form_action_sources = list(sources)  # type: ignore[attr-defined]  # read by the middleware
 
 

@@ -54,9 +54,7 @@ def links(request: HttpRequest, rows: Sequence[Any], cursor: Cursor, ids: Sequen
 def read_page(
     request: HttpRequest, rows: QuerySet[Any, T], column: str = "id", size: int = PAGE_SIZE
 ) -> tuple[list[T], dict[str, str]]:
-    """Return the rows of the page that a request asks for, which are ordered by `column`, and the values of
-    `pages/paging.html`.
-    """
+    """Return the rows of the requested page, ordered by `column`, and the values of `pages/paging.html`."""
     cursor = cursor_of(request, size)
     found = cursor.cut(rows, column)
     page = one_page(found, cursor)

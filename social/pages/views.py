@@ -75,7 +75,8 @@ def with_script(view: View) -> View:
     return wrapped
 
 
-# Requests to these paths cost work and are useless to crawlers; the other pages themselves declare whether they may be indexed.
+# Requests to these paths are expensive, and useless to crawlers; the other pages themselves declare whether they may be
+# indexed.
 _DISALLOWED_PATHS: Final = (
     "/admin/", "/api/", "/auth/", "/authorize_interaction", "/media_proxy/", "/oauth/", "/share",
 )  # fmt: skip

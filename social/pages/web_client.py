@@ -45,7 +45,7 @@ with_slash: Final = RedirectView.as_view(url="/app/", query_string=True)
 @require_safe
 def web_client(request: HttpRequest, path: str = "") -> HttpResponseBase:
     """Answer `/app/:path` with the file of this path, or `index.html` if there is no such file and the path has no extension.
-    Answers 404 for all other paths, or if `WEB_CLIENT` is not set.
+    Returns 404 for all other paths, or if `WEB_CLIENT` is not set.
     """
     file = find_file(path)
     if file is None and "." not in path.rpartition("/")[2]:

@@ -43,7 +43,7 @@ ROOT_URLCONF = "social.urls"
 WSGI_APPLICATION = "social.wsgi.application"
 ASGI_APPLICATION = "social.asgi.application"
 APPEND_SLASH = False
-# A proxy cannot add a prefix to paths: links are made from BASE_URL.
+# A proxy cannot add a prefix to paths, because links are made from BASE_URL.
 FORCE_SCRIPT_NAME = ""
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 SITE_ID = None
@@ -226,7 +226,8 @@ MFA_TOTP_TOLERANCE = 1
 # allauth would write to the database on every request; accounts.identity.pages.visits writes once a day.
 USERSESSIONS_TRACK_ACTIVITY = False
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.SCHEME == "https"
-# Browsers keep cookies per host, not per port: two trial servers on one machine must not sign each other out.
+# Some names contain the port, because browsers keep cookies per host, not per port, and two trial servers on one machine must
+# not sign each other out.
 SESSION_COOKIE_NAME = "__Host-session" if SESSION_COOKIE_SECURE else f"session_{env.PORT}"
 CSRF_COOKIE_NAME = "__Host-csrf" if CSRF_COOKIE_SECURE else f"csrf_{env.PORT}"
 READER_COOKIE_NAME = "__Host-reader" if SESSION_COOKIE_SECURE else f"reader_{env.PORT}"

@@ -1,4 +1,4 @@
-"""Settings for the type checker, which only loads the models: it needs no servers and no secrets."""
+"""Settings for the type checker, which only loads the models and needs no servers or secrets."""
 
 import os
 

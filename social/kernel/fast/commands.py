@@ -81,7 +81,7 @@ def _connected(client: redis.Redis) -> Any:
 
 
 def _is_alive(connection: Any) -> bool:
-    """Tell whether an idle connection can be used. Redis sends nothing without a command: something to read means that the
+    """Tell whether an idle connection can be used. Redis sends nothing without a command, so anything to read means that the
     server has closed the connection.
     """
     try:

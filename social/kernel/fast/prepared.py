@@ -157,7 +157,9 @@ def _error(raw: psycopg.Connection[Any], result: Any) -> psycopg.Error:
 
 
 def is_value(value: object) -> bool:
-    """Tell whether `written` accepts a value, by its exact type: members of an `IntEnum` are written differently."""
+    """Tell whether `written` accepts a value. Only the exact type counts, because members of an `IntEnum` are written
+    differently.
+    """
     return type(value) in _WRITERS
 
 

@@ -60,8 +60,8 @@ class GuardedClient:
     """Pool of connections under one policy, shared by all threads of a process; safe across fork.
 
     For each connection the name is resolved once, and the connection goes to an address that was checked. Certificates are
-    verified; proxies, cookies and netrc are not used. Redirects are followed only as the request allows. Only FetchError and
-    the errors of a signer are raised.
+    verified; proxies, cookies and netrc are not used. Redirects are followed only as far as the request allows. Only FetchError
+    and the errors of a signer are raised.
     """
 
     def __init__(
@@ -319,7 +319,7 @@ def ask_service(
     body: bytes | None = None,
     file: IO[bytes] | None = None,
 ) -> Response:
-    """Send a `body`, or a whole open `file` in pieces, to a service of the operator, whose `url` is in a setting.
+    """Send a `body`, or a whole open `file` in pieces, to a service of the operator at `url`, which is given by a setting.
 
     With `loopback`, the service may be on this machine; it may also be in a private network that ALLOWED_PRIVATE_ADDRESSES
     lists. Plain http is allowed, redirects are not. Otherwise like `fetch`.

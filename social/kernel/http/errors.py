@@ -76,7 +76,7 @@ class Unreachable(FetchError):
 
 
 class Untrusted(Unreachable):
-    """The certificate of the other side does not prove its name."""
+    """The other server's certificate does not prove the server's name."""
 
     reason = FetchReason.UNTRUSTED
 

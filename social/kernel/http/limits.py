@@ -52,7 +52,9 @@ class _Budget:
         self._since = 0.0
 
     def enter(self) -> float:
-        """Start spending and return the seconds left. Raises Exhausted if there are none, Busy if too many requests wait."""
+        """Start spending the budget; return the seconds left. Raises Exhausted if no time is left, Busy if too many requests
+        are waiting.
+        """
         global _waiting
         with _lock:
             now = time.monotonic()

@@ -136,7 +136,7 @@ def rendition(found: Found, number: int, facts: dict[str, Any]) -> Rendition:
 
 @contextmanager
 def run_job(job: str, source: IO[bytes], parameters: dict[str, Any] | None = None) -> Iterator[Found]:
-    """Run a job; its refusal becomes an error with a message for the uploader."""
+    """Run a job; if it refuses the file, raise an error with a message for the uploader."""
     try:
         with decoder.decode(job, source, parameters or {}) as found:
             yield found

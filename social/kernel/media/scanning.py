@@ -32,7 +32,7 @@ _QUARANTINE_CODE: Final = 1
 
 @dataclass(frozen=True)
 class ScanResult:
-    """Answer of a scanner; `reason` says what it has found."""
+    """Result of a scan; `reason` says what the scanner found."""
 
     clean: bool
     reason: str = ""
@@ -93,7 +93,8 @@ def _ask(url: str, file: IO[bytes], content_type: str, sha256: str, seconds: flo
 def _run(command: list[str], file: IO[bytes], seconds: float) -> ScanResult:
     # The program gets neither this server's secrets in its environment nor its working folder.
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-    # The program reads a temporary file: a pipe would have to be written at the same time as the program's output is read.
+    # The program reads a temporary file, because a pipe would have to be written at the same time as the program's output is
+    # read.
     with TemporaryFile() as given:
         shutil.copyfileobj(file, given, _CHUNK)
         given.seek(0)

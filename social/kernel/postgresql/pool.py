@@ -186,7 +186,7 @@ class _Attempt:
 
 
 def _is_alive(connection: Connection) -> bool:
-    """Tell whether an idle connection can be used: whether there is nothing to read, or reading does not end with an error."""
+    """Tell whether an idle connection can be used: either there is nothing to read, or reading raises no error."""
     pgconn = connection.pgconn
     if pgconn.status != ConnStatus.OK:
         return False

@@ -1,4 +1,4 @@
-"""Rows of waiting work for other servers, and the state of those servers."""
+"""Rows of queued work for other servers, and the state of those servers."""
 
 import logging
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Does the waiting work for other servers, in runs of a few seconds: for many hosts at the same time, with few rows for each.
+"""Does the queued work for other servers, in runs of a few seconds: for many hosts at the same time, with few rows for each.
 
 Source: DESIGN "One runner", "Lanes", "Claims are leases" and "Deliveries are fair".
 """
@@ -97,7 +97,7 @@ class Work(Generic[R]):
         Run(self).run()
 
     def subscribe(self) -> None:
-        """Subscribe the workers of its queue to its event, and include its rows in `forget_given_up`."""
+        """Subscribe the workers of this work's queue to its event, and include its rows in `forget_given_up`."""
         on(self.model.due, self.react, queue=self.model.queue, seconds=self.terms.seconds)
         _subscribed[self.model.queue] = self
 
@@ -118,7 +118,8 @@ class Work(Generic[R]):
         if not self.model.objects.filter(dead_at=None).exists():
             return
         event, moment = self.model.due, clock.now() + timedelta(seconds=NEXT_RUN)
-        # A claimed row of the outbox does not count: its run is about to end, or was killed and would be repeated too late.
+        # A claimed row of the outbox does not count, because its run is about to end, or was killed and would be repeated too
+        # late.
         later = OutboxRow.objects.filter(idle(), queue=self.model.queue, event=event.__name__, dead_at=None)
         with transaction.atomic():
             if now:

@@ -23,7 +23,7 @@ _XHTML: Final = "application/xhtml+xml"
 _TAGS: Final = re.compile(rb"<[^<>]*>")
 _METAS: Final = 2000
 _ASCII: Final = bytes(range(0x80))
-#: Number of bytes from which an encoding is detected: more would take longer without improving the result.
+#: Number of bytes from which an encoding is detected; more bytes would take longer without improving the result.
 _SAMPLE_BYTES: Final = 32 * 1024
 #: A page without a declaration counts as UTF-8 when it has this many multi-byte characters for each broken byte.
 _SOUND_FOR_BROKEN: Final = 2

@@ -110,7 +110,9 @@ _FOLDED: Final = re.compile(r"(?<![ \t\f\n\r])[ \t\f]*+[\n\r][ \t\f\n\r]*+")
 
 
 def is_markup(text: str) -> bool:
-    """Tell whether a text without a media type is HTML, with a tag of HTML or a character reference (not `a < b`)."""
+    """Tell whether a text without a media type is HTML: whether it contains an HTML tag or a character reference (`a < b`
+    contains neither).
+    """
     if _REFERENCE.search(text) is not None:
         return True
     return any(isinstance(token, Tag) and token.name in _ELEMENTS for token in tokenise(text))

@@ -155,11 +155,10 @@ def display_domain(domain: str) -> str:
 
 
 def unambiguous_domain(domain: str) -> str:
-    """Return a domain in Punycode, followed by its Unicode form in brackets, so that it cannot be mistaken for another
-    domain.
+    """Return a domain in Punycode, followed by its Unicode form in brackets, so that it cannot be mistaken for another domain.
 
-    For places where somebody decides whom to trust (security row 62); `display_domain` is for all other places. Takes any host
-    with or without port; in a host that cannot be a domain, characters outside ASCII are written as escapes.
+    Used where somebody decides whom to trust (security row 62); `display_domain` is for all other places. Takes any host with
+    or without port; in a host that cannot be a domain, characters outside ASCII are written as escapes.
     """
     kept = normalise_domain(domain)
     if kept is None:
@@ -169,7 +168,7 @@ def unambiguous_domain(domain: str) -> str:
 
 
 def visible_text(text: str) -> str:
-    """Return a name as one line without control, direction and zero-width characters, but with joiners, which some scripts and
+    """Return a name as one line without control, direction or zero-width characters, but with joiners, which some scripts and
     emoji need. The result may be empty.
     """
     return " ".join(_INVISIBLE_CHARACTER.sub("", text).split())

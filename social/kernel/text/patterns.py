@@ -64,7 +64,7 @@ class Patterns(Generic[T]):
         ends: dict[int, int] = {}
         state = 0
         for place, item in enumerate(items):
-            # A copy of the code of `_step`: calling it would double the time.
+            # A copy of the code of `_step`, because calling `_step` would double the time.
             while (reached := following[state].get(item)) is None and state:
                 state = shorter[state]
             state = reached or 0

@@ -83,7 +83,7 @@ class Token:
 
 
 def _any_case(word: str) -> str:
-    # The flag IGNORECASE is not used: by Unicode folding, a long s or a Kelvin sign would pass for the letter of a
+    # The flag IGNORECASE is not used, because Unicode folding would let a long s or a Kelvin sign pass for a letter of a
     # scheme.
     return "".join(f"[{letter}{letter.upper()}]" for letter in word)
 

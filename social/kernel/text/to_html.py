@@ -43,9 +43,9 @@ def to_html(
     """Render the tokens of a text. Everything that comes from the text is escaped; blank text becomes an empty string.
 
     `mentions` holds the accounts found, keyed by `Token.acct`; other mentions stay text. `hashtag_url` returns the address for
-    the name of a hashtag, which is shown as written. A `profile_field` is one line without a paragraph; its links have `me` in
-    their `rel`, and its mentions show the domain. `quote_url` adds a line before the text, for clients that do not support
-    quotes, unless the text has that address itself.
+    the name of a hashtag; the hashtag is shown as written. A `profile_field` is one line without a paragraph; its links have
+    `me` in their `rel`, and its mentions show the domain. `quote_url` adds a line before the text, for clients that do not
+    support quotes, unless the text has that address itself.
     """
     render = _Renderer(tokens, mentions, hashtag_url, profile_field)
     body = "".join(map(render.token, tokens))

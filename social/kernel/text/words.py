@@ -1,10 +1,10 @@
 """Cuts a text into the words that full-text search compares, in any script.
 
-Words follow Unicode's rules (UAX 29, section 4.1, rules WB4 to WB13), without regard to case, width and accents:
-letters, digits, their marks and underscores, with points, apostrophes and the like between two letters or two digits.
-Underscores around a word do not count. The parts between such points are found too: `example` in `docs.example.org`.
+Words follow Unicode's rules (UAX 29, section 4.1, rules WB4 to WB13), ignoring case, width and accents: letters, digits, their
+marks and underscores, with points, apostrophes and the like between two letters or two digits. Underscores around a word do not
+count. The parts between such points are found too: `example` in `docs.example.org`.
 
-Scripts that write no spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) are cut into overlapping pairs of
+Scripts without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) are cut into overlapping pairs of
 characters, as is Korean, whose particles are joined to words. The last character of a run is also a word by itself, so that a
 search for a single character finds every word that begins with it.
 """
@@ -58,7 +58,7 @@ class Word(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """Return a text in the form for comparison: one form of every character, without case, width and accents."""
+    """Return a text in the form for comparison: one form of every character, ignoring case, width and accents."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
@@ -66,12 +66,12 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> Iterator[Word]:
-    """Return the first WORDS_LIMIT words of a text that is to be found by a search."""
+    """Return the first WORDS_LIMIT words of a text, for the search index."""
     return islice(_words(text, in_query=False), WORDS_LIMIT)
 
 
 def query_words(text: str) -> Iterator[Word]:
-    """Return the words of a query: a text that contains the query has them at the same distances from each other."""
+    """Return the words of a query. A text that contains the query has these words at the same distances from each other."""
     return islice(_words(text, in_query=True), WORDS_LIMIT)
 
 

@@ -18,10 +18,10 @@ from social.runtime.backups.saving import plan, remove_interrupted, save
 
 class Command(OperatorCommand):
     """Take a backup: the database in one snapshot, the secrets, uploaded files and archives, with checksums, in a new folder
-    that only its owner can read, because it holds the secrets. The server may run meanwhile. Copies of files of other servers
-    are left out: they are fetched again. Files in an object storage (MEDIA_STORAGE) are left where they are unless
-    --with-media is given. Data in Valkey is not included, because it can be rebuilt; neither are logs, mail files and
-    settings in the environment. Copy the folder to another machine.
+    that only its owner can read, because it holds the secrets. The server may run meanwhile. Copies of files from other servers
+    are left out, because they are fetched again. Files in an object storage (MEDIA_STORAGE) are left where they are unless
+    --with-media is given. Data in Valkey is not included, because it can be rebuilt; neither are logs, mail files and settings
+    in the environment. Copy the folder to another machine.
 
     output: a new folder (DATA_DIR/backups/DOMAIN-TIME)
     into: a folder of backups, in which the new one is named DOMAIN-TIME

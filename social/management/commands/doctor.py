@@ -11,7 +11,7 @@ _MARKS = {"ok": "ok", "warning": "WARN", "failed": "FAIL"}
 
 
 class Command(OperatorCommand):
-    """Check the installation for mistakes of the operator. If there are any, print the remedies and exit with 1.
+    """Check the installation for mistakes that the operator can correct. If there are any, print the remedies and exit with 1.
 
     json: print one JSON object instead of the table
     """

@@ -13,7 +13,7 @@ from social.settings import env
 
 
 class Command(OperatorCommand):
-    """Restore a backup: check every file of it, then put back the files, the database and the secrets. The server must be
+    """Restore a backup: check all of its files, then put back the files, the database and the secrets. The server must be
     empty; --force replaces the database of an existing server, and adds the files of the backup to its files. The server must
     be stopped on every machine, except for --dry-run. A backup of another domain or of a newer release is refused; a backup of
     an older release is upgraded by the next start. Redis or Valkey is emptied: it holds nothing that cannot be rebuilt. Only

@@ -57,7 +57,7 @@ class Command(OperatorCommand):
         if kind == "web-push":
             self.confirm(self._plan(kind), yes=yes)
         if kind == "encryption-key" and forget_old:
-            # The former keys are still in the file: if the command is killed here, all rows can still be decrypted.
+            # The former keys are still in the file, so that all rows can still be decrypted if the command is killed here.
             self._reencrypt(stored["FIELD_ENCRYPTION_KEYS"])
         secrets_file.replace_secrets(env.DATA_DIR, stored | changed)
         if kind == "web-push":

@@ -11,10 +11,10 @@ from social.settings import env
 
 
 class Command(OperatorCommand):
-    """Upgrade the data of the embedded PostgreSQL, after a release of this server with a newer version: the old version exports
-    everything, the new version loads it. Stop the server first. The upgrade takes some minutes for each gigabyte and as much
-    additional disk space as the database takes. The old data is kept until --remove-old is given. A server of your own
-    (DATABASE_URL) is upgraded with its own tools.
+    """Upgrade the data of the embedded PostgreSQL, after a release of this server that brings a newer PostgreSQL version: the
+    old version exports everything, and the new version loads it. Stop the server first. The upgrade takes some minutes for each
+    gigabyte and as much additional disk space as the database takes. The old data is kept until --remove-old is given. A server
+    of your own (DATABASE_URL) is upgraded with its own tools.
 
     dry_run: say what would be done
     remove_old: remove the old data of earlier upgrades

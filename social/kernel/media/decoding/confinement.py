@@ -103,7 +103,7 @@ _LOAD, _EQUAL, _GREATER_OR_EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x
 
 def confine(limits: Limits) -> bool:
     """Confine this process until it ends; return whether system calls are filtered too (Linux on x86_64 and aarch64). The
-    process is killed when its time is over. Call it in a process with a single thread, after all modules are imported.
+    process is killed when its time is up. Call it in a process with a single thread, after all modules are imported.
     """
     os.nice(limits.nice)
     _die_with_parent()

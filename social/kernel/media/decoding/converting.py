@@ -72,7 +72,7 @@ def open_for_writing(output: IO[bytes], container: str) -> OutputContainer:
 
 
 def is_playable(recording: reading.Recording) -> bool:
-    """Tell whether nothing needs to be re-encoded."""
+    """Tell whether the recording can be served without encoding anything again."""
     video, audio = recording.video, recording.audio
     formats = recording.container.format.name.split(",")
     if video is None:

@@ -67,7 +67,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class RecordedFile:
-    """A file and its format. Each pass over the file opens it again: not every format can be read from the beginning twice."""
+    """A file and its format. Each pass opens the file again, because not every format can be read from the beginning twice."""
 
     source: IO[bytes]
     demuxer: str

@@ -100,7 +100,7 @@ def _first_picture(file: reading.RecordedFile, video: VideoStream) -> Image.Imag
 
 
 def _attached(recording: reading.Recording, output: IO[bytes]) -> Facts:
-    """Return the facts of the picture that is attached to an audio file; empty without a picture that can be drawn."""
+    """Return the facts of the picture that is attached to an audio file; empty if there is no picture that can be drawn."""
     for stream in recording.container.streams.video:
         if not stream.disposition & Disposition.attached_pic:
             continue

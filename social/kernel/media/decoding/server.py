@@ -20,7 +20,7 @@ from social.kernel.media.decoding import jobs
 from social.kernel.media.decoding.confinement import confine
 
 _MESSAGE: Final = 64 * 1024
-#: Seconds after which a process without work ends to free its memory; the next job starts another.
+#: Seconds after which an idle process ends to free its memory; the next job starts another process.
 IDLE_SECONDS: Final = 30.0
 #: The modules that do the jobs; each job is a function of the same name.
 MODULES: Final = {
