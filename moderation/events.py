@@ -61,7 +61,7 @@ class EvidenceDue(Event):
 
 
 class StaffMailDue(Event):
-    """The mail `template` about the row `subject_id` is to be sent to the member of staff `user_id`."""
+    """A mail (`template`) about a row (`subject_id`) is to be sent to a member of staff (`user_id`)."""
 
     template: str
     subject_id: int

@@ -25,28 +25,28 @@ class AnnualReportRequested(Event, key="annual_report:{report_id}"):
 
 
 class VotersWaiting(Event, key="poll:{poll_id}"):
-    """The voters of an ended poll with account ids above `after_id` are still to be notified, in the next batch."""
+    """Voters whose account ids are above `after_id` are still to be notified of an ended poll, in the next batch."""
 
     poll_id: int
     after_id: int
 
 
 class FollowersWaiting(Event, key="status:{status_id}"):
-    """The followers whose follows have ids above `after_id` are still to be notified of a post, in the next batch."""
+    """Followers whose follows have ids above `after_id` are still to be notified of a post, in the next batch."""
 
     status_id: int
     after_id: int
 
 
 class BoostersWaiting(Event, key="status:{status_id}"):
-    """The boosters of an edited post whose boosts have ids above `after_id` are still to be notified, in the next batch."""
+    """Boosters whose boosts have ids above `after_id` are still to be notified of an edited post, in the next batch."""
 
     status_id: int
     after_id: int
 
 
 class QuotersWaiting(Event, key="status:{status_id}"):
-    """The quoters of an edited post whose quotes have ids above `after_id` are still to be notified, in the next batch."""
+    """Quoters whose quotes have ids above `after_id` are still to be notified of an edited post, in the next batch."""
 
     status_id: int
     after_id: int

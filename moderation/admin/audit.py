@@ -96,8 +96,9 @@ class AuditAdmin(PermittedAdmin):
         return rows.annotate(about=Subquery(reports.values("person")[:1]))
 
     def find_rows(self, rows: QuerySet[AuditEntry], term: str) -> QuerySet[AuditEntry]:
-        """Find entries by the whole name of the actor or target, with or without `@`: a search for parts of names would scan
-        the whole table. Actors are searched for by id, because a condition on their names would scan the whole table as well.
+        """Find entries by the whole name of the actor or target, with or without `@`, because a search for parts of names would
+        scan the whole table. Actors are searched for by id, because a condition on their names would scan the whole table as
+        well.
         """
         names = {term.lower(), f"@{term.lower()}"}
         matches = Q(target_name__iexact=term) | Q(target_name__iexact=f"@{term}")

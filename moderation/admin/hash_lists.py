@@ -23,7 +23,7 @@ from social.api.staff_columns import ENABLED_STATES, shortened, shown
 from social.api.staff_forms import StaffForm
 from social.kernel.errors import FieldError
 
-# Maximum size of a file of hashes: one request processes the whole file, and each perceptual hash takes about a millisecond.
+# Maximum size of a file of hashes, because one request processes the file, and each perceptual hash takes about a millisecond.
 FILE_BYTES: Final = 1024 * 1024
 # Forms up to this size are read to the end even if their file is too large, so that the form can show the error.
 FORM_BYTES: Final = 8 * 1024 * 1024

@@ -58,7 +58,7 @@ class EntryState(models.TextChoices):
 
 
 class EntryStep(models.TextChoices):
-    """Changes to the rule for a server that an entry can ask for."""
+    """Changes that an entry can request to the rule for a server."""
 
     NONE = "none", _("nothing")
     BLOCK = "block", _("new rule")

@@ -86,7 +86,7 @@ def as_list(blocklist: Blocklist) -> Staff:
 
 
 def draft_of(blocklist: Blocklist) -> BlocklistDraft:
-    """Return the values of a stored list, without its password, so that the password is kept."""
+    """Return the values of a stored list; `password` is None, so that the stored password is kept."""
     names = [each.name for each in fields(BlocklistDraft) if each.name != "password"]
     return BlocklistDraft(**{name: getattr(blocklist, name) for name in names})
 
@@ -180,7 +180,7 @@ def decide(
     protected: str,
     dismissed: bool,
 ) -> Decision:
-    """Return the consequence of an entry that asks for the effect `wanted` (None: for no effect).
+    """Return the consequence of an entry that requests the effect `wanted` (None: no effect).
 
     `rule` is the rule for the server itself, and `above` is the rule for its closest parent domain that has a rule. `others`
     are the effects adopted from other lists for the same server. `protected` is the reason why no list may block the server, or
@@ -213,7 +213,7 @@ def decide(
 
 
 def _decide_retraction(taken: Effect | None, rule: DomainRule | None, others: Sequence[Effect], note: str) -> Decision:
-    """Return the consequence of an entry that no longer asks for an effect."""
+    """Return the consequence of an entry that no longer requests an effect."""
     if taken is None:
         return _unchanged(note)
     if rule is None or not rule.from_lists:

@@ -62,7 +62,7 @@ def load_creators(target_type: str, ids: Iterable[int], action: str = "create") 
 
 
 def list_failing() -> QuerySet[Blocklist]:
-    """Return the enabled lists that could not be fetched for longer than FAILURE_LIMIT."""
+    """Return the enabled lists whose fetches have failed for longer than FAILURE_LIMIT."""
     return Blocklist.objects.filter(enabled=True, failing_since__lt=clock.now() - FAILURE_LIMIT).order_by("name")
 
 

@@ -1,4 +1,4 @@
-"""Reports to staff, their decisions and notes about accounts, strikes, appeals against strikes, and evidence files."""
+"""Reports to staff, decisions and notes of staff about accounts, strikes, appeals against strikes, and evidence files."""
 
 from datetime import timedelta
 

@@ -137,7 +137,7 @@ def _accounts() -> QuerySet[Account]:
 
 
 def of_status(status: str) -> Q:
-    """Return the condition for accounts to have a status (one of STATUSES)."""
+    """Return the condition for an account to have this status (one of STATUSES)."""
     return {
         "active": is_present(),
         "pending": Q(user__approved=False, deleted_at=None),

@@ -72,8 +72,8 @@ def have_terms() -> bool:
 
 
 def find_terms(day: date | None = None) -> ShownTerms:
-    """Return the version that applies from `day`. The default is the current version or, without one, the first future version.
-    Raises NotFound.
+    """Return the version that applies from `day`. The default is the current version or, if there is none, the first future
+    version. Raises NotFound.
     """
     today = clock.now().astimezone(UTC).date()
     if day is not None:
@@ -158,7 +158,7 @@ def list_rules() -> list[InstanceRule]:
     return list(InstanceRule.objects.filter(withdrawn_at=None).order_by("position", "id"))
 
 
-# Reading updates active_at twice a day, signing in on the website updates last_login; clients that only post, such as bots,
+# Reading updates active_at twice a day, and signing in on the website updates last_login; clients that only post, such as bots,
 # update last_status_at. GREATEST ignores NULL.
 _ACTIVE = """
 SELECT count(*) FROM accounts_user u LEFT JOIN accounts_accountstat s ON s.account_id = u.account_id

@@ -12,7 +12,7 @@ from accounts.models import Account, User
 from moderation.models import Strike
 from moderation.queries.admin_accounts import AdminAccount, describe_accounts
 
-#: Maximum number of users with the same IP addresses that are read: thousands may share the address of a proxy.
+#: Maximum number of users with the same IP addresses that are read, because thousands may share the address of a proxy.
 _SAME_LIMIT: Final = 500
 
 

@@ -101,7 +101,7 @@ def reports_naming(target: Account, status_ids: abc.Collection[int]) -> list[Rep
 
 
 def outlive(account_id: int) -> bool:
-    """Tell whether reports about an account outlive the account: only if it is erased after a suspension by staff."""
+    """Tell whether reports about an account outlive it, which they do only if it is erased after a suspension by staff."""
     return Report.objects.filter(target_account_id=account_id, target_account__erased_at__isnull=False).exists()
 
 

@@ -216,7 +216,7 @@ def _quarantined(account: Account) -> list[dict[str, Any]]:
 
 
 def _profile(account: Account, user: User | None) -> dict[str, Any]:
-    # The whole row is exported: no column is secret.
+    # The whole row is exported, because no column is secret.
     columns: dict[str, Any] = {
         column.attname: getattr(account, column.attname) for column in Account._meta.concrete_fields
     }

@@ -149,7 +149,9 @@ def reopen_report(*, by: Staff, report: Report) -> None:
 
 
 def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None = None) -> list[int]:
-    """Settle all open reports about an account, or those in `only`; return their ids. The caller has checked the permission."""
+    """Settle all open reports about an account or, with `only`, these; return their ids. The caller has checked the
+    permission.
+    """
     with transaction.atomic():
         rows = Report.objects.filter(target_account=target, action_taken_at=None)
         if only is not None:

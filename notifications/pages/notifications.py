@@ -137,7 +137,7 @@ def _for_template(
 
 @require_POST
 def remove(request: HttpRequest) -> HttpResponse:
-    """`POST /notifications/remove`: remove the group `key`, or with `all` every notification, and redirect back (303)."""
+    """`POST /notifications/remove`: remove a group (`key`) or every notification (`all`), and redirect back (303)."""
     user = signed_in(request)
     if request.POST.get("all"):
         clear(account_id=user.account_id)

@@ -19,7 +19,7 @@ from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.page import PostPage, hydrate
 
 _LAST_YEAR: Final = 9998
-# Minimum uses of a hashtag in a report: a hashtag that was used only once is not typical of the year.
+# Minimum uses of a hashtag in a report, because a hashtag that was used only once is not typical of the year.
 _LEAST_USES: Final = 2
 
 

@@ -276,8 +276,8 @@ def count_unread_groups(
 
 
 def _unread_rows(part: str, bound: str) -> str:
-    # The first condition has BETWEEN for the reason given at _STOP. The second needs no BETWEEN, because its index has a
-    # further column between the account and the id.
+    # The first condition has BETWEEN for the reason given at _STOP. The second condition needs no BETWEEN, because its index
+    # has a further column between the account and the id.
     if part == listing.UNFILTERED:
         condition, order = "n.account_id BETWEEN %(account)s AND %(account)s", "n.account_id ASC, "
     else:

@@ -232,8 +232,8 @@ def forget_status(events: Sequence[status_events.StatusDeleted]) -> None:
 
 
 def forget_blocked(events: Sequence[account_events.AccountBlocked]) -> None:
-    """Delete the notifications of both accounts about each other (SEED-130) and the permission of the blocked account after a
-    block, unless the block was undone meanwhile.
+    """If a block is still in force, delete both accounts' notifications about each other (SEED-130) and the blocked account's
+    permission.
     """
     pairs = {(event.account_id, event.target_id) for event in events}
     for account_id, target_id in pairs & load_block_pairs([event.block_id for event in events]):
@@ -258,7 +258,7 @@ def forget_muted(events: Sequence[account_events.AccountMuted]) -> None:
 
 
 def notify_reported(events: Sequence[ReportFiled]) -> None:
-    """Notify everyone who manages reports about a new report (behaviours section 18); the sender is the reporter."""
+    """Notify everyone who manages reports of a new report (behaviours section 18); the sender is the reporter."""
     reports = Report.objects.filter(id__one_of=[event.report_id for event in events])
     staff = list(list_staff(Permission.MANAGE_REPORTS).values_list("account_id", flat=True))
     notify(

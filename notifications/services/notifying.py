@@ -170,7 +170,7 @@ def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, outcomes.Candidat
 
 
 def notify_anew(notes: Iterable[Note]) -> None:
-    """Create notifications as `notify` does, in place of notifications with the same causes: only the latest edit is listed."""
+    """Create notifications as `notify` does, but replace notifications with the same causes: only the latest edit is listed."""
     notes = list(notes)
     recipients = [note.recipient_id for note in notes]
     Notification.objects.filter(

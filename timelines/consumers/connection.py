@@ -98,7 +98,7 @@ class Connection:
         self._registry.listen(channels.token(self.token_id), self._on_token)
         self._registry.listen(channels.user(self.user_id), self._on_user)
         await self._registry.settle(channels.HOMES, channels.token(self.token_id), channels.user(self.user_id))
-        # No revocation is missed: this query finds revocations before the subscription, and later ones arrive as messages.
+        # No revocation is missed, because this query finds earlier revocations, and later revocations arrive as messages.
         return self.token_id in await in_thread(list_valid_tokens, [self.token_id])
 
     async def subscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:

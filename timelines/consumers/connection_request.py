@@ -153,5 +153,5 @@ _FILTER: Final = _RefusalFilter()
 
 
 def keep_refusals_quiet() -> None:
-    """Keep the messages in `_CLIENT_FAULTS`, and those about refused upgrades, out of the log. Idempotent."""
+    """Keep the messages in `_CLIENT_FAULTS`, and the messages about refused upgrades, out of the log. Idempotent."""
     logging.getLogger(_LOGGER).addFilter(_FILTER)

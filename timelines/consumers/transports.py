@@ -56,7 +56,7 @@ class Direct:
 
     @classmethod
     def of(cls, scope: Mapping[str, Any]) -> "Direct | None":
-        """Return the operations that the server offers; None under another server."""
+        """Return the operations that the server offers; None if the server offers none."""
         found = (scope.get("extensions") or {}).get(EXTENSION)
         return found if isinstance(found, cls) else None
 

@@ -51,7 +51,7 @@ def conversations(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def act_on_conversation(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /conversations/:id`: `act` is `read`, `unread` or `remove`. Raises NotFound for somebody else's conversation."""
+    """`POST /conversations/:id`: carry out `act` (`read`, `unread` or `remove`). Raises NotFound for others' conversations."""
     account_id, act = signed_in(request).account_id, request.POST.get("act", "")
     if act == "remove":
         remove_conversation(account_id=account_id, conversation_id=id)

@@ -5,9 +5,9 @@ The rules of home and list timelines exist in two forms: for a post in memory, a
 before it writes to a feed, and readers apply it again when they load the feed. The SQL form finds the posts that a feed does
 not contain.
 
-The authors of a list's posts are those of its members whom the owner follows, and the owner if the owner is a member. Replies
-to other accounts must pass the list's replies policy first, then the rule of the home timeline; hashtags and exclusive lists
-are not considered. Posts that only addressed accounts may read are never in a list.
+The authors of a list's posts are the members whom the owner follows, and the owner if the owner is a member. Replies to other
+accounts must pass the list's replies policy first, then the rule of the home timeline; hashtags and exclusive lists are not
+considered. Posts that only addressed accounts may read are never in a list.
 """
 
 from collections.abc import Collection, Container, Sequence
@@ -64,8 +64,8 @@ def home_verdict(
 ) -> FeedReason:
     """Return why the post is in the home timeline of `relations.viewer_id`, or why it is not.
 
-    `relations` must include `involved_ids(post)`. Direct and limited posts reach the followers they mention, except those who
-    ended a mute of the author after the post was written; private posts reach all followers. A post is hidden if the viewer
+    `relations` must include `involved_ids(post)`. Direct and limited posts reach the followers they mention, except followers
+    who ended a mute of the author after the post was written; private posts reach all followers. A post is hidden if the viewer
     blocks or mutes the author, the boosted author or a mentioned account. `tagged` contains each post with a hashtag that the
     viewer followed before the post was written. It is consulted last: a public post in it is delivered even if its author is
     not followed or is in an exclusive list, or if it is a reply. `is_readable` means that the viewer is known to be allowed to

@@ -199,8 +199,8 @@ def load_viewer(account_id: int) -> Viewer:
 
 
 def list_valid_tokens(token_ids: Collection[int]) -> set[int]:
-    """Return the ids of the tokens that still exist and whose user may use the API (behaviours section 3). Negative ids are
-    those of browser sessions (`find_session_identity`). Takes one query for each kind of id.
+    """Return the ids of the tokens that still exist and whose user may use the API (behaviours section 3). Negative ids belong
+    to browser sessions (`find_session_identity`). Takes one query for each kind of id.
     """
     confirmed = EmailAddress.objects.filter(user_id=OuterRef("user_id"), primary=True, verified=True)
     usable = (

@@ -8,7 +8,7 @@ from social.kernel.cursors import Cursor
 from timelines.policies.feeds import BOOST_WINDOW, repeated_items
 from timelines.stores.feed import FeedItem
 
-# Number of items that are read beyond those of a page; they replace the repeated boosts of most pages.
+# Number of additional items that are read for a page; they replace the repeated boosts of most pages.
 _EXTRA_ITEMS: Final = 20
 # Limit on the items read for a page. Each further read doubles the number of items.
 _ITEMS_LIMIT: Final = 2500

@@ -66,9 +66,9 @@ chosen AS MATERIALIZED (
 _DISCOVERABLE_AUTHOR: Final = """
   AND (SELECT a.discoverable FROM accounts_account a WHERE a.id = s.account_id)
 """
-# Without chosen languages, all posts are read by id. Otherwise the posts in each chosen language, and those without a language,
-# are read separately for local and remote posts. An index begins with both columns, so that a rare language costs no more than
-# a common one.
+# Without chosen languages, all posts are read by id. Otherwise the posts in each chosen language, and the posts without a
+# language, are read separately for local and remote posts. An index begins with both columns; therefore a rare language costs
+# no more than a common one.
 _CHOSEN_LANGUAGE_POSTS: Final = """
 SELECT post.id FROM (
   (SELECT s.id FROM statuses_status s WHERE NOT EXISTS (SELECT 1 FROM chosen) AND {condition} {ordered})
@@ -95,8 +95,8 @@ SELECT s.id, EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id 
   FROM statuses_status s WHERE s.id = ANY((SELECT %(ids)s)::bigint[])
 """
 _MEDIA_CONDITION: Final = " AND EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id)"
-# Conditions on a row `t` of a hashtag are evaluated before those on its post, through the indexes that begin with the post.
-# They use count instead of EXISTS, for which the planner may read all rows of the other hashtags.
+# Conditions on a row `t` of a hashtag are evaluated before the conditions on its post, through the indexes that begin with the
+# post. They use count instead of EXISTS, for which the planner may read all rows of the other hashtags.
 _TAGS_OF_ROW: Final = """(
   SELECT count(*) FROM statuses_statustag x JOIN accounts_tag g ON g.id = x.tag_id
    WHERE x.status_id = t.status_id AND g.name = ANY({names}) {more})"""
@@ -110,7 +110,7 @@ _NO_TAGS_CONDITION: Final = f" AND {_TAGS_OF_ROW.format(names='%(none)s', more='
 _TAGGED_MEDIA_CONDITION: Final = """
   AND (SELECT count(*) FROM statuses_mediaattachment m WHERE m.status_id = t.status_id) > 0
 """
-# If posts must have several hashtags, the posts of the rarest one are read. To find it, up to 1,000 posts per hashtag are
+# If posts must have several hashtags, the posts of the rarest hashtag are read. To find it, up to 1,000 posts per hashtag are
 # counted.
 _WANTED_TAGS: Final = "SELECT g.id FROM accounts_tag g WHERE g.name = ANY(%(any)s) AND g.name <> ALL(%(none)s)"
 _RAREST_TAG: Final = f"""

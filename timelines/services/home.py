@@ -94,7 +94,7 @@ def list_feed(user_list: List) -> FeedSource:
 
 
 def load_held_ids(source: FeedSource) -> list[int]:
-    """Return the ids in the feed, including those of posts that may not be shown. Takes one Redis command."""
+    """Return the ids in the feed, including the ids of posts that may not be shown. Takes one Redis command."""
     feed_slice: Slice | None = None
     with redis.best_effort("read a feed"):
         feed_slice = feed.read(source.name, source.reader_id, Cursor(feed.MAX_ITEMS))
@@ -127,8 +127,8 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
         with redis.best_effort("shorten a feed"):
             feed.shorten(source.name)
     if found is not None:
-        # Posts that caused a boost to be left out are checked as well: a post that may no longer be shown must not hide a
-        # boost.
+        # Posts that caused a boost to be left out are checked as well, because a post that may no longer be shown must not hide
+        # a boost.
         ids = [item.id for item in found.page]
         page = _select_page(source, [*dict.fromkeys([*ids, *(item.id for item in found.repeated)])], cursor)
         readable = {*page.ids}
@@ -161,7 +161,7 @@ def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Sli
 
 
 def _from_sql(source: FeedSource, cursor: Cursor, feed_slice: Slice | None) -> FeedPage:
-    # The posts read from SQL fill a missing feed, or extend one that ends inside or above the page.
+    # The posts read from SQL fill a missing feed, or extend a feed that ends inside or above the page.
     if feed_slice is None or not _follows_feed(feed_slice, cursor):
         return find_page(source.read, cursor)
     mark = None

@@ -77,7 +77,7 @@ def publish_filters_changed(events: Sequence[FiltersChanged]) -> None:
 
 
 def end_streams_of_tokens(events: Sequence[account_events.TokenRevoked]) -> None:
-    """Close the streams of revoked tokens (security row 23), in case the revoking process could not."""
+    """Close the streams of revoked tokens (security row 23), in case the revoking process could not close them."""
     for event in events:
         end_token(event.token_id)
 

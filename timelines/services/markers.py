@@ -16,7 +16,7 @@ _LOCK_SECONDS: Final = 1.0
 
 def save_markers(*, account_id: int, positions: Mapping[str, int | None]) -> list[Marker]:
     """Store the id of the last read item of each timeline, increase the versions of changed markers, and return the markers in
-    the order of `positions`. None keeps the position, which is 0 in a new marker.
+    the order of `positions`. None leaves a marker's position unchanged; in a new marker it is 0.
 
     A lower id moves a marker backwards, except when the write had to wait for another write, because then the order of both is
     unknown. Raises Conflict, and writes nothing, when the other write does not end in time.

@@ -2,8 +2,8 @@
 
 A document is one `tsvector` with the words of the post and their positions. Lexemes that cannot occur as words stand for the
 post's author, for its properties (`Fact`: "has media", "is a reply"), for being public, and for the three time spans to which
-the post belongs. One GIN index serves the whole query. The newest posts are found first, without sorting all matches: time
-ranges are queried one after the other, so that a word in every second post costs no more than a rare word. Visibility is
+the post belongs. One GIN index serves the whole query. The newest posts are found first, without sorting all matches, because
+time ranges are queried one after the other; therefore a word in every second post costs no more than a rare word. Visibility is
 checked in the statement.
 """
 

@@ -65,7 +65,7 @@ def _packed(items: Iterable[FeedItem]) -> bytes:
 @dataclass(frozen=True, slots=True)
 class Slice:
     """Items of a feed in the requested order. Posts are missing among them only if an ascending read starts below the feed's
-    lowest item. `complete` tells whether no items follow the last one. `lowest` is the feed's lowest item, FeedItem(0) for the
+    lowest item. `complete` tells whether no items follow the last item. `lowest` is the feed's lowest item, FeedItem(0) for the
     floor, None without a feed. `present` tells whether the reader was recorded as present in the last twelve hours. `size`
     counts all items.
     """

@@ -77,7 +77,7 @@ class Message:
     withdrawn: Withdrawn | None = None
     # Time at which a streaming process received the message, read once for all listeners.
     received_at: datetime | None = field(default=None, repr=False, compare=False)
-    # The texts for clients, by stream; they are the same for all clients, so that each is created once per message and process.
+    # The texts for clients, by stream; each is created once per message and process, because it is the same for all clients.
     _texts: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False, compare=False)
     _frames: dict[tuple[str, ...], bytes] = field(default_factory=dict, repr=False, compare=False)
     # The message's post and the text that filters search, which are the same for every viewer; created on first use.

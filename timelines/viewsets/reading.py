@@ -99,7 +99,7 @@ _PAGES: Final = ByCursor(Limit(20, 40))
 
 
 class ConversationsViewSet(ApiViewSet):
-    """Conversations of the caller, the one with the newest post first; the id of that post is the cursor."""
+    """Conversations of the caller, sorted by their last posts, newest first; the cursor is the id of a last post."""
 
     endpoints = {
         "list": Endpoint(user("read:statuses"), "Conversation", many=True, paging=_PAGES),
@@ -109,7 +109,7 @@ class ConversationsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """List the caller's conversations, except deleted ones."""
+        """List the caller's conversations, except deleted conversations."""
         page = self.paginate(list_conversations(self.account_id), cursor="last_status_id")
         return page.respond(present_conversations(page.items, self.account_id))
 

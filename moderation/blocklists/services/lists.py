@@ -53,7 +53,7 @@ def subscribe(*, by: Staff, draft: BlocklistDraft) -> Blocklist:
 
 
 def change_list(*, by: Staff, blocklist: Blocklist, draft: BlocklistDraft) -> None:
-    """Replace all values of a subscription by those of the draft; see `change_values`. Raises Forbidden, Invalid, NotFound."""
+    """Replace all values of a subscription with a draft's; see `change_values`. Raises Forbidden, Invalid, NotFound."""
     change_values(by=by, blocklist=blocklist, changes=vars(draft))
 
 

@@ -54,8 +54,8 @@ def draft_rule(
 
 def write_drafts(by: Staff, entries: Sequence[BlocklistEntry]) -> None:
     """Make rules from these drafts, or change the existing rules for their servers, and delete the drafts. Rules for parent
-    domains cannot prevent this: none is stricter than a draft, which always suspends its server. Must run inside a transaction
-    that holds the lock of the rules.
+    domains cannot prevent this, because no rule is stricter than a draft, which always suspends its server. Must run inside a
+    transaction that holds the lock of the rules.
     """
     drafts = {
         entry.domain: DomainRuleDraft(

@@ -144,7 +144,7 @@ class AdminTagsViewSet(AdminRowsViewSet):
     titles = {"list": "List of hashtags, the newest first.", "retrieve": "A hashtag."}
 
     def update(self, request: Request, id: int) -> HttpResponse:
-        """Change the spelling of a hashtag, and whether it may be used, listed and trend."""
+        """Change the spelling of a hashtag, and whether it may be used, be listed, and trend."""
         review_tag(by=self.by, tag=self.find(id), change=TagInput.read(request))
         return self.present(self.find(id))
 
