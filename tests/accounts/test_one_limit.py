@@ -91,7 +91,7 @@ def test_row_85_an_address_gets_ten_links_a_day_from_all_requests_in_any_spellin
         send_email_change_mails([EmailChangeRequested(user_id=changing.pk)])
         send_password_reset_mails([PasswordResetRequested(user_id=owner.pk)])
     assert len(mailoutbox) == MAILS_A_DAY
-    # The user still gets mails about changes of the account, and other users get theirs.
+    # The user still gets mails about changes to the account, and other users still get all mails.
     send_security_mails([SecurityChanged(user_id=owner.pk, kind="password_changed", address="")])
     send_confirmation_mails([ConfirmationRequested(user_id=make_user("else", confirmed=False).pk)])
     assert len(mailoutbox) == MAILS_A_DAY + 2

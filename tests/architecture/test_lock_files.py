@@ -1,4 +1,4 @@
-"""Tests that lock files contain only versions and hashes, so that every machine installs from its configured index."""
+"""Tests that lock files contain only versions and hashes, because every machine installs from the index configured on it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tests that inputs and entities are defined in `serializers/`, each in one form.
+"""Tests that inputs and entities are defined in `serializers/`, each in one way.
 
 Entities are subclasses of `EntitySerializer`, and inputs are subclasses of `Form` or `Input`; viewsets only call them.
 """

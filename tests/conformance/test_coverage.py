@@ -26,7 +26,7 @@ def existing() -> frozenset[str]:
 
 
 def rows(section: str) -> dict[int, str]:
-    """Return the rows of a section's table, by number."""
+    """Return the rows of a section's table, keyed by number."""
     _before, _title, rest = (ROOT / "docs" / "coverage.md").read_text().partition(f"## {section}\n")
     table = rest.partition("\n## ")[0]
     return {int(match[1]): match[2] for line in table.splitlines() if (match := _ROW.match(line))}

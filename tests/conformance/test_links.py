@@ -21,7 +21,7 @@ from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
 _LIMIT = 400
-# A page in another language, or a list of the admin in another order, contains no additional links.
+# A page in another language, or an admin list in another order, contains no additional links.
 _VARIANT = re.compile(r"[?&]lang=|^/admin/[^?]*\?")
 
 

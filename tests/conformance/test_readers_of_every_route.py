@@ -104,7 +104,7 @@ class World:
                     path = path.replace(f"<{name}>", value)
                 yield f"/{path}", {"limit": "40", "url": LINK, "id[]": values}
             if not names:
-                # The search terms contain none of the words, so that a word can only come from a result.
+                # The search terms contain none of the words; therefore a word in a response can only come from a result.
                 for asked in ("from:author", "#garden", "garden"):
                     yield f"/{pattern.path}", {"q": asked, "limit": "40", "url": LINK}
         for page in _PAGES:

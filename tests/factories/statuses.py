@@ -135,7 +135,7 @@ def picture(width: int = 40, height: int = 30, image_format: str = "PNG", **opti
 
 
 def make_media(account: Account, description: str | None = None, **options: Any) -> MediaAttachment:
-    """Create an uploaded picture that is not attached yet."""
+    """Create an uploaded picture that has not been attached to a post yet."""
     upload = MediaUpload(SentFile(io.BytesIO(picture(**options)), "image/png"), description=description)
     return upload_media(account_id=account.id, upload=upload)
 

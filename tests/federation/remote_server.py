@@ -55,7 +55,7 @@ class Asked:
 
 
 class RemoteServer:
-    """A server that serves `pages` by path, and collects the requests in `asked`. Other paths return 404; `posts` holds the
+    """A server that serves `pages` by path, and collects the requests in `asked`. Other paths return 404; `posts` contains the
     responses to POST requests.
     """
 

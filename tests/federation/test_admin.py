@@ -1,4 +1,4 @@
-"""Tests of the admin pages for federation: received activities and deliveries without private posts, and retries."""
+"""Tests of the admin pages for federation: they show activities and deliveries, hide private posts, and offer retries."""
 
 from datetime import timedelta
 from typing import Any

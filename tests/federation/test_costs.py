@@ -255,5 +255,5 @@ def test_a_signed_post_is_accepted_and_stored_in_few_statements(zoe: RemotePerso
         assert Status.objects.filter(uri=note["id"]).exists()
         spent.append((len(accepted), len(kept)))
     assert spent[1] == spent[-1]
-    # On a real server, the query for the spam rules, one of these 27, runs only every ten seconds.
+    # One of these 27 queries loads the spam rules; on a real server this query runs only every ten seconds.
     assert (spent[-1][0] <= 4, spent[-1][1] <= 27) == (True, True), spent[-1]

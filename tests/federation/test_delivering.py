@@ -128,7 +128,7 @@ class TestDelivering:
     def test_a_delivery_with_an_ambiguous_response_is_retried_a_few_times(
         self, elsewhere: RemoteServer, post_now: Any
     ) -> None:
-        """Mastodon rejects one of two simultaneous first requests of an actor with 422, and accepts the retry."""
+        """Mastodon rejects one of two simultaneous first requests from an actor with 422, and accepts the retry."""
         elsewhere.inbox_status = 422
         post_now(1)
         post_now(2, key="status:2")

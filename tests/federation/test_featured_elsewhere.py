@@ -324,7 +324,7 @@ def test_a_collection_is_found_by_its_address(elsewhere: RemoteServer, zoe: Remo
 def test_the_consent_of_one_account_is_never_used_for_another(
     elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
 ) -> None:
-    """A consent is valid for one account only: an item that uses it for another account is pending again."""
+    """A consent is valid for one account only; an item that uses the consent for another account becomes pending again."""
     follow(alice, met(zoe))
     xia = elsewhere.person("xia")
     one = item(zoe, yan.uri, stamp(yan, birds(zoe)))

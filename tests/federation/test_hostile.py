@@ -96,9 +96,7 @@ def test_an_actor_cannot_send_activities_of_another_actor(
 def test_an_actor_cannot_undo_activities_of_another_actor(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """The attacker has done the same actions: an Undo that names another actor's activity does not undo the attacker's own
-    activity.
-    """
+    """The attacker has performed the same actions; an Undo naming another actor's activity must not undo the attacker's own."""
     mallory, bob = elsewhere.person("mallory", key=2), make_account("bob")
     status = make_status(alice)
     uri = f"http://social.localhost/users/alice/statuses/{status.id}"

@@ -294,7 +294,7 @@ def test_an_account_not_fetched_for_a_day_is_fetched_in_the_background(
 def test_requests_to_slow_servers_run_at_the_same_time(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """Each of ten servers responds only when all of them have been asked."""
+    """Each of ten servers responds only after all ten have received a request."""
     follow(alice, met(zoe))
     all_asked = threading.Barrier(10)
     with ExitStack() as stack:

@@ -41,7 +41,7 @@ Row = type[Follow] | type[FollowRequest]
 def test_the_last_follow_or_undo_of_another_server_wins_in_any_order(
     zoe: RemotePerson, alice: Account, row: Row, order: str, last: int | None
 ) -> None:
-    """Most servers deliver from several processes at once, so that activities arrive in any order."""
+    """Most servers deliver from several processes at the same time; therefore activities can arrive in any order."""
     Account.objects.filter(id=alice.id).update(locked=row is FollowRequest)
     follows = {number: zoe.activity("Follow", alice.uri) for number in (1, 2, 3)}
     for name in order.split():

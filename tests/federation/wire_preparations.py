@@ -82,7 +82,7 @@ def _thread_known(world: World) -> None:
     make_remote_status(account_of(world, "like"), uri=forwarded["inReplyTo"])
 
 
-#: The preparations, by the names of the records.
+#: The preparations, keyed by the names of the records.
 BEFORE: Final[dict[str, Check]] = {
     "accept_feature_request": _place_asked("accept_feature_request"),
     "accept_follow": _follow_asked("accept_follow"),

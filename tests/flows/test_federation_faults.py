@@ -163,7 +163,7 @@ class Sender:
                 self._send("Delete", f"{note_uri}#delete", {"id": note_uri, "type": "Tombstone"})
                 del self.texts[note_uri]
             else:
-                # Two of three likes are undone, so that only every third one remains.
+                # Two of three likes are undone; only every third like remains.
                 self._send(
                     "Undo",
                     f"{uri}#likes/{number}/undo",
@@ -211,7 +211,7 @@ class Sender:
 
 
 def shown_posts(scene: Scene) -> dict[str, list[str]]:
-    """Return the texts of the remote posts that are stored here, by their ids."""
+    """Return the texts of the remote posts that are stored here, keyed by the posts' ids."""
     found = defaultdict(list)
     with psycopg.connect(Embedded(scene.server.data_dir).database_url) as connection:
         rows = connection.execute(

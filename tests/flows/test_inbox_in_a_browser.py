@@ -32,7 +32,7 @@ SUBMIT = "#content form:not(.staff-undo) button[type=submit], #main form:not(.st
 
 @contextmanager
 def counted_pages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
-    """Count the queries of each page of the admin that is requested inside the block."""
+    """Count the queries of each admin page that is requested inside the block."""
     pages: list[tuple[str, int]] = []
     here = threading.local()
     execute = CursorWrapper.execute

@@ -75,7 +75,7 @@ def test_a_worker_runs_events_without_a_sweep_even_after_flushall(
     wait_for_effects([1])
     redis.client("broker").flushall()
     commit(2)
-    # No sweep and no restart happens during this wait.
+    # Neither the periodic check for due events nor a restart happens during this wait.
     wait_for_effects([1, 2])
     for number in range(3, 40):
         commit(number)

@@ -1,4 +1,4 @@
-"""Tests of drains: every reaction runs, in the order of its key, and with `database=True` has exactly one effect."""
+"""Tests of draining the outbox: every reaction runs, in order per key, and with `database=True` has exactly one effect."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Tests of wake-ups: they hardly delay a request, even if Redis is dead or silent, and work again once Redis is back."""
+"""Tests of messages that wake workers: they hardly delay a request if Redis is dead or silent, and are sent once it is back."""
 
 import base64
 import json
@@ -37,7 +37,7 @@ def broker(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) 
 
 
 def waiting(lane: str = "local") -> int:
-    """Return the number of messages that wake the queues of a lane."""
+    """Return the number of pending messages that wake a worker for the queues of a lane."""
     return int(redis.client("broker").llen(f"broker:{WAKE_QUEUES[lane]}"))
 
 

@@ -1,4 +1,4 @@
-"""Helpers for actions of staff on accounts through the API."""
+"""Helpers for staff actions on accounts through the API."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tests of accounts and reported posts for staff, and of searching accounts (contract, endpoints.tsv "admin/accounts")."""
+"""Tests of how staff see accounts and reported posts, and search for accounts (contract, endpoints.tsv "admin/accounts")."""
 
 import pytest
 

@@ -129,7 +129,7 @@ def test_a_post_can_be_marked_as_sensitive_or_removed_from_a_report_that_stays_o
     mark = Strike.objects.get()
     assert (shown.sensitive, mark.text, mark.status_ids, mark.report_id) == (True, "Cover this.", [shown.id], kept.pk)
     assert open_of(target) == 1
-    # The link is on every page of the admin.
+    # The link is on every admin page.
     page = client.get("/admin/accounts/account/").content.decode()
     assert "data-undo" in page
     answer = client.post(f"{INBOX}undo/", {"page": "/admin/accounts/account/"})

@@ -1,4 +1,4 @@
-"""Tests of the admin page of suggestions: staff see them by language, and can exclude accounts."""
+"""Tests of the admin page of suggestions: staff see the suggestions for each language, and can exclude accounts."""
 
 from typing import Any
 

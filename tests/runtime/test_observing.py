@@ -1,4 +1,4 @@
-"""Tests of reports to Sentry and traces to a collector, if configured: no secrets, no addresses of users."""
+"""Tests that reports to Sentry and traces to a collector, if configured, contain neither secrets nor users' addresses."""
 
 import gzip
 from pathlib import Path

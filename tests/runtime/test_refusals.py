@@ -23,7 +23,7 @@ def run(data_dir: Path, *arguments: str, **environment: str) -> subprocess.Compl
 @pytest.mark.parametrize("option", ["--port", "--streaming-port"])
 def test_run_refuses_a_port_that_is_in_use(data_dir: Path, option: str) -> None:
     with socket.socket() as listener:
-        # Some servers set SO_REUSEPORT, so that several sockets share the port.
+        # With SO_REUSEPORT, which some servers set, several sockets can share the port.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind(("127.0.0.1", 0))
         listener.listen()

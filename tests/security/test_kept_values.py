@@ -1,4 +1,4 @@
-"""Tests that processes do not keep values that strangers send (security row 68)."""
+"""Tests that processes do not keep values from strangers in memory (security row 68)."""
 
 import gc
 import http.client

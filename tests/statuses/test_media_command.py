@@ -35,7 +35,7 @@ def run(*arguments: str) -> str:
 
 
 def _copies(*days: int) -> list[MediaAttachment]:
-    """Create cached files of remote servers, last viewed this many days ago."""
+    """Create cached files from remote servers, last viewed this many days ago."""
     status = make_remote_status(make_remote())
     files = [make_remote_media(status, f"https://files.example/{number}.png") for number in range(len(days))]
     for copy, age in zip(RemoteCopy.objects.order_by("id"), days, strict=True):

@@ -112,7 +112,7 @@ def find_endpoint(name: str) -> EndpointPattern:
 
 @cache
 def routed(urlconf: str) -> dict[str, EndpointPattern]:
-    """Return the endpoints of a URL configuration by `METHOD path`."""
+    """Return the endpoints of a URL configuration, keyed by `METHOD path`."""
     patterns = endpoints(import_module(urlconf).urlpatterns)
     return {f"{method.upper()} {pattern.path}": pattern for pattern in patterns for method in pattern.actions}
 

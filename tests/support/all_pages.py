@@ -45,7 +45,7 @@ from tests.factories.statuses import (
 )
 from timelines.models import Conversation, ConversationPost, List, ListMember
 
-#: Values of path parameters: by the name of the URL, by the first part of the path, or everywhere.
+#: Values of path parameters. A key is a parameter's name, optionally preceded by the URL's name or the path's first part.
 _CHOICES: Mapping[str, Any] = {
     "explore.kind": ("tags", "links", "people"),
     "public_timeline.origin": ("local", "remote"),

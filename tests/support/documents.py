@@ -77,13 +77,13 @@ def settings_page() -> str:
 
 
 def migrations(root: Path) -> dict[str, str]:
-    """Return the digests of all migrations below `root`, by path."""
+    """Return the digests of all migrations below `root`, keyed by path."""
     paths = (path for path in root.glob("*/migrations/[0-9]*.py") if not path.parts[-3].startswith("."))
     return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 def landed_of(text: str) -> dict[str, str]:
-    """Return the digests of the migrations that have landed, by path."""
+    """Return the digests of the migrations that have landed, keyed by path."""
     return {name: digest for digest, name in map(str.split, text.splitlines())}
 
 

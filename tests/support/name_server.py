@@ -16,7 +16,7 @@ import dns.rrset
 
 @dataclass
 class NameServer:
-    """A name server that answers from `zone`, which contains records as in a zone file, by name and type. A name without
+    """A name server that answers from `zone`, which contains records as in a zone file, keyed by name and type. A name without
     records of any type does not exist; queries for a name in `silent` get no answer. `asked` contains the queries.
     """
 

@@ -1,4 +1,4 @@
-"""Helpers for tests that wait, whatever the speed of the machine: attempts are counted, and time limits are generous."""
+"""Helpers for tests that wait and must pass on slow machines too: attempts are counted, and time limits are generous."""
 
 import math
 from typing import Final

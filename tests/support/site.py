@@ -23,7 +23,7 @@ def listening(handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
     for other in refused:
         other.server_close()
     _used_ports.add(server.server_port)
-    # Closing the server does not wait for open connections of clients.
+    # Closing the server does not wait for open client connections.
     server.daemon_threads = True
     return server
 

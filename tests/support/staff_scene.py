@@ -1,4 +1,4 @@
-"""Helpers that create rows of every model, for tests of all pages of the admin."""
+"""Helpers that create rows of every model, for tests of all admin pages."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -62,7 +62,7 @@ def blocks(account_id: int, cursor: Cursor) -> tuple[int, float, int]:
 
 @pytest.fixture
 def readers() -> dict[tuple[int, int], Account]:
-    """The readers, by the numbers of accounts and hashtags that they follow."""
+    """The readers, keyed by the numbers of accounts and hashtags that they follow."""
     authors = make_many_remote(PEOPLE)
     strangers = make_many_of("stranger", 500)
     tags = ensure_tags([(f"tag{number}", f"tag{number}") for number in range(TAGS)])

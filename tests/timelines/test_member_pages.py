@@ -1,4 +1,4 @@
-"""Tests of the pages of members: bookmarks, favourites, lists, conversations, followed hashtags, requests, mutes, blocks."""
+"""Tests of the pages for members: bookmarks, favourites, lists, conversations, followed hashtags, requests, mutes, blocks."""
 
 import re
 from typing import Any

@@ -31,7 +31,7 @@ ALL = Cursor(500)
 
 
 def timelines(people: list[Account]) -> dict[str, tuple[Account, List | None]]:
-    """Return every home timeline and list, by the name of its feed, with its reader."""
+    """Return every home timeline and list with its reader, keyed by the name of its feed."""
     found: dict[str, tuple[Account, List | None]] = {feed.home(person.id): (person, None) for person in people}
     for each in List.objects.select_related("account"):
         found[feed.of_list(each.id)] = (each.account, each)

@@ -28,7 +28,7 @@ _NOT_SQL: Final = re.compile(r"^(?:\\|SET transaction_timeout).*\n", re.MULTILIN
 
 
 def kept_dumps() -> list[str]:
-    """Return the names of the dumps in `dumps/`, oldest first, by the times in their ids."""
+    """Return the names of the dumps in `dumps/`, oldest first according to the times in their ids."""
     facts = {path.stem: json.loads(path.read_text()) for path in DUMPS.glob("*.json")}
     return sorted(facts, key=lambda name: int(facts[name]["posts"]["answer"]))
 

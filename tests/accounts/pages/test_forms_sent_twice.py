@@ -1,4 +1,4 @@
-"""Tests that a form which is sent twice, by a double click or after Back, creates one row (pages of members and of staff)."""
+"""Tests that a form sent twice, by a double click or the Back button, creates one row (on pages for members and for staff)."""
 
 import ast
 import re

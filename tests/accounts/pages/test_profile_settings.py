@@ -166,7 +166,7 @@ def test_featured_hashtags_can_be_added_and_removed(browser: Client, person: Use
         assert page.status_code == 422
         (problem,) = page.context["tag_form"].errors["name"]
         assert "Validation failed" not in problem
-        # The error stands at the top of the long page, and beside the field.
+        # The error is shown at the top of the page, which is long, and beside the field.
         assert page.content.decode().count(problem) == 2
         assert "<title>Error: Profile" in page.content.decode()
     other = signed_in(make_user())

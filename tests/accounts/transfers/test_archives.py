@@ -151,7 +151,7 @@ def test_an_archive_stopped_at_any_byte_is_continued_without_a_difference(
         nonlocal number
         number += 1
         if number % 2:
-            # The file on the disk is complete, but its row does not say so yet.
+            # The file on the disk is complete, but its row does not record this yet.
             raise _Stopped
         return save(*arguments, **values)
 

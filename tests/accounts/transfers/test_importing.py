@@ -1,4 +1,4 @@
-"""Tests of reading the lists of an import, with clear errors, and of the effect of each kind of line."""
+"""Tests of reading the files of an import, with clear errors, and of the effect of each kind of line."""
 
 from contextlib import nullcontext
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tests of merging two rows of the same remote account; everything that local users did with the first row is kept."""
+"""Tests of merging two rows of the same remote account without losing anything that local users did with the first row."""
 
 import io
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Tests of deleting many posts of one account, as when it is erased: all counters stay correct."""
+"""Tests of deleting many posts of one account, as when the account is erased: all counters stay correct."""
 
 import pytest
 from django.db import connection

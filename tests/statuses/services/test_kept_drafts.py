@@ -1,4 +1,4 @@
-"""Tests of reading drafts of posts that another release has stored."""
+"""Tests of reading draft posts that were stored by another release."""
 
 from statuses.services.composing import Draft
 from statuses.services.kept_drafts import read_draft

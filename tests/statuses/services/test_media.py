@@ -1,4 +1,4 @@
-"""Tests of files that are not attached yet."""
+"""Tests of files that have not been attached to a post yet."""
 
 import io
 from datetime import timedelta

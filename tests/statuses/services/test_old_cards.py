@@ -1,4 +1,4 @@
-"""Tests of removing cards without posts, and the pictures of old cards."""
+"""Tests of removing cards that no post uses, and the pictures of old cards."""
 
 from datetime import timedelta
 from pathlib import Path
