@@ -232,8 +232,8 @@ def forget_status(events: Sequence[status_events.StatusDeleted]) -> None:
 
 
 def forget_blocked(events: Sequence[account_events.AccountBlocked]) -> None:
-    """If a block is still in force, delete both accounts' notifications about each other (SEED-130) and the blocked account's
-    permission.
+    """Handle AccountBlocked: unless the block was undone, delete both accounts' notifications about each other (SEED-130) and
+    the blocked account's permission.
     """
     pairs = {(event.account_id, event.target_id) for event in events}
     for account_id, target_id in pairs & load_block_pairs([event.block_id for event in events]):
