@@ -13,7 +13,7 @@ from timelines.consumers.routing import StreamingApplication  # noqa: E402  (mod
 
 #: Seconds between the pings of a WebSocket, and until an unanswered ping closes it (contract, behaviours section 16).
 PING_SECONDS = 30
-#: The maximum size, in bytes, of a client's message: clients send only short subscriptions.
+#: The maximum size, in bytes, of a client's message; clients send only short subscriptions.
 MAX_MESSAGE = 64 * 1024
 #: Seconds within which open streams must end when the process is stopped.
 GRACE_SECONDS = 3
@@ -42,7 +42,8 @@ def serve() -> None:
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
         ws_max_size=MAX_MESSAGE,
-        # Events are a few kilobytes long: compressing an event for each client would cost more than all other work.
+        # Compression is off, because events are only a few kilobytes long, and compressing each event for each client would
+        # cost more than all other work.
         ws_per_message_deflate=False,
         lifespan="on",
         proxy_headers=False,

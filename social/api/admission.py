@@ -27,9 +27,9 @@ _REVOKED_MARK: Final = b"-"
 
 # KEYS[1]: the identity's entry. ARGV: the prefix of the counters' keys, the client address, the caller's "token:user:account:"
 # if known, the entry to store, its lifetime in seconds; then name, subject, window and seconds for each rule. The subject of a
-# counter is known only after the entry has been read: this is why a script is needed, and why Redis must not be sharded by key.
-# The script returns the entry (false: the token is unknown, and nothing is counted), then one number per rule (-1: the rule
-# does not apply to this caller).
+# counter is known only after the entry has been read. Therefore a script is needed, and Redis must not be sharded by key. The
+# script returns the entry (false: the token is unknown, and nothing is counted), then one number per rule (-1: the rule does
+# not apply to this caller).
 _ADMIT = redis.Script(
     "cache",
     """

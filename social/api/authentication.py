@@ -35,8 +35,8 @@ class TokenAuthentication(BaseAuthentication):
         """Return the caller and their identity. Raises RateLimited (429). An invalid token raises no error here, because the
         action's access decides whether a token is needed.
         """
-        # These attributes are read directly from Django's request: DRF's request would take several times as long to pass them
-        # on.
+        # These attributes are read directly from Django's request, because DRF's request would take several times as long to
+        # pass them on.
         http = request._request
         view = request.parser_context.get("view")
         rules = limits.GENERAL_RULES if self.counts else ()

@@ -74,7 +74,9 @@ def _read(stream: IO[bytes], context: Mapping[str, Any] | None) -> bytes:
 
 
 def _check_complete(received: int, context: Mapping[str, Any] | None) -> None:
-    """Raise BadRequest if the connection broke before the end of the body: an incomplete request must never be executed."""
+    """Raise BadRequest if the connection broke before the end of the body, because an incomplete request must never be
+    executed.
+    """
     declared = (context or {}).get("content_length")
     if declared is not None and received < declared:
         raise errors.BadRequest

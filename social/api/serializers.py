@@ -53,7 +53,9 @@ class EntitySerializer:
 
     @property
     def data(self) -> Any:
-        """The entity, or with `many` the list of entities. Load querysets first: evaluating one here is a query."""
+        """The entity, or with `many` the list of entities. Load querysets first, because evaluating a queryset here runs a
+        query.
+        """
         if not _QUERIES_FORBIDDEN:
             return self._show()
         with no_queries():

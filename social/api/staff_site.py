@@ -84,7 +84,9 @@ class StaffSite(Site):
         return answer
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Register the project's own admin classes only: those of libraries show secrets and write without services."""
+        """Register the project's own admin classes only, because the classes of libraries show secrets and write without
+        services.
+        """
         if admin_class is not None and admin_class.__module__.partition(".")[0] in APPS:
             super().register(model_or_iterable, admin_class, **options)
 

@@ -111,8 +111,8 @@ class ApiViewSet(ViewSet):
         return super().as_view(methods, **initkwargs)
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Return the action's response. The viewset forgets request and response: they refer to the viewset and would stay in
-        memory, with the response's body, until a garbage collection.
+        """Return the action's response. The viewset forgets request and response, because they refer to the viewset and would
+        stay in memory, with the response's body, until a garbage collection.
         """
         try:
             return super().dispatch(request, *args, **kwargs)
@@ -159,7 +159,7 @@ class ApiViewSet(ViewSet):
         super().check_permissions(request)
 
     def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> NoReturn:
-        """Raise Forbidden, even for an anonymous caller: the declared access has already decided who needs a token."""
+        """Raise Forbidden, even for an anonymous caller, because the declared access has already decided who needs a token."""
         raise errors.Forbidden(message)
 
     def check_throttles(self, request: Request) -> None:

@@ -4,8 +4,8 @@ import time
 
 
 class Circuit:
-    """Circuit breaker of one process: while it is open, for `seconds` after a failure, calls are skipped. It has no lock,
-    because a lost update costs only one more attempt.
+    """Circuit breaker of one process: while it is open, for `seconds` after a failure, calls are skipped. The circuit breaker
+    has no lock, because a lost update costs only one more attempt.
     """
 
     def __init__(self, seconds: float = 1.0) -> None:

@@ -15,8 +15,8 @@ class Counters(Generic[Name]):
     """The counters in a side table with one row per owner; an owner without counts has no row. `owner` is the column with the
     owner's id.
 
-    A transaction changes counters last, and changes several tables in the order of their names: all rows are locked in the
-    order (table, id), so that two transactions never deadlock. `said` maps a counter to the column with the value that
+    A transaction changes counters last, and changes several tables in the order of their names. All rows are therefore locked
+    in the order (table, id), and two transactions never deadlock. `said` maps a counter to the column with the value that
     another server has reported for it; that value, unless NULL, changes by the same amount.
     """
 

@@ -181,7 +181,9 @@ class Batch:
         self._release([row.id for row in group if row.id in self.rows])
 
     def _run_abandoned(self, row: Row) -> None:
-        """Run an abandoned row. The attempt is counted beforehand: a row that kills the process is eventually given up too."""
+        """Run an abandoned row. The attempt is counted beforehand, so that a row that kills the process is eventually given up
+        too.
+        """
         attempts = row.attempts + 1
         if attempts > MAX_ATTEMPTS:
             self._fail(row, MAX_ATTEMPTS, RuntimeError("The process ended each time this row ran."))

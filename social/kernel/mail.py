@@ -171,8 +171,8 @@ def send(
     """Compose (see `compose`) and send a mail; return False if the address is invalid or refused for good, which is logged
     without the address.
 
-    Several mails may use one open `django.core.mail.get_connection()`. Raises Unavailable when the mail server does not
-    answer or refuses for now: the outbox will retry.
+    Several mails may use one open `django.core.mail.get_connection()`. Raises Unavailable when the mail server does not answer
+    or refuses for now; the outbox then retries.
     """
     if not is_deliverable(to):
         logger.warning("No mail %s: what should be its address is none", template)

@@ -104,8 +104,8 @@ FROM social_outbox GROUP BY queue ORDER BY queue
 def overdue_queues() -> list[str]:
     """Return the queues with an unclaimed row that has been due for OVERDUE.
 
-    The wake-up for such a row was lost, the process that had claimed it died, or there was no wake-up because the row had a due
-    time (a retry, the end of a poll).
+    The wake-up for an overdue row was lost, the process that had claimed it died, or there was no wake-up because the row had a
+    due time (a retry, the end of a poll).
     """
     with connection.cursor() as cursor:
         cursor.execute(_OVERDUE_QUEUES, cast(Any, [OVERDUE]))

@@ -36,7 +36,7 @@ class Port(Generic[T]):
         return self._implementation
 
     def find(self) -> T | None:
-        """Return the implementation, or None: for callers that work without it (the server runs without the upper apps)."""
+        """Return the implementation, or None; for callers that work without one (the server runs without the upper apps)."""
         return self._implementation
 
     @contextmanager

@@ -1,6 +1,7 @@
 """Reasons to refuse, cut or leave out content that others sent.
 
-Content is accepted where there is no such reason. Source: DESIGN section 4, "What others send is taken unless a rule says no".
+Content is accepted unless there is a reason to refuse it. Source: DESIGN section 4, "What others send is taken unless a rule
+says no".
 """
 
 from collections import Counter

@@ -86,7 +86,7 @@ _noted_since = 0.0
 
 
 def note_refusal(sender: str, reason: Reason) -> None:
-    """Count one refusal, in a web process: counts are written together every NOTED_SECONDS."""
+    """Count one refusal, in a web process; counts are written together every NOTED_SECONDS."""
     global _noted_since
     with _noted_lock:
         if not _noted:

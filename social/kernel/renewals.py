@@ -28,9 +28,9 @@ class _Task:
 class Renewals:
     """Background thread of a process, with a separate database connection, that runs only while leases are to be renewed.
 
-    `during` calls `renew` in that thread, for the first time after `every` seconds: a shorter block only adds and removes a
-    dictionary entry. An exception raised by `renew` is logged, and the next call comes on schedule. Once the block has ended,
-    no renewal is running. After a fork the child starts a new thread.
+    `during` calls `renew` in that thread, for the first time after `every` seconds, so that a shorter block only adds and
+    removes a dictionary entry. An exception raised by `renew` is logged, and the next call comes on schedule. Once the block
+    has ended, no renewal is running. After a fork the child starts a new thread.
     """
 
     def __init__(self) -> None:

@@ -82,7 +82,7 @@ class Hub:
         self._changed.set()
 
     def unsubscribe(self, channel: str, callback: Callback) -> None:
-        """Stop calling the callback for the channel, immediately; do nothing if it was not subscribed."""
+        """Stop calling the callback for the channel, immediately; do nothing if the callback is not subscribed."""
         callbacks = self._callbacks.get(channel)
         if callbacks is None:
             return
@@ -180,8 +180,8 @@ class Hub:
 
     def _confirm(self, channel: str) -> None:
         self._unconfirmed[channel] -= 1
-        # An earlier subscription may be confirmed after the channel was unsubscribed and subscribed again: only the last
-        # one counts.
+        # An earlier subscription may be confirmed after the channel was unsubscribed and subscribed again, so only the last
+        # confirmation counts.
         if self._unconfirmed[channel] > 0:
             return
         del self._unconfirmed[channel]

@@ -109,8 +109,8 @@ TERMS: Final[dict[str, Terms]] = {
         lookups=64,
     ),
     # Separate from other fetches, because a long thread must not delay fetches for activities that were sent to this server.
-    # Two threads, because a person is waiting for the result: a call that waits for its last answers claims no rows, for up to
-    # ten seconds if a server is silent.
+    # Two threads, because a person is waiting for the result, and a call that waits for its last answers claims no rows (for up
+    # to ten seconds if a server is silent).
     "threads": Terms(
         "answers to posts of other servers that somebody reads",
         at_once=50,

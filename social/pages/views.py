@@ -52,7 +52,7 @@ def page(view: View, *, in_popup: bool = False, after_form: HTTPStatus = HTTPSta
         # With `lang` in the query, the answer sets a cookie.
         protect(response, in_popup=in_popup, cookies=bool(request.COOKIES) or "lang" in request.GET, streams=of_member)
         if isinstance(response, TemplateResponse) and response.headers["Cache-Control"].startswith("public"):
-            # Compression is safe here: the page is the same for all readers, so its length reveals no secret (BREACH).
+            # Compression is safe here, because the page is the same for all readers, so its length reveals no secret (BREACH).
             response.add_post_render_callback(lambda rendered: _compression.process_response(request, rendered))
         return response
 

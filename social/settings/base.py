@@ -83,7 +83,7 @@ MIDDLEWARE = [
     "social.api.refused_networks.RefusedNetworksMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "social.api.middleware.LanguageMiddleware",
-    # The middleware from here to `api_shortcut_end` is for pages: paths without sessions skip it.
+    # The middleware from here to `api_shortcut_end` is for pages; paths without sessions skip it.
     "social.api.middleware.api_shortcut",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -17,8 +17,8 @@ from social.kernel.http.errors import Refused
 Address = IPv4Address | IPv6Address
 AddressBlock = IPv4Network | IPv6Network
 
-# The registry calls some of these globally reachable (anycast of IETF protocols, AS112): they are refused too, because no
-# web server uses them. `ipaddress.is_global` is not used, because it is True for multicast, 6to4 and NAT64.
+# The registry calls some of these globally reachable (anycast of IETF protocols, AS112); they are refused too, because no web
+# server uses them. `ipaddress.is_global` is not used, because it is True for multicast, 6to4 and NAT64.
 _REFUSED: tuple[tuple[AddressBlock, str], ...] = tuple(
     (ip_network(network), reason)
     for network, reason in (

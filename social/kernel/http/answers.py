@@ -8,7 +8,7 @@ from aiohttp.connector import Connection
 
 _INTERIM_ANSWERS: Final = 16
 _OVERHEAD_BYTES: Final = 256 * 1024
-#: Bytes of overhead that are allowed for each byte of the body, in addition to _OVERHEAD_BYTES: a chunk of one byte has five
+#: Bytes of overhead that are allowed for each byte of the body, in addition to _OVERHEAD_BYTES; a chunk of one byte has five
 #: bytes of overhead.
 _OVERHEAD_SHARE: Final = 8
 

@@ -38,7 +38,7 @@ def media_type(value: str) -> tuple[str, dict[str, str]]:
 def is_acceptable(value: str, accept: Sequence[str]) -> bool:
     """Tell whether a Content-Type is among the types in `accept`; `image/*` stands for every image type.
 
-    `application/ld+json` needs the ActivityStreams profile: a JSON file that somebody has uploaded to a server must not
+    `application/ld+json` needs the ActivityStreams profile, because a JSON file that somebody has uploaded to a server must not
     pass for a document of that server (contract, federation section 1, security row 6).
     """
     kind, parameters = media_type(value)
@@ -62,7 +62,7 @@ class _Plain:
         return chunk[:room]
 
     def finish(self) -> None:
-        """Accept the end of the body at any byte: aiohttp itself reports a body that is shorter than declared."""
+        """Accept the end of the body at any byte, because aiohttp itself reports a body that is shorter than declared."""
 
 
 class _Gzip:

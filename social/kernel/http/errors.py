@@ -30,7 +30,7 @@ class FetchReason(Reason):
 
 class FetchError(Unavailable):
     """Failure to get a usable answer. `message` is for users and reveals nothing about the network; `detail` and `str(error)`
-    are for logs: an internal address never reaches a client. The error is counted under `reason`.
+    are for logs, so that an internal address never reaches a client. The error is counted under `reason`.
     """
 
     reason: ClassVar[Reason] = FetchReason.NO_ANSWER

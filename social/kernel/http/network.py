@@ -85,7 +85,7 @@ def _new_loop() -> asyncio.AbstractEventLoop:
 
 _lock = threading.Lock()
 _current: NetworkThread | None = None
-# In a forked child, this keeps the parent's loop from being garbage-collected. Parent and child share the loop's epoll set:
+# In a forked child, this keeps the parent's loop from being garbage-collected. Parent and child share the loop's epoll set, so
 # closing the loop's transports would remove the parent's sockets from the set.
 _inherited: list[NetworkThread] = []
 

@@ -91,7 +91,7 @@ class CheckedResolver(AbstractResolver):
         raise OSError(errno.EADDRNOTAVAIL, f"{host} has no address")
 
     async def close(self) -> None:
-        """Do nothing: no state is held between look-ups."""
+        """Do nothing, because no state is held between look-ups."""
 
     async def _look_up(self, host: str, port: int) -> Sequence[str]:
         """Look up a name in a separate daemon thread. In the threads of an executor, a silent name server would delay the end

@@ -39,8 +39,8 @@ def _quantised(share: float) -> int:
 def encode(pixels: bytes, width: int, height: int, components_x: int = 4, components_y: int = 4) -> str:
     """Return the hash of `width` x `height` RGB pixels (three bytes each, row by row).
 
-    A thumbnail of 64 pixels a side is enough: the hash holds `components_x` x `components_y` waves (1 to 9 each), and the
-    time grows with the number of pixels. Raises ValueError when the number of bytes or of components is wrong.
+    A thumbnail of 64 pixels a side is enough, because the hash holds `components_x` x `components_y` waves (1 to 9 each), and
+    the time grows with the number of pixels. Raises ValueError when the number of bytes or of components is wrong.
     """
     if not (1 <= components_x <= 9 and 1 <= components_y <= 9) or width < 1 or height < 1:
         raise ValueError("A hash has 1 to 9 components a side and at least one pixel.")

@@ -1,7 +1,7 @@
 """Pool of connections to PostgreSQL, which detects closed connections and does not wait for a database that is down.
 
 A restart of PostgreSQL closes every connection. Closed connections in the pool are detected when they are taken out, without a
-round trip: an idle connection on which there is something to read has been closed.
+round trip, because an idle connection on which there is something to read has been closed.
 """
 
 import logging

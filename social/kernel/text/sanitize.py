@@ -91,8 +91,8 @@ def sanitize(html: str) -> str:
 
     Never raises. Guarantees that sanitising the result changes nothing, and that the result holds at most `MAX_BYTES` and
     `MAX_TAGS`. Scripts, styles and frames are dropped with their content, other tags without it. A link to a relative address,
-    or with a scheme that is not allowed, becomes its text. HTML beyond those limits, or that still changes after some rounds,
-    is returned as its escaped text, cut to fit.
+    or with a scheme that is not allowed, becomes its text. HTML that exceeds those limits, or that still changes after some
+    rounds, is returned as its escaped text, cut to fit.
     """
     html = clean_input(html)
     try:

@@ -1,7 +1,8 @@
 """Links, mentions, hashtags and emoji shortcodes of a text: where they begin and end.
 
 Source of the rules: contract, behaviours section 8. Scanning takes time linear in the length of any text, even a hostile one
-(security row 32): possessive quantifiers and runs that cannot overlap look at each character a fixed number of times at most.
+(security row 32), because possessive quantifiers and runs that cannot overlap look at each character a fixed number of times at
+most.
 
 The known top-level domains come from IANA's list in this directory; nothing is fetched.
 """
@@ -109,7 +110,7 @@ _BEGINNING: Final = regex.compile(
 
 # Ends of a sentence or a quotation in scripts that put no space after them; nobody types them inside an address.
 _STOPS: Final = "“”„‟«»‹›、。〈〉《》「」『』【】〔〕〖〗〘〙〚〛〝〞〟，．：；！？（）［］｛｝｟｠｡｢｣､"
-# Invisible characters: they would let an address look like another one (security row 3).
+# Invisible characters, which would let an address look like another one (security row 3).
 _INVISIBLE_CHARACTERS: Final = r"\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 _PATH_RUN: Final = rf"[^\s\p{{Cc}}<>\"`\\(){_STOPS}{_INVISIBLE_CHARACTERS}]"
 _REST: Final = regex.compile(rf"[/?\#](?:{_PATH_RUN}++|\((?:{_PATH_RUN}++|\({_PATH_RUN}*+\))*+\))*+", regex.VERSION0)

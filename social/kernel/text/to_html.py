@@ -145,5 +145,5 @@ def _escape(text: str) -> str:
 
 
 def _escape_value(value: str) -> str:
-    # Line ends are escaped too: the body is cut into paragraphs at line ends, so that none may be inside a tag.
+    # Line ends are escaped too, because the body is cut into paragraphs at line ends, and no line end may be inside a tag.
     return _escape(value).replace("\r", "&#13;").replace("\n", "&#10;")

@@ -16,10 +16,10 @@ class Command(OperatorCommand):
     """Restore a backup: check all of its files, then put back the files, the database and the secrets. The server must be
     empty; --force replaces the database of an existing server, and adds the files of the backup to its files. The server must
     be stopped on every machine, except for --dry-run. A backup of another domain or of a newer release is refused; a backup of
-    an older release is upgraded by the next start. Redis or Valkey is emptied: it holds nothing that cannot be rebuilt. Only
-    rows are read from the dump of the database, never statements. The rows, the secrets and the files are trusted: --digest
-    proves that nothing was changed. After an interruption, run the command again; until it succeeds, no other command starts in
-    this data directory.
+    an older release is upgraded by the next start. Redis or Valkey is emptied, because it holds nothing that cannot be rebuilt.
+    Only rows are read from the dump of the database, never statements. The rows, the secrets and the files are trusted:
+    --digest proves that nothing was changed. After an interruption, run the command again; until it succeeds, no other command
+    starts in this data directory.
 
     folder: a folder written by manage.py backup
     digest: the digest that manage.py backup printed; a changed backup is refused

@@ -52,7 +52,7 @@ def with_missing_ends(job: Callable[P, R]) -> Callable[P, R]:
 def load(image: Image.Image) -> None:
     """Decode a picture; in the second attempt of `with_missing_ends`, its end may be missing.
 
-    Raises OSError if nothing of a truncated picture can be decoded: the whole picture then has one colour.
+    Raises OSError if nothing of a truncated picture can be decoded, that is, if the whole picture has one colour.
     """
     is_cut = ImageFile.LOAD_TRUNCATED_IMAGES and isinstance(image, ImageFile.ImageFile)
     if is_cut and image.format not in _PROGRESSIVE:

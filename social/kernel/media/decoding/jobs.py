@@ -28,8 +28,8 @@ LIMITS: Final[dict[str, Limits]] = {
 #: Number of files that a job writes: the original or the shown file, and its preview.
 OUTPUTS: Final = 2
 
-# Parts of an answer, in addition to the results of the job. STARTED comes first: it distinguishes a job whose process has ended
-# from a job that was never started.
+# Parts of an answer, in addition to the results of the job. STARTED comes first, and distinguishes a job whose process has
+# ended from a job that was never started.
 STARTED: Final = b"{}\n"
 CONFINED: Final = "confined"
 REFUSED: Final = "refused"

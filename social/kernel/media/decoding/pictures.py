@@ -355,7 +355,7 @@ def write(image: Image.Image, target: str, output: IO[bytes], **options: Any) ->
 
 
 def blur(preview: Image.Image) -> str:
-    """Return the blurhash with 4 x 4 components, on white: the colours of transparent pixels are not visible."""
+    """Return the blurhash with 4 x 4 components, on white, because the colours of transparent pixels are not visible."""
     small = _plain(eight_bits(preview).copy(), alpha=False)
     small.thumbnail((_BLUR_SIDE, _BLUR_SIDE), Resampling.BILINEAR)
     return blurhash.encode(small.tobytes(), small.width, small.height)

@@ -60,7 +60,7 @@ def serve(control: socket.socket) -> None:
 
 
 def _is_busy() -> bool:
-    """Tell whether a fork is still running, and reap those that have ended."""
+    """Tell whether a fork is still running, and reap the forks that have ended."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
