@@ -75,7 +75,7 @@ def _if_present(test: Callable[[Account], bool] = lambda account: True) -> Calla
 
 
 def _on_a_page(act: Act) -> Act:
-    """Return the action without its entry in the action menu of the list; the action stays a button on the page of a row."""
+    """Return a copy of the action that is a button on the page of a row, but is not in the action menu of the list."""
     return replace(act, many=None)
 
 

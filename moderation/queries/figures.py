@@ -15,8 +15,8 @@ _SERVERS_DIMENSION: Final = "servers"
 
 # The time in the id of a remote post may differ from `created_at`, but by less than two days.
 _LEEWAY: Final = timedelta(days=2)
-# CASE instead of a second condition: with two conditions on the period, the planner would multiply their selectivities and
-# estimate too few posts.
+# CASE instead of a second condition, because with two conditions on the period, the planner would multiply their selectivities
+# and estimate too few posts.
 _TIMES: Final = "CASE WHEN s.created_at >= %(from)s THEN s.created_at < %(until)s ELSE FALSE END"
 _CONDITIONS: Final = {
     # An account `a` of the server `domain` in the parameters.

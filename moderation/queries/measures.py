@@ -58,7 +58,8 @@ SELECT t.day, t.account_id, t.uses FROM accounts_taguse t
  WHERE t.tag_id = %(id)s AND t.day >= %(from)s::date AND t.day < %(until)s::date"""
 _LOCAL_FAVOURITE: Final = "f.account_id IN (SELECT account_id FROM accounts_user)"
 _MEASURES: Final[dict[str, _Measure]] = {
-    # A day's figure counts users who posted, or were last active, on that day: the times of earlier activity are not stored.
+    # A day's figure counts users who posted, or were last active, on that day, because the times of earlier activity are not
+    # stored.
     "active_users": _Measure(
         _events("accounts_user u", "u.active_at", columns=", u.account_id")  # noqa: S608 (a text of this module)
         + """ UNION SELECT (s.created_at AT TIME ZONE 'UTC')::date, s.account_id

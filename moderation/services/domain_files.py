@@ -38,7 +38,7 @@ def _server(name: str) -> str:
 
 
 class RuleFile(BlockFile[DomainRuleDraft]):
-    """Rules for servers; without a severity a server is suspended, as in Mastodon."""
+    """Rules for servers; a rule without a severity suspends its server, as in Mastodon."""
 
     columns = ("#domain", "#severity", "#reject_media", "#reject_reports", "#public_comment", "#obfuscate")
     permission = Permission.MANAGE_FEDERATION

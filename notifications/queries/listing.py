@@ -32,7 +32,7 @@ n.account_id = %(account)s
 AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
 AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s WHERE s.id = n.status_id))
 """  # noqa: S608 (constants)
-"""Condition: notifications of one account, except notifications from suspended senders and about deleted posts."""
+"""Condition: notifications of one account, but not from suspended senders and not about deleted posts."""
 
 _SELECT: Final = f"SELECT {COLUMNS} FROM notifications_notification n"  # noqa: S608 (constants)
 _SHOWN_ROWS: Final = f"{_SELECT} WHERE {SHOWN_CONDITION}"

@@ -193,7 +193,7 @@ class _Letter:
 
 
 def _next_letter(account_id: int) -> _Letter | None:
-    """Return the mail that is due to an account now, or None; delete items that are no longer to be mailed."""
+    """Return the mail that must be sent to an account now, or None; delete items that are no longer to be mailed."""
     while True:
         mailbox = find_mailbox(account_id)
         if mailbox is None:

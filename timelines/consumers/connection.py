@@ -195,7 +195,7 @@ class Connection:
             self._registry.unlisten(channel, listener)
 
     def enqueue(self, stream: streams.Stream, message: Message) -> None:
-        """Send the client an event, or queue it. If too many are queued, the connection ends: no event is lost silently."""
+        """Send the client an event, or queue it. If too many events are queued, the connection ends."""
         if message.withdrawn is not None and not streams.has_shown(stream, message.withdrawn):
             return
         if not self._write_directly(stream, message):

@@ -120,7 +120,7 @@ class ConnectionRegistry:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # On Python 3.11 a write that ends at the same moment can swallow the hub's cancellation: the hub is then cancelled
+        # On Python 3.11 a write that ends at the same moment can swallow the hub's cancellation; the hub is then cancelled
         # again when the event loop ends.
         await asyncio.wait([asyncio.create_task(self._hub.stop())], timeout=STOP_SECONDS)
 

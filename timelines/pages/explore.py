@@ -59,7 +59,7 @@ def explore(request: HttpRequest, kind: str = "") -> HttpResponse:
 
 def explored_posts(limit: int, viewer: User | None = None, *, trends: bool = True) -> dict[str, Any]:
     """Return the template values `posts` and `trending`. The posts are trending posts if `trends` is set and there are any.
-    Otherwise these are the newest posts of discoverable local accounts, or none if the viewer (None for a visitor) may not read
+    Otherwise they are the newest posts of discoverable local accounts, or none if the viewer (None for a visitor) may not read
     the local timeline.
     """
     reader = reader_of(viewer, "public") if viewer is not None else None

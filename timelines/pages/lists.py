@@ -132,8 +132,8 @@ def lists_with(user: User, person: Account, relation: Mapping[str, Any] | None) 
 @require_POST
 def list_person(request: HttpRequest, id: int) -> HttpResponse:
     """`POST /people/:id/lists`: add a person to the list with the id `add`, add them to the list with the title `title`, which
-    is created if missing, or remove them from the list with the id `remove`. Raises NotFound for an unknown account, and for a
-    list of somebody else.
+    is created if missing, or remove them from the list with the id `remove`. Raises NotFound for an unknown account, and for
+    another owner's list.
     """
     user, person = signed_in(request), find_account(id)
     counted(limits.GENERAL_RULES[0], user)

@@ -67,9 +67,9 @@ def home_verdict(
     `relations` must include `involved_ids(post)`. Direct and limited posts reach the followers they mention, except followers
     who ended a mute of the author after the post was written; private posts reach all followers. A post is hidden if the viewer
     blocks or mutes the author, the boosted author or a mentioned account. `tagged` contains each post with a hashtag that the
-    viewer followed before the post was written. It is consulted last: a public post in it is delivered even if its author is
-    not followed or is in an exclusive list, or if it is a reply. `is_readable` means that the viewer is known to be allowed to
-    read the post.
+    viewer followed before the post was written. `tagged` is consulted last: a public post in it is delivered even if its author
+    is not followed or is in an exclusive list, or if it is a reply. `is_readable` means that the viewer is known to be allowed
+    to read the post.
     """
     verdict = people_verdict(post, relations, is_readable=is_readable)
     if verdict is FeedReason.DELIVER:

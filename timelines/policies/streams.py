@@ -16,7 +16,7 @@ CRYPTO_SCOPES: Final = frozenset({"crypto"})
 NOTIFICATION_SCOPES: Final = frozenset({"read", "read:notifications"})
 
 NAME_LIMIT: Final = 32
-"""Maximum number of characters of a stream's name, greater than that of any existing name."""
+"""Maximum number of characters of a stream's name; all existing names are shorter."""
 TAG_LIMIT: Final = 500
 """Maximum number of characters of a hashtag as a client writes it (before normalisation), the same as for a post."""
 

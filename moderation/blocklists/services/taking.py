@@ -100,7 +100,7 @@ def _succeeded(blocklist: Blocklist) -> None:
 
 
 def _storable_header(header: str) -> str:
-    # A header that is too long is not stored: the next fetch is then unconditional.
+    # A header that is too long is not stored; the next fetch is then unconditional.
     return header if len(header) <= NAME_LIMIT and header.isprintable() else ""
 
 

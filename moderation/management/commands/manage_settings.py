@@ -38,8 +38,8 @@ _Name = Annotated[str, _setting_name, ("metavar", "NAME"), ("help", "as `show` l
 class Command(OperatorCommand):
     """Show the settings of this server, or change one that is stored in the database: name, descriptions, contact, languages,
     who may sign up, what is published, who sees public timelines, and how long addresses, logs, reports and posts are kept.
-    Settings of the environment (docs/settings.md) take precedence and can only be changed there: they are marked as
-    locked. A change takes effect immediately.
+    Settings of the environment (docs/settings.md) take precedence and can only be changed there; they are marked as locked. A
+    change takes effect immediately.
     """
 
     def show(self, names: Annotated[Sequence[str], ("metavar", "NAME")] = (), *, json_: bool) -> None:
@@ -59,7 +59,7 @@ class Command(OperatorCommand):
             facts_by_name[name] = {"value": value, "from": source}
         for name in SETTINGS:
             is_set = bool(os.environ.get(name))
-            # Several settings hold passwords: their values are not shown.
+            # Several settings hold passwords, so their values are not shown.
             facts_by_name[name] = {"value": None, "from": "environment, locked" if is_set else "default"}
         if unknown := [name for name in names if name not in facts_by_name]:
             raise CommandError(f"There is no setting {', '.join(unknown)}.")
