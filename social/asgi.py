@@ -11,7 +11,8 @@ from social.kernel import descriptors  # noqa: E402  (the apps first)
 from social.settings import env  # noqa: E402  (the apps first)
 from timelines.consumers.routing import StreamingApplication  # noqa: E402  (models need the apps to be ready)
 
-#: Seconds between the pings of a WebSocket, and until an unanswered ping closes it (contract, behaviours section 16).
+#: Seconds between two pings of a WebSocket, and until an unanswered ping closes the connection (contract, behaviours section
+#: 16).
 PING_SECONDS = 30
 #: The maximum size, in bytes, of a client's message; clients send only short subscriptions.
 MAX_MESSAGE = 64 * 1024

@@ -28,7 +28,7 @@ MODULES = (
 urlpatterns = [
     *api_urls(*MODULES),
     path("", include("social.runtime.urls")),
-    # Browsers request this path for answers that name no icon, such as pictures, JSON documents and errors of a proxy.
+    # Browsers request this path for answers that name no icon, such as pictures, JSON documents and proxy errors.
     path("favicon.ico", RedirectView.as_view(url=static("favicon.ico"))),
     path("robots.txt", robots),
     path("", include("social.pages.api_docs")),

@@ -12,7 +12,7 @@ from django.db import close_old_connections, reset_queries
 
 
 def _disconnect_useless_handlers() -> None:
-    """Disconnect signal handlers of Django that are useless with our settings, but take time in each request."""
+    """Disconnect Django's signal handlers that are useless with our settings but take time in each request."""
     # Useless, because each request returns its connection when it ends.
     request_started.disconnect(close_old_connections)
     # Useless, because the connections of caches stay open between requests.

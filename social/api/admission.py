@@ -104,7 +104,7 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
 
     `token` is the token as sent, or None; `address` is the rate key of the client. `acts`: whether the request changes
     something. If so, the cache of this process is not used, so that a revoked token cannot change anything. Raises database
-    errors, but no errors of Redis.
+    errors, but no Redis errors.
     """
     checksum = checksum_of(token) if token else None
     counted = list(rules) if settings.RATE_LIMITS else []

@@ -310,7 +310,7 @@ class ReadOnlyAdmin(Base):
         return bool(changed)
 
     def _answers(self, request: HttpRequest, form: type[StaffForm]) -> StaffForm:
-        """Return the form of a question, empty until the question is answered."""
+        """Return a question's form, which is unbound until the question is answered."""
         answered = request.method == "POST" and _CONFIRMED in request.POST
         return form(request.POST, request.FILES) if answered else form()
 

@@ -81,7 +81,7 @@ class ApiViewSet(ViewSet):
     endpoints: ClassVar[Mapping[str, Endpoint]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Raise ImproperlyConfigured for attributes of DRF that this class would silently ignore."""
+        """Raise ImproperlyConfigured for DRF attributes that this class would silently ignore."""
         super().__init_subclass__(**kwargs)
         for name in _INERT:
             if getattr(cls, name, None) is not getattr(ApiViewSet, name, None):

@@ -55,7 +55,7 @@ def _render(name: str, context: Mapping[str, Any], *, escape: bool) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return another person's words with a mark before each line, so that nobody takes them for words of this server."""
+    """Return another person's words with a mark before each line, so that nobody takes them for this server's words."""
     return "\n".join(f"{_QUOTE}{line}".rstrip() for line in text.strip().splitlines())
 
 
@@ -194,6 +194,6 @@ def hand_over(mail: EmailMultiAlternatives, kind: str) -> bool:
             logger.warning("The mail server refuses the recipient of a mail %s for good: %s", kind, codes)
             return False
         raise Refused(f"The mail server refuses the recipient for now: {codes}") from error
-    except OSError as error:  # sockets, and every error of smtplib
+    except OSError as error:  # socket errors, and every error from smtplib
         raise Unavailable(f"The mail server did not take a mail: {type(error).__name__}") from error
     return True

@@ -81,7 +81,7 @@ class InOneTransaction(_Group):
     """Operations that a non-atomic migration runs in one transaction, and only once, however often the migration is started.
 
     The table of the first `CreateModel` shows whether the operations were run. The classes of all models are built beforehand,
-    so that no lock is held while they are built.
+    so that no lock is held during that time.
     """
 
     category = OperationCategory.MIXED

@@ -160,7 +160,7 @@ _last_warnings: dict[str, float] = {}
 
 @contextmanager
 def best_effort(purpose: str) -> Iterator[Attempt]:
-    """Swallow errors of Redis inside the block; a warning names the `purpose`, at most once in 10 s for each purpose."""
+    """Swallow Redis errors inside the block; a warning names the `purpose`, at most once in 10 s for each purpose."""
     attempt = Attempt()
     try:
         yield attempt

@@ -23,7 +23,7 @@ def move_references(model: type[Model], column: str, source_id: int, target_id: 
     """Change `column` from `source_id` to `target_id` in all rows of a table; return how many were changed.
 
     Rows for which a constraint refuses the change, usually because `target_id` already has an equal row, stay unchanged. Works
-    in batches, each a transaction; primary keys must be numbers.
+    in batches, each in a separate transaction; primary keys must be numbers.
     """
     moved, last = 0, 0
     rows = model._base_manager.filter(**{column: source_id}).order_by("pk")

@@ -50,7 +50,7 @@ async def _end_tasks(*tasks: asyncio.Task[None]) -> None:
 class Hub:
     """Connection for all subscriptions of a streaming process, whatever the number of its listeners.
 
-    Callbacks get (channel, bytes) on the event loop and must not block; an error of a callback is logged and affects no other
+    Callbacks get (channel, bytes) on the event loop and must not block; an error in a callback is logged and affects no other
     callback. When Redis comes back, a new connection is made and subscribed to all channels. All methods must be called on the
     loop on which `start` was called.
     """

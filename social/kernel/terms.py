@@ -34,13 +34,13 @@ class Terms:
     `claimed` rows of a host (0 means `per_host`); `threads` calls run in a worker process. With a `pace`, all processes
     together start one row of a host every `pace` seconds, however many are due, and hosts take turns. A call claims rows for
     `slice_seconds`; one row may take `row_seconds`, and is started only if its lease lasts for that long. A row is given up
-    after `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old. A row that was given up
-    is deleted after `kept`; until then the same task cannot be added again. A host that fails is paused for `pause` seconds or
-    longer (`host_pause`). At most `waiting` rows of one host may be waiting. The rows of one asker (`WaitingRow.asker`) become
-    due in turns, `per_asker` in each; at most TURNS_LIMIT turns may be waiting. The names of at most `lookups` hosts are looked
-    up at the same time. `cautious`: the rows of an unknown host are done one at a time, like those of a failing host; when the
-    first has succeeded, the host is stored as known. `sends`: local accounts send to these hosts; the hosts of other work may
-    be named by any stranger.
+    after `attempts` attempts, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old. A row that was
+    given up is deleted after `kept`; until then the same task cannot be added again. A host that fails is paused for `pause`
+    seconds or longer (`host_pause`). At most `waiting` rows of one host may be waiting. The rows of one asker
+    (`WaitingRow.asker`) become due in turns, `per_asker` in each; at most TURNS_LIMIT turns may be waiting. The names of at
+    most `lookups` hosts are looked up at the same time. `cautious`: the rows of an unknown host are done one at a time, like
+    those of a failing host; when the first has succeeded, the host is stored as known. `sends`: local accounts send to these
+    hosts; the hosts of other work may be named by any stranger.
     """
 
     purpose: str

@@ -42,7 +42,7 @@ def with_query(path: str, **values: str | None) -> str:
 
 
 def show(request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200) -> TemplateResponse:
-    """Return the answer for a page; the decorator `page` adds the context of its frame."""
+    """Return the response for a page; the decorator `page` adds the context of its frame."""
     return TemplateResponse(request, template, context, status=status)
 
 
@@ -103,7 +103,7 @@ def frame(request: HttpRequest, *, may_query: bool = True) -> dict[str, Any]:
 
 
 def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool = True, streams: bool = False) -> None:
-    """Set the security headers. The headers forbid scripts (but see `allow_scripts`), content of other origins (but see
+    """Set the security headers. The headers forbid scripts (but see `allow_scripts`), content from other origins (but see
     `allow_widget`), framing by other pages (but see `allow_framing`) and caching (but see `allow_caching`). `cookies`: whether
     the answer may depend on cookies or set one. `streams`: whether the page runs scripts of this server, which open the streams
     that a browser's session may read.

@@ -19,7 +19,7 @@ _PURPOSE: Final = "remember a form"
 
 
 def once(view: View) -> View:
-    """Wrap a view: a POST request that repeats a request of the last hour gets the same redirect, and the view is not called.
+    """Wrap a view: a POST request that repeats a request from the last hour gets the same redirect, and the view is not called.
 
     Requests count as equal if they have the same CSRF token and content; every page has a different token. Responses that are
     not redirects are not stored, because nothing was created. Without Redis, the view is called for each request.

@@ -1,4 +1,4 @@
-"""Faster replacements for code of libraries, each with a plain alternative that has the same results
+"""Faster replacements for library code, each with a plain alternative that has the same results
 (docs/adr/0027-shorter-ways.md).
 
 `PLAIN=yes` in the environment selects the plain alternatives of all modules; `PLAIN=plans,redis` selects the plain alternatives

@@ -61,7 +61,7 @@ class GuardedClient:
 
     For each connection the name is resolved once, and the connection goes to an address that was checked. Certificates are
     verified; proxies, cookies and netrc are not used. Redirects are followed only as far as the request allows. Only FetchError
-    and the errors of a signer are raised.
+    and the signer's errors are raised.
     """
 
     def __init__(

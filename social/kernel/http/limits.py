@@ -26,7 +26,7 @@ _wanted_by_strangers: set[str] = set()
 
 
 def _after_fork_in_child() -> None:
-    # The threads that held or awaited the lock do not exist in the child, and would never release it.
+    # The threads that held or awaited the lock do not exist in the child, so nothing would ever release it.
     global _lock, _waiting
     _lock = threading.Condition(threading.Lock())
     _waiting = 0

@@ -213,7 +213,7 @@ class Host(models.Model):
 
 
 def record_answers(queue: str, answers: Mapping[str, str], reached: set[str]) -> None:
-    """Store the latest answers of hosts: "" for a success, otherwise the error, which counts as one more failure.
+    """Store each host's latest answer: "" for a success, otherwise the error, which counts as one more failure.
 
     If the terms are cautious, the hosts in `reached` are stored as known.
     """

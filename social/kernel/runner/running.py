@@ -50,7 +50,7 @@ class Failed(Exception):
 
 @dataclass(eq=False, slots=True)
 class Job(Generic[R]):
-    """Row that this process has claimed. `answers` holds the errors of hosts, "" for a success."""
+    """Row that this process has claimed. `answers` maps each host to its error, or to "" for a success."""
 
     row: R
     expires: float

@@ -53,7 +53,7 @@ _OPTIONS: Final[dict[str, dict[str, object]]] = {
 _MOVING_OPTIONS: Final[dict[str, dict[str, object]]] = {"GIF": {"disposal": 2}, "PNG": {"compress_level": 1}}
 # Time for which browsers show a frame if its file gives no time.
 _FRAME_MILLISECONDS: Final = 100
-# Pillow's modes for pixels of 16 bits, the 8-bit value of each 16-bit value, and, for raw modes of 2 or 4 bits, the factor that
+# Pillow's modes for 16-bit pixels, the 8-bit value of each 16-bit value, and, for raw modes of 2 or 4 bits, the factor that
 # scales a grey value to 8 bits.
 _SIXTEEN_BITS: Final = ("I", "I;16", "I;16B", "I;16L", "I;16N")
 _WHOLE: Final = range(1 << 16)
@@ -254,7 +254,7 @@ def _upright(opened: Image.Image) -> Image.Image:
 
 
 def _mend_transparency(opened: Image.Image) -> None:
-    """Scale the transparent colour of a PNG to eight bits, if its pixels are grey of 2 or 4 bits or colours of 16 bits."""
+    """Scale the transparent colour of a PNG to eight bits, if its pixels are 2-bit or 4-bit greys or 16-bit colours."""
     transparent = opened.info.get("transparency")
     for tile in getattr(opened, "tile", ()):
         if tile.args in _FACTORS_OF_FEW_BITS and isinstance(transparent, int):
@@ -264,8 +264,8 @@ def _mend_transparency(opened: Image.Image) -> None:
 
 
 def eight_bits(image: Image.Image) -> Image.Image:
-    """Return the picture in mode L, LA, RGB, RGBA or CMYK, with transparency in the alpha channel; unchanged if it has such
-    a mode. Values of 16 bits are scaled to 8 bits; values of mode F are assumed to be between 0 and 255.
+    """Return the picture in mode L, LA, RGB, RGBA or CMYK, with transparency in the alpha channel; unchanged if it has such a
+    mode. 16-bit values are scaled to 8 bits; values of mode F are assumed to be between 0 and 255.
     """
     if image.mode in _SIXTEEN_BITS:
         whole = image.convert("I")
