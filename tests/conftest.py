@@ -200,9 +200,7 @@ def _middleware_made_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _context_of_whole_pages(django_test_environment: None) -> Iterator[None]:
-    """Record only the context of the whole page in `response.context`: Django would also copy the contexts of its hundred
-    templates.
-    """
+    """Record only the whole page's context in `response.context`; Django would also copy the contexts of its templates."""
     rendering = threading.local()
 
     def render(template: Template, context: Context) -> SafeString:

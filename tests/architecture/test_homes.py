@@ -57,7 +57,7 @@ SUSPENSION_HOMES = {
 
 
 def _nodes(path: Path) -> Iterator[ast.AST]:
-    """Yield the nodes of a module without its docstrings."""
+    """Yield the nodes of a module except its docstrings."""
     tree = ast.parse(path.read_text())
     documentation = {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

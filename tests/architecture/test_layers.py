@@ -73,9 +73,7 @@ def _package(module: str) -> str:
 
 
 def _upward(root: Path) -> Iterator[str]:
-    """Yield the imports within `accounts` in which a package imports a higher one or another of the same level, in any
-    feature.
-    """
+    """Yield the imports within `accounts`, in any feature, of another package that has the same or a higher level."""
     for path in sorted((root / "accounts").rglob("*.py")):
         own = _package(".".join(path.relative_to(root).with_suffix("").parts))
         for node in ast.walk(ast.parse(path.read_text())):

@@ -82,13 +82,13 @@ JOINING = {
 
 
 def _files_of(package: str, app: Path) -> set[Path]:
-    """Return the modules of a package of an app and of its features, where the package may be a single file."""
+    """Return the modules of this package in an app and in the app's features; the package may be a single file."""
     patterns = [f"{folder}{package}{rest}" for folder in ("", "*/") for rest in (".py", "/**/*.py")]
     return {path for pattern in patterns for path in app.glob(pattern)}
 
 
 def _nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a module without methods named `context`, which pass loaded rows to serializers."""
+    """Yield the nodes of a module except methods named `context`, which pass loaded rows to serializers."""
     yield node
     for child in ast.iter_child_nodes(node):
         if not (isinstance(child, ast.FunctionDef) and child.name == "context"):

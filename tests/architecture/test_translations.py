@@ -1,6 +1,6 @@
-"""Tests of the catalogs: translations fit their sentences, and in a release no translation is missing.
+"""Tests of the catalogs: translations fit their sentences, and no translation is missing in a release.
 
-Until then a sentence without a translation is shown in English.
+Before a release, a sentence without a translation is shown in English.
 """
 
 import ast

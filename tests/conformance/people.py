@@ -63,7 +63,7 @@ class Person:
 
 
 def links(answer: Any) -> dict[str, str]:
-    """Return the addresses in the Link header by relation, in the order of the header."""
+    """Return the addresses in the Link header, keyed by relation, in the order of the header."""
     return {name: url for url, name in _LINK.findall(answer.headers.get("Link", ""))}
 
 

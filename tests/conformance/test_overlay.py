@@ -55,7 +55,7 @@ OF_MARKED = {"GET api/v1/bookmarks", "GET api/v1/favourites"}
 
 
 def _routes() -> dict[tuple[str, str], str | None]:
-    """Return the entities of all endpoints, by method and path."""
+    """Return the entities of all endpoints, keyed by method and path."""
     return {
         (method.upper(), pattern.path): pattern.declared(method).entity
         for pattern in endpoints(get_resolver("social.urls").url_patterns)

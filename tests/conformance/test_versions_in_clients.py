@@ -23,7 +23,7 @@ _SEMVER: Final = re.compile(
 
 
 def _semver(text: str) -> tuple[int, int, int]:
-    """Return the numbers of a version; a suffix after a plus is ignored, one after a hyphen would mean a pre-release."""
+    """Return the numbers of a version; fail if it has a suffix after a hyphen, which would mean a pre-release."""
     found = _SEMVER.fullmatch(text)
     assert found is not None, text
     assert found[4] is None, f"{text} sorts before the release that it names"

@@ -1,4 +1,4 @@
-"""Tests of a Link in a post's attachments: it links to a page (FEP-8967), whose preview is shown."""
+"""Tests of a Link in a post's attachments: the post is shown with a preview of the linked page (FEP-8967)."""
 
 from typing import Any
 

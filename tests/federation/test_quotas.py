@@ -163,7 +163,7 @@ def _nested(depth: int) -> object:
 @pytest.mark.parametrize(
     ("more", "status"),
     [
-        # The document counts as the first level, and the nested lists are the others.
+        # The document counts as the first level of nesting, and each nested list as a further level.
         pytest.param({"x": _nested(31)}, 202, id="as deep as it may be"),
         pytest.param({"x": _nested(32)}, 400, id="too deep"),
         pytest.param({"to": ["https://example.org/x"] * 1000}, 202, id="as long as it may be"),

@@ -46,7 +46,7 @@ from timelines.services import conversations, lists
 Act = Callable[[], Any]
 """One of the two simultaneous actions."""
 Scene = Callable[[], tuple[Act, Act]]
-"""A function that creates an object, and returns an action that deletes it and one that changes it or adds to it."""
+"""A function that creates an object and returns two actions: the first deletes the object, the second changes or extends it."""
 
 _BLOCKED: Final = (
     "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))"

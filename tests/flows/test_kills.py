@@ -217,7 +217,8 @@ def test_an_accepted_request_takes_effect_once_whichever_process_is_killed(
 ) -> None:
     author, readers = people(servers, f"{victim}")
     killed = servers[victim]
-    # One follower of each pair reads all the time, so that posts are added to an existing feed; the other reads at the end.
+    # One follower of each pair reads all the time, so that posts are added to an existing feed; the other follower reads only
+    # at the end.
     looking = [reader for reader in readers if "1" in reader.name]
     with ThreadPoolExecutor(1) as pool:
         posting = pool.submit(author.post_until, SECONDS)

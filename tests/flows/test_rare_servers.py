@@ -88,7 +88,7 @@ def arrives(reader: Person, text: str) -> Any:
 def read_and_answer(
     readers: tuple[Person, Person], address: str, note_uri: str, text: str, inbox: RemoteServer, path: str
 ) -> None:
-    """Check that a post is in both home timelines, and that a reply from each reaches its author and the other server."""
+    """Check that a post is in both home timelines, and that each reader's reply reaches the author and the other's server."""
     seen = [arrives(reader, text) for reader in readers]
     for number, (reader, post) in enumerate(zip(readers, seen, strict=True)):
         assert (post.uri, post.account.acct) == (note_uri, address)

@@ -118,7 +118,7 @@ def test_a_local_mention_arrives_within_a_second_while_strangers_name_slow_serve
 
 
 def test_users_are_served_while_strangers_sign_with_keys_on_slow_servers() -> None:
-    """Each key is on a different server, which sends single bytes: fetching it occupies a thread of the web server."""
+    """Each key is on a different server, which sends single bytes; fetching such a key occupies a thread of the web server."""
     with ExitStack() as stack:
         server = stack.enter_context(Instance(FEDERATION_LOOPBACK="yes"))
         slow = [stack.enter_context(Dripping().running()) for _ in range(STRANGERS)]

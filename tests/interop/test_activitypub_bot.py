@@ -125,7 +125,7 @@ def test_likes_and_boosts_are_made_and_undone_both_ways(anna: Person, uri: str, 
         wait(lambda kept=kept: len(zoe.listed(f"{seen.uri}/{kept}")) == 1)
     anna.client.status_unfavourite(seen.id)
     wait(lambda: not zoe.listed(f"{seen.uri}/likes"))
-    # The bot's list of shares does not change: the bot passes an Undo to listeners, but does not apply it.
+    # The bot's list of shares does not change, because the bot passes an Undo to listeners but does not apply it.
     anna.client.status_unreblog(seen.id)
     zoe.arrived("Undo", lambda undone: (undone["type"], undone["object"]) == ("Announce", seen.uri))
 

@@ -1,5 +1,5 @@
 """Tests with a server built on bovine's libraries: follow, post, reply, like, boost, edit and delete, in both directions. `make
-interop` runs them; pip installs bovine into a separate folder, and without it they are skipped.
+interop` runs them; pip installs bovine into a separate folder, and without bovine the tests are skipped.
 """
 
 import os

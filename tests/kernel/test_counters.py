@@ -1,4 +1,4 @@
-"""Tests that changing the counters of many owners together has the same result as changing them one by one."""
+"""Tests that changing many owners' counters in one call has the same result as changing them one by one."""
 
 import pytest
 from django.db import connection

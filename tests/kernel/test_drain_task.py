@@ -38,7 +38,7 @@ def _empty_outbox(effects: None, woken: list[str], monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The lengths of the pauses in which a drain would wait for more events; the drain does not really pause."""
+    """The lengths in seconds of a drain's pauses, in which it would wait for more events; the test skips the pauses."""
     pauses: list[float] = []
     monkeypatch.setattr(tasks, "time", altered(time, sleep=pauses.append))
     return pauses

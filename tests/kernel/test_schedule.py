@@ -1,4 +1,4 @@
-"""Tests of the schedule: of any number of schedulers exactly one sends tasks, and another one takes over if it stops."""
+"""Tests of the schedule: exactly one of any number of schedulers sends tasks, and another one takes over if it stops."""
 
 import os
 import subprocess

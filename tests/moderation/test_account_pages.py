@@ -45,7 +45,7 @@ def do(client: Client, account: Account, act: str, **sent: str) -> Any:
 
 
 def said_after(client: Client, account: Account, act: str, **sent: str) -> str:
-    """Confirm an action, and return the page that follows or the form with errors."""
+    """Confirm an action, and return the text of the next page, or of the form if it has errors."""
     answer = do(client, account, act, **sent)
     return str((client.get(answer["Location"]) if answer.status_code == 302 else answer).content.decode())
 

@@ -1,4 +1,4 @@
-"""Tests of announcements in the browser: linked in the navigation until they are read, with reactions."""
+"""Tests of announcements in the browser: the navigation links to them until they are read, and users can react to them."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tests of announcements by staff: they are read, get reactions and go to streams (SEED-033, 076-078, 088)."""
+"""Tests of announcements by staff: users read them, react to them and get them in streams (SEED-033, 076-078, 088)."""
 
 import threading
 from contextlib import suppress
@@ -43,7 +43,7 @@ def api(ann: User) -> Api:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
-    """The messages to the streams of all users: event and payload."""
+    """The messages to the streams of all users, as pairs of event and payload."""
     found: list[tuple[str, Any]] = []
 
     def take(event: str, payload: bytes) -> None:

@@ -277,7 +277,7 @@ def test_pages_of_the_inbox_take_a_fixed_number_of_statements(client: Client) ->
                         account=reporter, target_account=target, status_ids=[make_post(target).id], comment="spam"
                     )
                 strike(target, "silence")
-        # Open the case of the local account with the second latest report.
+        # Open the case of the local account with the second most recent report.
         path = case(Account.objects.get(username=f"here{size}x{number}"))
         client.get(INBOX), client.get(path)
         found = []

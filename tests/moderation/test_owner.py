@@ -1,4 +1,4 @@
-"""Tests of the server's name, pictures, colour and style sheet, which every page contains, and which can do no harm."""
+"""Tests that every page contains the server's name, pictures, colour and style sheet, and that these can do no harm."""
 
 import re
 from io import BytesIO

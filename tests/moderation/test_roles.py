@@ -16,7 +16,7 @@ from tests.support.access_checks import find_endpoint
 from tests.support.client import Api
 
 P = Permission
-# From contract, behaviours section 18 and endpoints.tsv; the first match counts.
+# From the contract (behaviours section 18, endpoints.tsv); the first match counts.
 NEEDED: Final = (
     ("delete", r"api/v1/admin/accounts/<id>", P.DELETE_USER_DATA),
     ("post", r"api/v1/admin/accounts/<id>/action", P.MANAGE_USERS | P.MANAGE_REPORTS),

@@ -6,7 +6,7 @@ import sys
 import time
 from urllib.parse import quote
 
-#: Seconds until other processes claim the events of a killed process, and the number of events claimed together.
+#: Seconds until other processes claim the events of a killed process, and the number of events that a process claims at a time.
 LEASE, BATCH = 1.5, 4
 
 

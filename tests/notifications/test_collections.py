@@ -1,4 +1,4 @@
-"""Tests of notifications about being added to a collection, and about its edits."""
+"""Tests of notifications about being added to a collection, and about edits of the collection."""
 
 from typing import Any
 

@@ -269,7 +269,7 @@ def test_a_post_with_many_mentions_costs_as_many_statements_as_one_with_two(poli
 
 
 def test_many_favourites_cost_as_many_statements_as_two(alice: Person) -> None:
-    """A worker handles 200 events together, even if ten thousand are queued."""
+    """A worker handles 200 events at a time, even if ten thousand are queued."""
     post = make_status(alice.user.account)
     rows = Favourite.objects.bulk_create(Favourite(account=make_remote(), status=post) for _ in range(202))
     events = [

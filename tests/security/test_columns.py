@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 # The maximum in the model applies to names of remote accounts; another constraint limits local names to 255 characters.
 SHORTER_BY_ANOTHER_RULE = {"accounts.Account.username"}
-#: SQL for a value with a given number of characters, by kind of column.
+#: SQL for a value with a given number of characters, keyed by kind of column.
 TEXT, JSON, ARRAY = "repeat('x', %s)", "to_jsonb(repeat('x', %s - 2))", "ARRAY[repeat('x', %s - 2)]"
 
 

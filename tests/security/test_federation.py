@@ -168,7 +168,7 @@ def test_rows_11_and_54_a_message_signature_is_valid_for_one_server_only(
 
 
 def _spare_bits_changed(headers: dict[str, str]) -> dict[str, str]:
-    """Return the same signature with a different spelling: the last character before the padding has four unused bits."""
+    """Return another Base64 spelling of the same signature, made by changing the unused bits before the padding."""
     found = re.search(r'signature="([^"]+)"', headers["signature"])
     assert found is not None
     written = found[1]

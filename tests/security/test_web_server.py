@@ -260,7 +260,7 @@ def test_a_killed_process_is_replaced_at_once_and_the_other_answers(start: Any) 
 
 
 def test_a_stop_waits_for_running_requests(start: Any) -> None:
-    """Neither an incomplete body, an idle connection nor a deferred response delays the end of the server."""
+    """Neither an incomplete body, an idle connection nor a deferred response delays the server's shutdown."""
     small = start(stop_seconds=2.0)
     small.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx")
     small.connect()

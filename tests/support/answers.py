@@ -19,7 +19,7 @@ _found: list[str] = []
 
 
 def check_answer(declared: Endpoint, body: Any, *, of_user: bool) -> None:
-    """Fail unless a 2xx contains the declared entity; users get the variant `<entity>OfUser` if there is one."""
+    """Fail unless a 2xx response contains the declared entity; users get the variant `<entity>OfUser` if there is one."""
     assert declared.entity is not None
     variant = f"{declared.entity}OfUser"
     name = variant if of_user and variant in ENTITIES else declared.entity

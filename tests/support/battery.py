@@ -311,7 +311,7 @@ def _walk(row: Row, path: str, params: Mapping[str, Any], rel: str, token: str |
 
 
 def _links(response: Any) -> dict[str, str]:
-    """Return the paths with queries in a Link header, by relation."""
+    """Return the paths with queries in a Link header, keyed by relation."""
     found = {}
     for url, rel in re.findall(r'<([^>]+)>; rel="([^"]+)"', response.headers.get("Link", "")):
         parts = urlsplit(url)

@@ -55,8 +55,8 @@ from timelines.models import LinkPublisher, List, ListMember
 class Items:
     """The items of one list, newest first by their keys.
 
-    A key is the number in the cursors: the id of the row that puts the item into the list. `here` contains the keys of the
-    current items, by their identifiers in responses. `listed` returns the list in a body.
+    A key is the number in the cursors: the id of the row that puts the item into the list. `here` maps the identifiers of the
+    current items in responses to the items' keys. `listed` returns the list in a body.
     """
 
     make: Callable[[int], tuple[str, int]]
@@ -164,7 +164,7 @@ def _targets(model: Any) -> Callable[[Callers], Items]:
 
 
 class _Waiting:
-    """Accounts that exist before they join a list, and join it in an order other than that of their ids."""
+    """Accounts that exist before they join a list, and join the list in an order that differs from the order of their ids."""
 
     def __init__(self) -> None:
         self.people = [make_remote() for _number in range(16)]

@@ -21,7 +21,7 @@ from tests.support.instance import ROOT, Instance
 FOLDER: Final = ROOT / "docs" / "pictures"
 #: The maximum size of a picture in bytes, so that pages with pictures load quickly.
 LIMIT: Final = 150_000
-#: Pictures by their names: the page, its width and height, and whether the theme is dark.
+#: Pictures, keyed by name: the page, its width and height, and whether the theme is dark.
 PAGES: Final = {
     "profile": ("/@mei", 1100, 900, False),
     "admin": ("/admin/", 1280, 900, False),

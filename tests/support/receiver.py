@@ -31,8 +31,8 @@ class Came:
 class Receiver:
     """Responds to every request on one port of all its addresses, while it is `running`.
 
-    The server has no documents: a GET gets 404, and is not recorded. `manners` is the behaviour by address, and `manner` is the
-    behaviour of all other addresses; both may be changed while the server runs.
+    The server has no documents: a GET gets 404, and is not recorded. `manners` contains the behaviour of single addresses, and
+    `manner` is the behaviour of all others; both may be changed while the server runs.
     """
 
     def __init__(self, manner: Manner | None = None, *, addresses: Sequence[str] = ("127.0.0.1",)) -> None:

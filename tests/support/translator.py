@@ -15,7 +15,7 @@ KEY = "a key:fx"
 
 
 class Translator:
-    """The service: `asked` contains the received bodies by path, and `answer` replaces its response."""
+    """The service: `asked` contains the received bodies, keyed by path, and `answer` replaces its response."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, Any]] = []

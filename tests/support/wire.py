@@ -1,4 +1,4 @@
-"""The recorded documents of Mastodon 4.6.5, and their comparison with this server's.
+"""The recorded documents of Mastodon 4.6.5, and their comparison with this server's documents.
 
 The records are not part of the repository: `make conformance` and these tests look for them in the same place. Without the
 records FILES is empty.

@@ -22,7 +22,7 @@ def work(rounds: int = 20) -> int:
 
 
 def show(address: str) -> Any:
-    """Request a file without a token; meanwhile jobs that need the network run, as in a worker."""
+    """Request a file without a token, and run the jobs that the response is waiting for, as a worker would."""
     waits: list[later.Wait] = []
     answer = Api().client.get(address.removeprefix("http://social.localhost"), **{later.KEY: waits})  # type: ignore[arg-type]  # no header, but the server's
     if waits:

@@ -92,7 +92,7 @@ class Populated(World):
         )
         here = {person.id for person in self.here}
         mentioned = Status.objects.order_by("id").values_list("id", "mentions__account_id")
-        # Let the author of the last post in a conversation block a reader of it.
+        # Let the author of the last post in a conversation block one of the conversation's readers.
         filed = {post.id: post.account for post in posts if is_filed(post)}
         for author, person in [(filed[post], person) for post, person in mentioned if post in filed][-1:]:
             if person in here and person != author.id:

@@ -116,7 +116,7 @@ def test_the_rules_of_sign_ups_apply_to_sign_ups_through_an_issuer_too(
     assert 'name="date_of_birth"' in page
     assert browser.post("/auth/with", NEW).status_code == 200
     form = NEW | {"reason": "I work here", "date_of_birth": "1990-01-01"}
-    # Registrations may be closed between the response of the issuer and the form.
+    # Registrations may be closed between the issuer's response and the submission of the form.
     settings.REGISTRATIONS = "closed"
     assert browser.post("/auth/with", form).status_code == 403
     settings.REGISTRATIONS = "approval"

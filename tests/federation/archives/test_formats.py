@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def imported() -> dict[str, Status]:
-    """Return the imported posts by the last part of their former ids."""
+    """Return the imported posts, keyed by the last part of their former ids."""
     rows = ImportedPost.objects.select_related("status").order_by("status")
     return {row.uri.rpartition("/")[2]: row.status for row in rows}
 

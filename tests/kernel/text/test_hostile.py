@@ -1,7 +1,7 @@
 """Tests that parsing any text takes time linear in its length (security rows 31 to 34).
 
-The limits are processor times, and a few times as long as the work takes on a slow machine; quadratic work would exceed them by
-a factor of a hundred. Only the sanitiser's limit of 50 ms is a requirement.
+The limits are processor times. Each limit is a few times as long as the work takes on a slow machine; quadratic work would
+exceed the limit by a factor of a hundred. Only the sanitiser's limit of 50 ms is a requirement.
 """
 
 import pytest

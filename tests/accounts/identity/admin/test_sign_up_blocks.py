@@ -1,4 +1,4 @@
-"""Tests of the admin pages that block sign-ups: creating with clear errors, searching and deleting."""
+"""Tests of the admin pages for sign-up blocks: creating blocks, with clear errors, and searching and deleting them."""
 
 import re
 from datetime import timedelta
