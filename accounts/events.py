@@ -54,8 +54,8 @@ class AccountMoved(Event, key="account:{account_id}"):
 
 
 class CarryOverDue(Event, key="account:{account_id}"):
-    """An account has moved, and local accounts' relations to it (of the kind `what`) are to be transferred to its new account,
-    starting with the row after `after`.
+    """Local accounts' relations of the kind `what` to an account that has moved are to be transferred to its new account,
+    starting after the row with the id `after`.
     """
 
     account_id: int
@@ -160,7 +160,7 @@ class ProfileLinksChanged(Event, key="account:{account_id}"):
 
 
 class AccountRenamed(Event, key="account:{account_id}"):
-    """The name or address of an account has changed. Posts that mention the account show both."""
+    """The name or address of an account has changed. Posts that mention the account show its name and its address."""
 
     account_id: int
 
@@ -273,7 +273,9 @@ class CollectionItemAdded(Event, key="collection:{collection_id}"):
 
 
 class CollectionItemRemoved(Event, key="collection:{collection_id}"):
-    """`account_id` was removed from a collection, or has `left` it. `item_id` is 0 in events from earlier releases."""
+    """`account_id` was removed from a collection, or has left the collection (`left`). `item_id` is 0 in events from earlier
+    releases.
+    """
 
     collection_id: int
     account_id: int
@@ -339,7 +341,7 @@ class EncryptedMessageStored(Event, key="encrypted_message:{message_id}"):
 
 
 class RemoteCopyRequested(Event):
-    """Copies of remote files were requested. This event wakes the worker that fetches them."""
+    """Copies of remote files were requested. The event wakes the worker that fetches the files."""
 
 
 class RemoteCopyStored(Event):

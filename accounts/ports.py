@@ -11,8 +11,8 @@ class RemoteAccounts(Protocol):
     """Finds remote accounts by their address, over the network."""
 
     def find_by_address(self, addresses: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
-        """Return the accounts with these addresses (username, domain), in lower case and Punycode, that are found
-        within five seconds. Call it outside of a transaction. Errors of other servers are not raised.
+        """Return the accounts with these addresses (username, domain), in lower case and Punycode, that are found within five
+        seconds. Call it outside of a transaction. Errors from other servers are not raised.
         """
         ...
 
@@ -22,7 +22,7 @@ class RemoteAccounts(Protocol):
         """Queue the accounts with these addresses for a look-up; return those that a recent look-up did not find.
 
         Requests to each server are rate-limited. An account is queued only once. Only a limited number of accounts is queued
-        for each `wanted_by` (a person or a server): call it again for the others.
+        for each `wanted_by` (a person or a server), so call it again for the others.
         """
         ...
 

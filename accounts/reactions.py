@@ -23,7 +23,7 @@ from accounts.transfers.services.importing import work_off_imports
 from accounts.transfers.services.moving import begin_carrying_over, carry_over
 from social.kernel.events import on
 
-# Handlers that send mails, each with the module that contained it earlier: pending events still name that module.
+# Handlers that send mails, each with its former module, because pending events still name the former module.
 _MAILS: Final[tuple[tuple[type[Any], Callable[[Any], None], str], ...]] = (
     (events.ConfirmationRequested, send_confirmation_mails, "confirmations"),
     (events.EmailChangeRequested, send_email_change_mails, "email_changes"),

@@ -122,7 +122,7 @@ def _fields(account: Account) -> Any:
     return "\n".join(f"{name}: {value}" for name, value in rows)
 
 
-# Only columns with an index are sortable: sorting a hundred thousand joined rows for one page takes too long.
+# Only columns with an index are sortable, because sorting a hundred thousand joined rows for one page takes too long.
 ADDRESS = shown("acct", _("Address"), lambda account: address(f"@{account.acct}"), order=ADDRESS_ORDER)
 NAME = shown("display_name", _("Name"), lambda a: shortened(a.display_name, 60) if a.display_name else "", minor=True)
 STATE = shown("state", _("State"), state_of)

@@ -27,8 +27,8 @@ def acting(request: HttpRequest) -> Staff:
 class ActingAdmin(ReadOnlyAdmin):
     """Admin of a model with the staff actions in `acts`, as buttons on a row's page and in the menu of the list.
 
-    A subclass may name methods in `actions` and `actions_detail`; their buttons and menu entries precede those of the acts. It
-    may also name some of its acts in `actions`, to move them to the beginning of the menu.
+    A subclass may name methods in `actions` and `actions_detail`; their buttons and menu entries precede those of the acts. A
+    subclass may also name some of its acts in `actions`, to move them to the beginning of the menu.
     """
 
     acts: ClassVar[tuple[Act, ...]] = ()

@@ -60,7 +60,7 @@ class AddedOnlyAdmin(AddedOnly, BlockListAdmin):
     """A block list whose rows cannot be changed."""
 
 
-# Maximum number of lines in a file: all lines are imported in one request, after somebody has read the preview.
+# Maximum number of lines in a file; a file is imported in one request, after somebody has read the preview.
 LINES_LIMIT: Final = 1000
 FILE_BYTES: Final = 512 * 1024
 # Forms up to this size are read to the end even if their file is too large, so that the form can show the error.
@@ -96,7 +96,7 @@ class BlocksFileForm(StaffForm):
             del self.fields["replace"]
 
     def clean_file(self) -> tuple[str, list[Entry[Any]]]:
-        """Return the text of the file and its entries. Raises ValidationError if it cannot be read or is too long."""
+        """Return the text of the file and its entries. Raises ValidationError if the file cannot be read or is too long."""
         sent = self.cleaned_data["file"]
         if sent.size > FILE_BYTES:
             text = _("The file is larger than %(most)d kB. The operator can import it with %(command)s.")

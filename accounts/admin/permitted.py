@@ -88,9 +88,8 @@ class Writes:
 
 
 class EditedAdmin(PermittedAdmin):
-    """A model that staff can edit: `form` validates the fields, and the functions in `writes` store them. Staff can do
-    only what `writes` has a function for. Errors of the services are shown above the form, which keeps the submitted
-    values.
+    """A model that staff can edit: `form` validates the fields, and the functions in `writes` store them. Staff can do only
+    what `writes` has a function for. Service errors are shown above the form, which keeps the submitted values.
     """
 
     writes: ClassVar[Writes]
@@ -147,7 +146,7 @@ class EditedAdmin(PermittedAdmin):
         form.instance.refresh_from_db()
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Ask for confirmation, then delete; an error of the service is shown as a message."""
+        """Ask for confirmation, then delete; a service error is shown as a message."""
         try:
             answer: HttpResponse = super().delete_view(request, *args, **kwargs)
         except KernelError as error:

@@ -33,7 +33,7 @@ class CollectionDraft:
 
 
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
-    """Return the errors of a draft, but only those of its hashtag if it is invalid. A `new` collection must be complete."""
+    """Return the errors of a draft's hashtag or, if it has none, of all other values. A `new` collection must be complete."""
     errors = _tag_errors(draft.tag) if draft.tag is not None else []
     if errors:
         return errors

@@ -114,7 +114,7 @@ def list_with_account(account_id: int) -> QuerySet[Collection]:
 
 
 def show(collections: Iterable[Collection], viewer_id: int | None) -> list[ShownCollection]:
-    """Return the collections without accounts hidden from the viewer, with pending items for owners. Takes two queries."""
+    """Return the collections with the items that the viewer may see; owners see pending items as well. Takes two queries."""
     whole = _load_items(collections)
     members = {item.account_id for one in whole for item in one.items if item.account_id is not None}
     relations = load_relations(viewer_id, members)

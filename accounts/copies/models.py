@@ -53,9 +53,9 @@ class QuarantinedFile(models.Model):
     """A refused file. A decision about a row applies to every file with the same `sha256`.
 
     `path` is the path of the file in the quarantine store; empty if the file was deleted, was not stored, or is stored for an
-    earlier row. `list_name` is the hash list that refused the file (empty: the scanner did), `distance` the number of bits in
-    which the perceptual hashes differ. A file of another server has a `url` instead of an `account`. `media_id` (an attachment)
-    or `copy_digest` (a remote copy) identifies what failed because the file was refused.
+    earlier row. `list_name` is the hash list that refused the file (empty if the scanner refused it), `distance` the number of
+    bits in which the perceptual hashes differ. A file of another server has a `url` instead of an `account`. `media_id` (an
+    attachment) or `copy_digest` (a remote copy) identifies what failed because the file was refused.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -169,8 +169,8 @@ def near_words(value: bytes) -> list[int]:
 def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
     """Yield the number and the hash (None if invalid) of each line of a file, skipping empty lines and comments (`#`).
 
-    A hash has 64 hexadecimal digits. It is the first value of a line, or the value in the column `hash`, `sha256` or `pdq` if
-    the file names its columns.
+    A hash has 64 hexadecimal digits. The hash is the first value of a line, or the value in the column `hash`, `sha256` or
+    `pdq` if the file names its columns.
     """
     column, number, is_first = 0, 0, True
     while line := file.readline(_LINE_LIMIT):

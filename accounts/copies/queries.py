@@ -48,7 +48,7 @@ def count_bytes(copies: QuerySet[RemoteCopy] | None = None) -> int:
 
 
 def sum_up() -> list[tuple[str, str, int, int]]:
-    """Sum up copies by purpose and state: rows of purpose, state, number and bytes."""
+    """Return a tuple for each purpose and state of copies: purpose, state, number of copies, and their size in bytes."""
     copies = RemoteCopy.objects.values_list("purpose", "state").order_by("purpose", "state")
     return list(copies.annotate(count=Count("id"), bytes=_BYTES))
 

@@ -13,7 +13,7 @@ class RemoteDevices(Protocol):
     """End-to-end encryption devices of remote accounts."""
 
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
-        """Return the valid devices of accounts whose server answers within five seconds. Call it outside of transactions."""
+        """Return the valid devices of accounts whose server responds within five seconds. Call it outside of transactions."""
         ...
 
     def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:

@@ -29,7 +29,7 @@ MESSAGES_OF_ONE = 500
 MESSAGES_OF_STRANGERS = 2500
 DEVICES_PER_CALL = 100
 
-# One statement, so that no two callers get the same key: a locked key is skipped.
+# A single statement that skips locked keys, so that no two callers get the same key.
 _TAKE_KEY = """
 DELETE FROM accounts_onetimekey WHERE id = (
     SELECT id FROM accounts_onetimekey WHERE device_id = %s ORDER BY random() LIMIT 1 FOR UPDATE SKIP LOCKED
@@ -111,8 +111,8 @@ def claim_keys(
 ) -> list[tuple[AnyDevice, OneTimeKey | policies.OneTimeKeyDraft]]:
     """Claim a one-time key of each of these devices, given as (account id, device id); the result keeps their order.
 
-    Devices that are unknown, without keys or not `reachable` are left out. No key is handed out twice. Raises Invalid for more
-    than DEVICES_PER_CALL devices, and RateLimited for more claims of one owner's keys than CLAIMS allows.
+    Devices that are unknown, have no keys or are not `reachable` are left out. No key is handed out twice. Raises Invalid for
+    more than DEVICES_PER_CALL devices, and RateLimited for more claims of one owner's keys than CLAIMS allows.
     """
     wanted = list(dict.fromkeys(wanted))
     devices = _find_devices(account_id, wanted)

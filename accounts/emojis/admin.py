@@ -66,7 +66,7 @@ class EmojiForm(_CategoryForm):
     field_order = ("shortcode", "picture", "category")
 
     def clean(self) -> dict[str, Any]:
-        """Return the values; errors of the name or the picture are added to their fields."""
+        """Return the values; errors in the name or the picture are added to their fields."""
         sent: dict[str, Any] = super().clean() or {}
         shortcode, picture = sent.get("shortcode"), sent.get("picture")
         if shortcode and picture:

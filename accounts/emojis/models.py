@@ -13,8 +13,8 @@ from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, PATH_LIMIT, URI_LIMIT,
 class CustomEmoji(models.Model):
     """Shortcode with its picture; `domain` is NULL for local emojis.
 
-    The picture of a remote emoji, at `remote_url`, is copied on request (docs/adr/0021). `updated_at` is the time that the
-    emoji's server states.
+    The picture of a remote emoji, at `remote_url`, is copied on request (docs/adr/0021). `updated_at` is the time of the last
+    change, as stated by the emoji's server.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -159,14 +159,15 @@ class AccountAdapter(DefaultAccountAdapter):
     def reauthenticate(self, user: User, password: str) -> bool:
         """Tell whether the password of a signed-in user is right. Raises RateLimited.
 
-        Attempts are counted per user, separately from attempts to sign in, which strangers can make, too (security row 81).
+        Attempts are counted per user, separately from sign-in attempts, because strangers can make sign-in attempts (security
+        row 81).
         """
         limits.refuse_exceeded([admission.count(limits.REAUTHENTICATION, subject=str(user.pk))])
         return user.check_password(password)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Return True. Raises ReauthenticationRequired for a user who signs in only through an issuer and has not
-        reauthenticated there: allauth itself would not ask such a user to reauthenticate.
+        reauthenticated there, because allauth itself would not ask such a user to reauthenticate.
         """
         user = self.request.user
         passes = (

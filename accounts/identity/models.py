@@ -53,7 +53,7 @@ class Application(toolkit.AbstractApplication):
 
 
 class AccessToken(toolkit.AbstractAccessToken):
-    """A bearer token. It does not expire; the same application, user and scopes get the same token again."""
+    """A bearer token. Tokens do not expire; the same application gets the same token again for the same user and scopes."""
 
     # The time is precise to a day (accounts.identity.services.tokens).
     last_used_at = models.DateTimeField(null=True, default=clock.now)

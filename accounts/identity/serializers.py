@@ -81,7 +81,7 @@ class OAuthMetadataSerializer(EntitySerializer):
 
 
 class TokenSerializer(EntitySerializer):
-    """Token. It has neither `expires_in` nor a refresh token, because tokens do not expire."""
+    """Token, which has neither `expires_in` nor a refresh token, because tokens do not expire."""
 
     def to_representation(self, instance: AccessToken) -> dict[str, Any]:
         """Return the entity, in the same form as in responses of the authorization server."""
@@ -94,7 +94,7 @@ class TokenSerializer(EntitySerializer):
 
 
 class TokenInfoSerializer(EntitySerializer):
-    """TokenInfo: a token's scopes and user, and when it was issued. `expires_in` is null: tokens do not expire."""
+    """TokenInfo: a token's scopes and user, and when it was issued. `expires_in` is null, because tokens do not expire."""
 
     def to_representation(self, instance: AccessToken) -> dict[str, Any]:
         """Return the entity; `resource_owner_id` is the id of the person's account, null for an application's own token."""

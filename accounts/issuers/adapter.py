@@ -67,13 +67,13 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         raise NotImplementedError  # a session of `requests` could connect to addresses that the kernel's client refuses
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Complete what the user was sent to the issuer for: link the identity, record the reauthentication, or give
-        the user the role that the issuer states.
+        """Complete the purpose for which the user was sent to the issuer: link the identity, record the reauthentication, or
+        give the user the role that the issuer states.
 
         Raises Forbidden, and ImmediateHttpResponse for the page to show next.
         """
         issuer, state, claims = find_issuer(sociallogin.account.provider), sociallogin.state, sociallogin.claims
-        # The login is stored in the session while the person fills in a form or enters a second factor. It must not
+        # The login is stored in the session while the person fills in a form or enters a second factor. The login must not
         # contain a token with which data could be read from the issuer.
         sociallogin.token = None
         if not policies.may_sign_in(claims, issuer):
@@ -126,11 +126,11 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         return True
 
     def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Return False: everybody chooses a name and agrees to the rules."""
+        """Return False, because everybody chooses a name and agrees to the rules."""
         return False
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> None:
-        """Return None: a user is never identified by their e-mail address (security row 27)."""
+        """Return None, because a user is never identified by their e-mail address (security row 27)."""
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
         return sociallogin.user

@@ -57,7 +57,8 @@ def begin(request: HttpRequest, issuer_id: str, *, process: str = AuthProcess.LO
 
 
 def _lead(request: HttpRequest, address: str, name: str) -> HttpResponse:
-    # A page instead of a redirect, because browsers apply `form-action` to redirects as well, and the issuer chooses the host.
+    # A page is shown instead of a redirect, because browsers apply `form-action` to redirects as well, and the issuer chooses
+    # the host.
     return show(request, "account/leading.html", {"address": address, "name": name})
 
 
@@ -65,7 +66,7 @@ def _lead(request: HttpRequest, address: str, name: str) -> HttpResponse:
 def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """`GET /auth/with/:issuer/callback`: handle the issuer's response. Raises NotFound, Forbidden, Unavailable.
 
-    It is not rate-limited, because it sends requests to an issuer only after a call of `begin`, which is rate-limited.
+    This view is not rate-limited, because it sends requests to an issuer only after a call of `begin`, which is rate-limited.
     """
     issuer = find_issuer(provider_id)
     if request.GET.get("iss", issuer.issuer) != issuer.issuer:
@@ -178,7 +179,7 @@ def identities(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def again(request: HttpRequest) -> HttpResponse:
-    """`/auth/identities/again`: asks for a reauthentication with the issuer, then resumes the form or shows `next`."""
+    """`/auth/identities/again`: asks for reauthentication with the issuer, then resumes the form or opens the page `next`."""
     user = signed_in(request)
     if has_reauthenticated_with_issuer(request, user):
         return resume_request(request) or redirect("front")

@@ -17,7 +17,7 @@ from accounts.identity.policies.sign_up import USERNAME_LIMIT
 if TYPE_CHECKING:
     from social.settings.issuers import Issuer
 
-#: Accepted algorithms, all asymmetric: only the issuer can create the signatures.
+#: Accepted algorithms. All are asymmetric, so that only the issuer can create the signatures.
 ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "EdDSA"),
@@ -33,7 +33,7 @@ _USERNAME_GAPS: Final = re.compile(r"[^A-Za-z0-9_]+")
 
 
 class TokenRefused(Exception):
-    """An ID token that is refused, with the reason for the log."""
+    """Raised when an ID token is refused; contains the reason for the log."""
 
 
 def nonce_of(state: str) -> str:

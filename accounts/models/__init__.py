@@ -1,6 +1,6 @@
 """Models of the app: accounts, users, tokens, follows, sign-up blocks and others."""
 
-# Imported so that Django finds the tables of the features; everybody else imports them from there.
+# These modules are imported so that Django finds the tables of the features; other code imports the models from the features.
 import accounts.collections.models
 import accounts.copies.models
 import accounts.devices.models

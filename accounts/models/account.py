@@ -106,7 +106,7 @@ class Account(models.Model):
     # Start of the erasure of a suspended account's data; before this time the suspension can be undone without loss. Reports
     # about the account are never erased.
     erased_at = models.DateTimeField(null=True)
-    # Start of a hold: none of the account's data may be removed, because a court or an authority may ask for it.
+    # Start of a hold, during which none of the account's data may be removed, because a court or an authority may ask for it.
     held_at = models.DateTimeField(null=True)
     fetched_at = models.DateTimeField(null=True)
     version = models.PositiveIntegerField(default=1)
@@ -202,7 +202,7 @@ class Account(models.Model):
 
     @property
     def suspended_for_a_time(self) -> bool:
-        """Tell whether staff of this server have suspended the account and can still undo that without loss."""
+        """Tell whether staff of this server have suspended the account and can still undo the suspension without loss."""
         return (
             self.suspended
             and self.suspension_origin == SuspensionOrigin.LOCAL

@@ -59,7 +59,7 @@ class TagUse(models.Model):
 
 
 class TagFollow(models.Model):
-    """Follow of a hashtag by `account`: its home timeline shows public posts whose id is greater than the id of this row.
+    """Follow of a hashtag by `account`, whose home timeline shows public posts with a greater id than this row.
 
     The ids of posts and of these rows increase with time. `absent`: the follower has not been active for days, as with
     `FollowerState.ABSENT`.

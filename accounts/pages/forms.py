@@ -47,7 +47,7 @@ class OpenChoiceField(forms.ChoiceField):
             self.choices = [(value, title), *choices]
 
 
-#: Errors of services that are shown in the form; the form keeps the typed text.
+#: Service errors that are shown in the form; the form keeps the typed text.
 REFUSALS: Final = (Invalid, Forbidden, NotFound, RateLimited)
 
 

@@ -26,7 +26,7 @@ from social.pages.navigation import entries
 from social.pages.typed import store_form, values_of, with_key
 from social.pages.views import View, page
 
-#: Every state except waiting for approval: even people who cannot use their account can export their data.
+#: Every state except waiting for approval, because even people who cannot use their account can export their data.
 LET_IN: Final = tuple(state for state in SignInState if state is not SignInState.UNAPPROVED)
 ACTIVE: Final = (SignInState.ACTIVE,)
 MOVING: Final = (SignInState.ACTIVE, SignInState.MOVED)
@@ -100,7 +100,7 @@ def refusal(request: HttpRequest, states: Collection[SignInState]) -> HttpRespon
     none of the `states` get a page with the reason (403).
     """
     if isinstance(request.user, User):
-        # An approved user is always in one of the states LET_IN, so that no query is needed.
+        # An approved user is always in one of the states LET_IN; therefore no query is needed.
         if states is LET_IN and request.user.approved:
             return None
         state = find_sign_in_state(request.user)

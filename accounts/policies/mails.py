@@ -62,7 +62,7 @@ _SIGNER: Final = Signer(salt="accounts.mails")
 
 
 def is_on(preferences: Mapping[str, Any], switch: str) -> bool:
-    """Tell whether the preferences switch on the mails of `switch`; most kinds of mails are on by default."""
+    """Tell whether the preferences switch on the kind of mails named by `switch`; most kinds are on by default."""
     if switch == NOTIFICATIONS:
         return mode_of(preferences) != NO_MAILS
     return bool(preferences.get(switch, switch not in OPTIONAL_SWITCHES))

@@ -142,7 +142,8 @@ MUTED_BY_VIEWER: Final = """SELECT target_id FROM accounts_mute
 DOMAINS_BLOCKED_BY_VIEWER: Final = "SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s"
 """Names of the servers that the viewer blocks."""
 
-# A scalar subquery, because with EXISTS the planner may read all follows of the viewer, once for each use of the condition.
+# This is a scalar subquery, because with EXISTS the planner may read all follows of the viewer, once for each use of the
+# condition.
 FOLLOWED: Final = (
     "(SELECT 1 FROM accounts_follow f WHERE f.account_id = %(viewer)s AND f.target_id = {author}) IS NOT NULL"
 )
@@ -198,7 +199,7 @@ def may_follow(account: Account, target: Account, relations: Relations) -> bool:
 
 
 def needs_request(account: Account, target: Account) -> bool:
-    """Tell whether the target must agree first: it is locked or remote, or the follower is limited."""
+    """Tell whether the target must agree first, because it is locked or remote, or because the follower is limited."""
     return target.locked or not target.local or account.limited
 
 

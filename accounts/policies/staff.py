@@ -30,7 +30,7 @@ OPERATOR = Staff(account_id=None, name="operator", permissions=Permission.ADMINI
 
 
 def staff_of(user: User) -> Staff:
-    """Return the acting user in the form that services expect; needs `account` and `role` loaded."""
+    """Return the acting user in the form that services expect; the user's `account` and `role` must be loaded."""
     return Staff(user.account_id, f"@{user.account.username}", user.role.granted, user.role.position)
 
 

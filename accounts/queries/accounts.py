@@ -54,7 +54,7 @@ def load_accounts(account_ids: Iterable[int]) -> dict[int, Account]:
 
 
 def find_account(account_id: int) -> Account:
-    """Return the account with this id. Raises NotFound, also for a user who is not confirmed yet."""
+    """Return the account with this id. Raises NotFound, also for a user who has not been confirmed yet."""
     account = require_found(_ACCOUNT.first(id=account_id))
     if account.moved_to_id is not None:
         prefetch_related_objects([account], _MOVED)

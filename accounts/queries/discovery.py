@@ -54,7 +54,8 @@ SELECT f.target_id, count(*)
 
 
 def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySet[Account]:
-    """List discoverable accounts by last post (`order` "active"), newest first ("new") or unordered; `local`: only local ones.
+    """List discoverable accounts by last post (`order` "active"), newest first ("new") or unordered; with `local`, only local
+    accounts.
 
     Limited, suspended and moved accounts are left out, as are accounts without any post or follow, accounts that the viewer
     blocks or mutes, and accounts that block the viewer.
@@ -148,8 +149,8 @@ def _suggestable(viewer_id: int, accounts: QuerySet[Account]) -> QuerySet[Accoun
 
 
 def _not_hidden(accounts: QuerySet[Account], viewer_id: int) -> QuerySet[Account]:
-    # The ids are in arrays, because the planner would expect a subquery to exclude half of all accounts, and would read them
-    # all.
+    # The ids are in arrays, because the planner would expect a subquery to exclude half of all accounts, and would therefore
+    # read all accounts.
     hidden = load_hidden(viewer_id)
     people = [*hidden.blocking, *hidden.blocked_by, *hidden.muting]
     return accounts.filter(id__none_of=people, domain__none_of=list(hidden.domains))
@@ -234,7 +235,7 @@ def _shown_to_viewer(*, following: bool) -> QuerySet[Any, int]:
     )
 
 
-#: Key: whether only accounts that the viewer follows are searched.
+#: The keys say whether only accounts that the viewer follows are searched.
 _SHOWN_TO_VIEWER: Final[dict[bool, Plan[int]]] = {
     False: Plan(lambda: _shown_to_viewer(following=False)),
     True: Plan(lambda: _shown_to_viewer(following=True)),
@@ -242,7 +243,8 @@ _SHOWN_TO_VIEWER: Final[dict[bool, Plan[int]]] = {
 
 
 def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> list[int]:
-    """Return the ids of accounts whose username begins with the query, or whose display name has a word that does.
+    """Return the ids of accounts whose username begins with the query, or whose display name has a word that begins with the
+    query.
 
     The account with this exact address comes first, then the most followed accounts; an address with a domain has to match
     exactly. Returns at most CANDIDATES_LIMIT ids, and takes two queries. Accounts that block the viewer are not found

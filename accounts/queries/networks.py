@@ -35,12 +35,12 @@ def list_following(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
 
 
 def list_follows(account_id: int) -> QuerySet[Follow]:
-    """List all follows of the account with their `target`, suspended ones included, for the account itself."""
+    """List all follows by the account, including follows of suspended accounts, with their `target`, for the account itself."""
     return Follow.objects.filter(account_id=account_id).select_related("target")
 
 
 def list_follow_requests(account_id: int) -> QuerySet[FollowRequest]:
-    """List pending follow requests to the account; those of suspended accounts are left out."""
+    """List pending follow requests to the account; requests from suspended accounts are left out."""
     rows = FollowRequest.objects.filter(is_present("account"), target_id=account_id)
     return rows.annotate(person_id=F("account_id"))
 
@@ -96,12 +96,12 @@ def _shown_to(rows: QuerySet[Follow], person: str, owner: Account, viewer_id: in
 
 
 def list_severances(account_id: int) -> QuerySet[SeveredAccount]:
-    """List the acts that ended follows of the account, the latest first, with the numbers of follows."""
+    """List the blocks and suspensions that ended follows of the account, the latest first, with the numbers of follows."""
     return SeveredAccount.objects.filter(account_id=account_id).select_related("severance").order_by("-id")
 
 
 def load_severances(severed_ids: Collection[int]) -> dict[int, SeveredAccount]:
-    """Load these rows by id, each with the act that ended the follows (`severance`)."""
+    """Load these rows by id, each with the block or suspension that ended the follows (`severance`)."""
     if not severed_ids:
         return {}
     found = SeveredAccount.objects.filter(id__one_of=list(severed_ids)).select_related("severance")
@@ -109,7 +109,7 @@ def load_severances(severed_ids: Collection[int]) -> dict[int, SeveredAccount]:
 
 
 def find_severance(account_id: int, severed_id: int) -> SeveredAccount:
-    """Return the account's row for an act that ended follows. Raises NotFound, also for another account's row."""
+    """Return the account's row for a block or suspension. Raises NotFound, also for another account's row."""
     return require_found(list_severances(account_id).filter(id=severed_id).first())
 
 

@@ -299,7 +299,7 @@ def list_muted(account_id: int) -> QuerySet[Mute]:
 
 
 def list_all_blocked(account_id: int) -> QuerySet[Block]:
-    """List all blocks by the account with their `target`, suspended ones included, for the account itself."""
+    """List all blocks by the account, including blocks of suspended accounts, with their `target`, for the account itself."""
     return Block.objects.filter(account_id=account_id).select_related("target")
 
 
@@ -314,7 +314,9 @@ def list_mutes_of(account_id: int) -> QuerySet[Mute]:
 
 
 def list_all_muted(account_id: int) -> QuerySet[Mute]:
-    """List all unexpired mutes by the account with their `target`, suspended ones included, for the account itself."""
+    """List all unexpired mutes by the account, including mutes of suspended accounts, with their `target`, for the account
+    itself.
+    """
     rows = Mute.objects.filter(account_id=account_id).select_related("target")
     return rows.filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
 

@@ -88,7 +88,7 @@ def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
 
 
 def find_known_under(domains: Collection[str]) -> dict[str, str]:
-    """Return the known servers at or below these domains, each with the longest such domain, in one query."""
+    """Return the known servers with one of these domains or a subdomain, each mapped to its longest match, in one query."""
     above = {}
     for name in Domain.objects.values_list("name", flat=True).iterator(chunk_size=2000):
         domain = next((parent for parent in domain_and_parents(name.partition(":")[0]) if parent in domains), None)

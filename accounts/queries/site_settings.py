@@ -84,7 +84,9 @@ def find_minimum_age() -> int:
 
 
 def must_confirm_email() -> bool:
-    """Tell whether people must confirm their e-mail address. True if there is a captcha: it is on the confirmation page."""
+    """Tell whether people must confirm their e-mail address. They must if there is a captcha, because it is on the confirmation
+    page.
+    """
     return settings.CAPTCHA is not None or bool(_find("CONFIRM_EMAIL"))
 
 

@@ -102,7 +102,8 @@ SELECT t.id, t.name, t.display_name
 
 
 def search_tags(text: str, *, limit: int, offset: int = 0, exclude_unreviewed: bool = False) -> list[Tag]:
-    """Find hashtags that begin with a text among the first 500 by name; the exact match comes first, then the shortest.
+    """Find hashtags that begin with a text, among the first 500 matches by name; the exact match comes first, then the
+    shortest.
 
     Private hashtags, and hashtags that staff exclude from search, are left out. With `exclude_unreviewed`, hashtags that staff
     have not reviewed are left out as well, except for the exact match (behaviours section 15). Takes one query.

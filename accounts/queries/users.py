@@ -140,7 +140,7 @@ def find_user_of_account(account_id: int) -> User:
     return require_found(User.objects.select_related("account", "role").filter(account_id=account_id).first())
 
 
-# One index lookup for each staff member, however many entries the log has.
+# The query makes one index lookup for each staff member, however many entries the log has.
 _ACTORS = """
 WITH RECURSIVE actors (id) AS (
   SELECT min(account_id) FROM accounts_auditentry

@@ -1,4 +1,4 @@
-"""The CustomEmoji and Account entities; the body of an account may be cached, its counters never (contract, entities)."""
+"""The CustomEmoji and Account entities; the body of an account may be cached, but not its counters (contract, entities)."""
 
 import copy
 from collections.abc import Iterable
@@ -190,7 +190,8 @@ def _entity(account: Account, emojis: EmojiLookup, relations: Relations) -> dict
 def cacheable(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
     """Return the cacheable parts of an account's entity: its body, and the values that determine other members.
 
-    Do not cache the body of an account that has moved: it contains the new account as the viewer of `relations` sees it.
+    Do not cache the body of an account that has moved, because it contains the new account as the viewer of `relations` sees
+    it.
     """
     return {
         "body": body(account, emojis, relations),
@@ -257,7 +258,7 @@ def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[st
 
 
 def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return the entity of the account to which another account has moved, without the member `moved`, even if that account has
+    """Return the entity of an account to which another account has moved. It has no member `moved`, even if the account has
     moved as well.
     """
     bare = copy.copy(account)  # the copy keeps the loaded counters and role

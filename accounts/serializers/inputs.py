@@ -84,7 +84,7 @@ class DirectoryInput(Form):
     local: bool = False
 
 
-# Maximum size of a request: two pictures in base64, escaped for a form, with a margin. Larger ones are refused (413).
+# Maximum size of a request: two pictures in base64, escaped for a form, with a margin. Larger requests are refused (413).
 MAX_BODY: Final = 2 * 2 * PICTURE_SIZE_LIMIT + MEBIBYTE
 _SOURCE: Final = ("privacy", "sensitive", "language", "quote_policy")
 

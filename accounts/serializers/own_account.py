@@ -1,6 +1,6 @@
 """Entities of the user's own account: "CredentialAccount", "Profile" and "Preferences" (contract, entities).
 
-A process caches the entity with the versions of its rows; while they are unchanged, only the rows' state is read.
+A process caches the entity with the versions of its rows; while the versions are unchanged, only the rows' state is read.
 """
 
 from typing import Any, Final

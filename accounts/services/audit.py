@@ -58,7 +58,7 @@ def record_changes(
 
 
 def reason_details(reason: str) -> dict[str, str]:
-    """Return the details of an audit row with the reason for an act; empty without a reason."""
+    """Return the details of an audit row with the reason for an action; empty without a reason."""
     return {"reason": reason} if reason else {}
 
 

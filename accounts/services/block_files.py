@@ -99,7 +99,8 @@ def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None)
     written = read_lines(kind, data, most=most)
     if not written:
         raise UnreadableFile(_("The file has no entries."))
-    # Checked before parsing, because normalising domains that are not in Latin script takes a long time (security row 78).
+    # This is checked before parsing, because normalising domains that are not in Latin script takes a long time (security row
+    # 78).
     if most is not None and len(written) > most:
         message = _("The file has more than %(most)d lines. The operator can import it with %(command)s.")
         raise UnreadableFile(message % {"most": most, "command": kind.command})
@@ -166,7 +167,7 @@ def is_true(value: str | None) -> bool | None:
 
 
 def plan_file(kind: BlockFile[D], entries: Sequence[Entry[D]], *, replace: bool = False) -> list[Planned[D]]:
-    """Plan an import; unless `replace`, existing blocks only become stricter. A fixed number of queries per BATCH lines."""
+    """Plan an import; unless `replace`, blocks only become stricter. Makes a fixed number of queries per BATCH lines."""
     planned: list[Planned[D]] = []
     for batch in in_batches(entries, BATCH):
         good = iter(kind.plan([entry for entry in batch if not entry.problem], replace=replace))

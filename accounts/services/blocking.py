@@ -35,7 +35,7 @@ def block_account(*, account: Account, target: Account, uri: str | None = None) 
         return
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
-        # A random id instead of a number, which would reveal how many blocks this server has.
+        # The id is random, because a number would reveal how many blocks this server has.
         own_uri = f"{account.uri}#blocks/{uuid4()}" if account.local and not target.local else None
         if uri is not None:
             Block.objects.filter(uri=uri, account=account).exclude(target=target).update(uri=None)

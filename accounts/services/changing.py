@@ -35,13 +35,13 @@ def record_fetch(account_id: int) -> None:
 
 
 Counter = Literal["followers_count", "following_count", "statuses_count"]
-# Posts are not counted here: the total that the account's server states already includes posts that are fetched later.
+# Posts are not counted here, because the total that the account's server states already includes posts that are fetched later.
 _SAID: Final[Mapping[Counter, str]] = {"following_count": "following_total", "followers_count": "followers_total"}
 _COUNTERS = Counters[Counter]("accounts_accountstat", "account_id", get_args(Counter), _SAID)
 
 
 def bump(changes: Mapping[tuple[int, Counter], int]) -> None:
-    """Add to counters, keyed by (account id, counter)."""
+    """Add these changes to counters; the keys are pairs (account id, counter)."""
     _COUNTERS.bump(changes)
 
 

@@ -154,7 +154,7 @@ def _forget_severed_follows(account_id: int) -> int:
 def _end_relations(account_id: int) -> int:
     pairs: list[tuple[int, int]] = []
     for model in (Follow, FollowRequest):
-        # One query for each index: a query with both conditions would read rows of other accounts.
+        # There is one query for each index, because a query with both conditions would read rows of other accounts.
         for column, other in (("account_id", "target_id"), ("target_id", "id")):
             rows = model._default_manager.filter(**{column: account_id}).order_by(column, other)
             pairs += rows.values_list("account_id", "target_id")[:BATCH_SIZE]
@@ -235,7 +235,7 @@ def close_server(*, by: Staff) -> Iterator[str]:
 
 def _end_user(user: User, *, keep_one: bool) -> None:
     with transaction.atomic():
-        # The account is read after the lock is granted: a joined row would show the state before the wait for the lock.
+        # The account is read after the lock is granted, because a joined row would show the state before the wait for the lock.
         locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         account = Account.objects.get(id=locked.account_id) if locked is not None else None
         if locked is None or account is None or account.deleted_at is not None:

@@ -14,18 +14,19 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 
 BATCH_SIZE: Final = 100
-"""Requests accepted in one transaction: each takes an advisory lock, and PostgreSQL has room for some thousands of locks."""
+"""Number of requests accepted in one transaction. Each takes an advisory lock, and PostgreSQL has room for a few thousand
+locks."""
 
 
 def authorize_request(*, account: Account, requester: Account) -> None:
-    """Accept a follow request. Raises NotFound when there is none. Publishes AccountFollowed."""
+    """Accept a follow request. Raises NotFound if there is no request. Publishes AccountFollowed."""
     with transaction.atomic():
         lock(pair_name(account.id, requester.id))
         accept_requests(_find(account, requester))
 
 
 def reject_request(*, account: Account, requester: Account) -> None:
-    """Reject a follow request. Raises NotFound when there is none. Publishes AccountUnfollowed."""
+    """Reject a follow request. Raises NotFound if there is no request. Publishes AccountUnfollowed."""
     with transaction.atomic():
         lock(pair_name(account.id, requester.id))
         _find(account, requester)
@@ -43,7 +44,7 @@ def remove_follower(*, account: Account, follower: Account) -> None:
 def accept_waiting(account_id: int) -> None:
     """Accept at most BATCH_SIZE requests to an unlocked account, except those of limited accounts.
 
-    Publishes AccountUnlocked when more are left. The caller holds the lock `lock_name` and a transaction.
+    Publishes AccountUnlocked when more are left. The caller must hold the lock `lock_name`, in a transaction.
     """
     waiting = FollowRequest.objects.filter(target_id=account_id, account__limited_at=None).order_by("id")
     followers = list(waiting.values_list("account_id", flat=True)[:BATCH_SIZE])

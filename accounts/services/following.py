@@ -109,7 +109,7 @@ def follow_account(
         if target.local:
             target.refresh_from_db(fields=["locked"])
         if needs_request(account, target):
-            # A random id instead of a number, which would reveal how many follows this server has.
+            # The id is random, because a number would reveal how many follows this server has.
             own_uri = None if target.local else links.web_url(f"/{uuid4()}")
             request = FollowRequest(account=account, target=target, uri=uri or own_uri)
             _apply(change, request)
@@ -164,7 +164,7 @@ def _check_limit(account: Account) -> None:
 def accept_requests(*requests: FollowRequest) -> None:
     """Turn follow requests into follows with the same options and ids. Publishes AccountFollowed for each.
 
-    The caller holds the locks of the pairs and a transaction. Each counter is written once.
+    The caller must hold the locks of the pairs, in a transaction. Each counter is written once.
     """
     follows = []
     for request in requests:
@@ -194,7 +194,8 @@ def unfollow_account(*, account: Account, target: Account) -> None:
 def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
     """Remove the follow, request and endorsement of `target_id` by `account_id`, under the pair's lock.
 
-    Return whether there was a follow or request. `ended_by_id` is the account that ends it. Publishes AccountUnfollowed.
+    Return whether there was a follow or request. `ended_by_id` is the account that ends the follow. Publishes
+    AccountUnfollowed.
     """
     request = FollowRequest.objects.filter(account_id=account_id, target_id=target_id).first()
     follow = Follow.objects.filter(account_id=account_id, target_id=target_id).first()

@@ -9,7 +9,7 @@ from social.kernel import links
 from social.kernel.locks import lock
 from social.kernel.plans import Plan, Slot
 
-# A prepared query, because it runs for every signed request to another server.
+# The query is prepared, because it runs for every signed request to another server.
 _ACTOR = Plan(
     lambda: Account.objects.select_related("key_pair").filter(uri=Slot("uri", Account._meta.get_field("uri")))
 )

@@ -37,7 +37,8 @@ def keys_of(*, account: Account) -> KeyPair:
 def store_keys(*, account: Account, pair: tuple[str, str]) -> None:
     """Store the keys (`pair`: private, public) of a local account, unless it has keys; the private key is encrypted.
 
-    Every account gets keys when it is created: keys created later could be missing from a backup that contains the account.
+    Every account gets keys when it is created, because keys created later could be missing from a backup that contains the
+    account.
     """
     private_key, public_key = pair
     key_pair = KeyPair(

@@ -39,7 +39,7 @@ class PictureUpload:
 
 
 def picture_errors(name: str, upload: PictureUpload) -> list[FieldError]:
-    """Return the errors of the size and the first bytes of the `avatar` or `header`; the picture is not decoded."""
+    """Return the errors in the size and the first bytes of the `avatar` or `header`; the picture is not decoded."""
     media_type = types.media_type(upload.data[: types.HEAD])
     if media_type is None and upload.content_type.partition(";")[0].strip().lower() in _TYPES:
         return [_spoofed(name)]
@@ -65,7 +65,7 @@ def _spoofed(name: str) -> FieldError:
 
 
 def draw_pictures(uploads: Mapping[str, PictureUpload], *, account_id: int) -> dict[str, Drawing]:
-    """Re-encode pictures that the scanner finds clean, and return them by name. Slow: call it outside of transactions.
+    """Re-encode pictures that the scanner finds clean, and return them by name. It is slow, so call it outside of transactions.
 
     Raises Invalid with `details`; Unavailable when the scanner does not respond.
     """

@@ -201,7 +201,8 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
     with stored(draw_pictures(change.pictures, account_id=user.account_id)) as pictures, transaction.atomic():
         shown |= pictures
         if change.locked is False:
-            # This lock is taken before row locks: a follow request holds it while its foreign keys lock the account's row.
+            # This lock is taken before row locks, because a follow request holds it while its foreign keys lock the account's
+            # row.
             lock(lock_name(user.account_id))
         # The row is locked with FOR NO KEY UPDATE. With FOR UPDATE, a transaction that blocks this account would wait for the
         # row while it holds the lock of the pair.

@@ -38,7 +38,8 @@ class RemoteKey:
 class RemoteProfile:
     """Remote account, whose values are validated, sanitised and clamped; the fields are named like the columns.
 
-    `suspended` is what the account's server states (federation section 4). The account `moved_to_id` has this one as an alias.
+    `suspended` is what the account's server states (federation section 4). The account `moved_to_id` has this account as an
+    alias.
     """
 
     uri: str
@@ -84,7 +85,7 @@ class RemoteProfile:
 
 
 def is_stale(account: Account) -> bool:
-    """Tell whether a remote account was not fetched for STALE_AFTER (a day)."""
+    """Tell whether a remote account has not been fetched for STALE_AFTER (a day)."""
     return account.fetched_at is None or clock.now() - account.fetched_at > STALE_AFTER
 
 
@@ -94,9 +95,9 @@ def may_refresh(account: Account) -> bool:
 
 
 def release_address(*, username: str, domain: str, uri: str) -> Account | None:
-    """Take an address away from the account that has it, because its domain has assigned it to `uri`; return that
-    account, or None. Until that account is fetched again, it has its old username with its id appended. Publishes
-    ProfileUpdated. The caller holds a transaction.
+    """Take an address away from the account that has it, because its domain has assigned it to `uri`; return that account, or
+    None. Until that account is fetched again, it has its old username with its id appended. Publishes ProfileUpdated. Call it
+    in a transaction.
     """
     rows = Account.objects.filter(has_address(username, domain)).exclude(uri=uri)
     if not rows.exists():
@@ -195,7 +196,7 @@ def resolve_address(address: str) -> Account | None:
     """Return the account with an address, looked up at its server if it is unknown or stale; None if it is not found.
 
     For a known account, a lookup in the background checks whether the domain still assigns the address to the account
-    (federation section 17). Takes at most five seconds: call it outside of transactions.
+    (federation section 17). Takes up to five seconds, so call it outside of transactions.
     """
     pair = split_address(address)
     if pair is None or pair[1] is None:

@@ -1,6 +1,6 @@
 """Deletes personal data after some time: network addresses, mails written to files, and the audit log.
 
-The retention periods in days are settings (0: for ever). Data of held accounts stay. Run by the scheduler.
+The retention periods in days are settings (0: for ever). Data of accounts on hold stays. Run by the scheduler.
 """
 
 from contextlib import suppress
@@ -52,7 +52,7 @@ def old_sign_ups() -> QuerySet[User]:
 
 
 def unused_sessions() -> QuerySet[UserSession]:
-    """List browser sessions that were not used for KEEP_ADDRESSES_DAYS."""
+    """List browser sessions that have not been used for KEEP_ADDRESSES_DAYS."""
     before = clock.days_ago(retention_days("KEEP_ADDRESSES_DAYS"))
     rows: QuerySet[UserSession] = UserSession.objects.filter(user__account__held_at=None)
     return rows.filter(last_seen_at__lt=before) if before is not None else rows.none()
@@ -76,7 +76,7 @@ def _end_unused_sessions() -> int:
 
 
 def forget_written_mails() -> int:
-    """Delete mails that were written to files (without EMAIL_URL) more than KEPT_MAIL_DAYS ago; return how many."""
+    """Delete mails that were written to files (if EMAIL_URL is not set) more than KEPT_MAIL_DAYS ago; return how many."""
     if settings.EMAIL_BACKEND != "django.core.mail.backends.filebased.EmailBackend":
         return 0
     before = (clock.now() - timedelta(days=KEPT_MAIL_DAYS)).timestamp()

@@ -165,7 +165,7 @@ def apply_domain_rule(
 def erase_suspended() -> int:
     """Start the erasure of accounts suspended longer than REVERSAL_PERIOD ago; return how many. Run by the scheduler.
 
-    The rows of the accounts stay, so that the suspension lasts. Held accounts are left out.
+    The rows of the accounts stay, so that the suspension lasts. Accounts on hold are left out.
     """
     due = Account.objects.filter(
         suspended_at__lte=clock.now() - REVERSAL_PERIOD,

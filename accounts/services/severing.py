@@ -20,7 +20,7 @@ from social.kernel.events import Event, publish
 from social.kernel.locks import lock
 
 BATCH_SIZE: Final = 200
-"""Maximum number of follows that one transaction ends: each takes a lock, and PostgreSQL has room for some thousands."""
+"""Maximum number of follows ended in one transaction. Each takes a lock, and PostgreSQL has room for a few thousand locks."""
 
 _COUNT: Final = """
 INSERT INTO accounts_severedaccount (severance_id, account_id, followers_count, following_count, created_at)
@@ -43,7 +43,7 @@ class _Act:
 
 
 def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
-    """Handle DomainBlocked: end follows and requests, in both directions, between the account and that server.
+    """Handle DomainBlocked: end follows and requests, in both directions, between the account and the blocked server.
 
     Ends and records at most BATCH_SIZE follows for each event, in a transaction, and publishes the event again while follows
     may be left; at the end, publishes FollowsSevered. Ends nothing once the block is removed. Publishes AccountUnfollowed for
@@ -112,7 +112,7 @@ def sever_erased(account: Account) -> bool:
 
 
 def forget_severed(account_id: int) -> int:
-    """Delete a batch of an account's recorded follows; return how many. A Severance that has none left is marked as purged."""
+    """Delete a batch of an account's recorded follows; return how many. A Severance without follows left is marked purged."""
     rows = SeveredFollow.objects.filter(Q(account_id=account_id) | Q(target_id=account_id))
     severance_ids = dict(rows.values_list("id", "severance_id")[:BATCH_SIZE])
     with transaction.atomic():

@@ -50,7 +50,7 @@ def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False, local
     """Return the rows of these hashtags, given as (normalised, as written), in the same order; missing rows are created.
 
     Unless the post is `private` (not public) or `local_only` (for people of this server), the hashtags become known to
-    everybody. The caller limits their number.
+    everybody. The caller must limit the number of hashtags.
     """
     known = {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in tags])}
     missing = sorted((name, shown) for name, shown in tags if name not in known)
@@ -154,7 +154,7 @@ def set_use(featured: FeaturedTag, *, statuses_count: int, last_status_at: datet
 def count_featured_use(account_id: int, tag_ids: Sequence[int] | QuerySet[Any], used_at: datetime, change: int) -> None:
     """Add `change` (1 for a new post, -1 for a deleted one) to the counts of hashtags that the account features.
 
-    The day of the last use stays when a post is deleted. The caller holds a transaction.
+    The day of the last use stays when a post is deleted. Call it in a transaction.
     """
     shown = FeaturedTag.objects.filter(account_id=account_id, tag_id__in=tag_ids)
     # The rows are locked in the order of their ids, so that two concurrent posts do not deadlock.

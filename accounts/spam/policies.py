@@ -50,7 +50,7 @@ class SpamRuleDraft:
 
     @property
     def has_conditions(self) -> bool:
-        """Tell whether the rule has a condition: a rule without one would match everything."""
+        """Tell whether the rule has a condition; a rule without conditions would match everything."""
         of_posts = (self.words, self.link_hosts, self.minimum_mentions, self.maximum_age_hours, self.first_contact)
         of_sign_ups = (self.words, self.mail_domains, self.networks)
         return any(of_posts if self.subject == RuleSubject.POSTS else of_sign_ups)

@@ -182,7 +182,7 @@ class PastImport(models.Model):
                 reasons=OBJECT_LIMIT,
                 problem=WORD_LIMIT,
             ),
-            # At most one unfinished import for each account, so that two imports never store the same post at once.
+            # At most one unfinished import for each account, so that two imports never store the same post at the same time.
             models.UniqueConstraint(
                 fields=["account"],
                 name="accounts_pastimport_once",
@@ -193,7 +193,9 @@ class PastImport(models.Model):
 
     @property
     def named_source(self) -> str:
-        """`source`, or an empty text if the archive names no author: `source` then has a host that cannot exist (RFC 2606)."""
+        """`source`, or an empty text if the archive names no author and `source` therefore has a host that cannot exist (RFC
+        2606).
+        """
         return "" if urlsplit(self.source).netloc.endswith(".invalid") else self.source
 
 

@@ -46,8 +46,8 @@ class PastImportsViewSet(ApiViewSet):
         return page.respond(PastImportSerializer(page.items, many=True).data)
 
     def create(self, request: Request) -> HttpResponse:
-        """Upload an archive. Its state is `reading` and then `ready` (with the numbers of posts that would be imported) or
-        `unreadable`; no post is stored before the import is started.
+        """Upload an archive. The import's state is `reading` and then `ready` (with the numbers of posts that would be
+        imported) or `unreadable`; no post is stored before the import is started.
         """
         file = PastInput.read(request).file
         if file is None:

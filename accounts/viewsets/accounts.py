@@ -28,7 +28,7 @@ from social.kernel.errors import Invalid
 from social.kernel.ids import parse_id
 
 ACCOUNTS_LIMIT = 40
-# Members of Relationship that have no namesake in Account.
+# Members of Relationship that Account does not have.
 _SHOWN_OF_RELATIONSHIP: Final = (
     "following",
     "requested",
@@ -89,7 +89,7 @@ class AccountsViewSet(ApiViewSet):
         return reply(self._entities([find_by_address(inputs.LookupInput.read(request).acct)])[0])
 
     def search(self, request: Request) -> HttpResponse:
-        """Accounts by the beginning of their name."""
+        """Search accounts by the beginning of their name."""
         form = inputs.SearchInput.read(request)
         if not form.q:
             return reply([])
@@ -171,7 +171,7 @@ class AccountsViewSet(ApiViewSet):
         return entities
 
     def identity_proofs(self, request: Request, id: int) -> HttpResponse:
-        """Return an empty list: proofs by third parties were removed in version 3.5 of the API (contract, endpoints)."""
+        """Return an empty list, because proofs by third parties were removed in API version 3.5 (contract, endpoints)."""
         find_account(id)
         return reply([])
 

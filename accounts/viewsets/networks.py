@@ -150,7 +150,7 @@ class NetworksViewSet(ApiViewSet):
         return find_own_account(self.identity.account_id)
 
     def _relationship(self, target: Account) -> HttpResponse:
-        # `load_relations` is not used, because it leaves out the viewer: a note about oneself is shown too.
+        # `load_relations` is not used, because it leaves out the viewer, whose note about their own account is shown as well.
         _known, relations = load_known_relations(self.account_id, [target.id], with_suspended=True)
         return reply(relationship.RelationshipSerializer(target.id, context={"relations": relations}).data)
 

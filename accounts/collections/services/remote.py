@@ -103,7 +103,7 @@ def end_item(*, item: CollectionItem) -> None:
 
 
 def allow_item(*, collection: Collection, account: Account, request_uri: str) -> CollectionItem | None:
-    """Store that a local account consents to be in a remote collection; return None if it has left the collection
+    """Store that a local account consents to be in a remote collection; return None if the account has left the collection
     before, or if the collection is full.
 
     A repeated request returns the same item. Publishes CollectionItemAdded for a new item. Raises Conflict if `request_uri`

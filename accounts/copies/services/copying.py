@@ -271,7 +271,7 @@ def _store_picture(purpose: CopyPurpose, file: IO[bytes]) -> _Stored:
     try:
         return _store_drawn(purpose, file, still=False)
     except images.TooLong:
-        # Too many frames: only the first one is stored.
+        # The animation has too many frames, so only the first frame is stored.
         file.seek(0)
         return _store_drawn(purpose, file, still=True)
 

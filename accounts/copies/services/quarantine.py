@@ -205,7 +205,7 @@ def forget_released(file: QuarantinedFile) -> None:
     _remove(paths)
 
 
-#: Decisions that staff can replace.
+#: Decisions that staff can still change.
 _OPEN_DECISIONS: Final = [QuarantineDecision.WAITING, QuarantineDecision.REFUSED]
 
 

@@ -25,7 +25,7 @@ def trim_copies() -> int:
     """Remove the least recently served copies beyond the budget, and failures older than a week; return the number of
     removed copies.
 
-    One call removes a bounded number. Run by the scheduler, once a minute.
+    One call removes a limited number of copies. Run by the scheduler, once a minute.
     """
     now = clock.now()
     forgotten = Q(state=CopyState.FAILED, requested_at__lt=now - _FAILURE_RETENTION)
@@ -65,7 +65,7 @@ def remove_copies(
 
 
 def _remove_batch(chosen: Q, *, surplus: int | None = None) -> tuple[int, int]:
-    """Remove up to _BATCH copies, and no more than needed for the surplus; return their number and bytes."""
+    """Remove up to _BATCH copies, but no more than needed for the surplus; return their number and bytes."""
     with transaction.atomic():
         rows = RemoteCopy.objects.select_for_update(skip_locked=True).filter(chosen).order_by("served_at", "id")
         old: list[RemoteCopy] = []
@@ -83,7 +83,7 @@ def _remove_batch(chosen: Q, *, surplus: int | None = None) -> tuple[int, int]:
 
 
 def forget_copies(*, purposes: Iterable[CopyPurpose], urls: Iterable[str]) -> None:
-    """Remove the copies of files of a deleted post or profile: rows in the caller's transaction, files after its commit."""
+    """Remove the copies of a deleted post's or profile's files: rows in the caller's transaction, files after its commit."""
     digests = [digest_of(purpose, url) for url in urls for purpose in purposes]
     for batch in in_batches(digests, _BATCH):
         copies = RemoteCopy.objects.select_for_update().filter(digest__one_of=batch)

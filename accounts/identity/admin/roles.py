@@ -21,7 +21,7 @@ _LIMITS: Final = ("imported_posts_limit", "imported_mebibytes_limit")
 
 
 class RoleForm(DraftForm):
-    """A role; `by` is the staff member who edits it."""
+    """Form for a role; `by` is the staff member who edits the role."""
 
     by: ClassVar[Staff]
     bits = forms.TypedMultipleChoiceField(

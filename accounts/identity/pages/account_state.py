@@ -47,7 +47,7 @@ def text_of(standing: SignInState) -> str | Promise:
 def show_account_state(
     request: HttpRequest, user: User, standing: SignInState, *, back: str, status: int = 403
 ) -> HttpResponse:
-    """Return the page that says why the account cannot be used. Its link to the sign-in page redirects to `back` afterwards."""
+    """Return the page that says why the account cannot be used. It links to the sign-in page, which redirects to `back`."""
     title, text = _TEXTS[standing]
     context = {
         **person(user.account),

@@ -145,7 +145,7 @@ _PARAMETERS: Final = (
 class AuthorizeView(OAuthLibMixin, View):
     """`/oauth/authorize`: GET asks for consent, POST grants it, DELETE (or POST with `decision=deny`) refuses it.
 
-    Only the code, `access_denied` and `invalid_scope` are sent to the application, and only for a signed-in person:
+    Only the code, `access_denied` and `invalid_scope` are sent to the application, and only for a signed-in person, because
     otherwise the page would be an open redirect.
     """
 

@@ -144,8 +144,8 @@ class ConfirmView(ConfirmEmailView):
 def address_of(application: Application) -> str:
     """Return the address that opens an application; empty if there is none.
 
-    It is the first of these that exists: a redirect URI with a custom scheme, the website, the origin of the first redirect URI
-    (the whole URI would show an error).
+    The address is the first of these that exists: a redirect URI with a custom scheme, the website, the origin of the first
+    redirect URI (the whole URI would show an error).
     """
     own = [uri for uri in application.registered_redirect_uris if uri != OUT_OF_BAND]
     for uri in own:

@@ -59,7 +59,7 @@ class SignUpForm(ServiceForm):
         widget=forms.Textarea({"rows": 3, "maxlength": REASON_LIMIT}),
         help_text=_("A moderator will read this."),
     )
-    # A text field, because the service parses the date, as it does for API clients.
+    # This is a text field, because the service parses the date, as it does for API clients.
     date_of_birth = forms.CharField(
         label=_("Date of birth"),
         help_text=_("We check how old you are and do not keep the date."),
@@ -97,7 +97,7 @@ class ForgottenPasswordForm(ResetPasswordForm):
 
 
 class _TypedOnce(forms.Form):
-    """Mixin for forms in which a new password is typed once: browsers remember it, and a forgotten password can be reset."""
+    """Mixin for forms in which a new password is typed once; browsers remember it, and a forgotten password can be reset."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -106,7 +106,7 @@ class _TypedOnce(forms.Form):
         field.label = _("New password")
         field.help_text = _("At least 8 characters.")
         field.widget.attrs.pop("placeholder", None)
-        # No maxlength: browsers would silently truncate a pasted password.
+        # There is no maxlength, because browsers would silently truncate a pasted password.
         field.widget.attrs["minlength"] = PASSWORD_MINIMUM
 
 

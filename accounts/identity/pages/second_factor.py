@@ -159,7 +159,7 @@ class RecoveryCodesView(View):
 
 
 class AddPasskeyView(webauthn.AddWebAuthnView):
-    """Registers a passkey, as second factor and, if it can verify its owner, as a replacement for the password."""
+    """Registers a passkey, as a second factor and, if it can verify its owner, as a replacement for the password."""
 
     template_name = "mfa/webauthn/add_form.html"
     success_url = reverse_lazy("mfa_index")
@@ -170,7 +170,8 @@ class AddPasskeyView(webauthn.AddWebAuthnView):
         options, state = auth.get_server().register_begin(
             user=auth.build_user_payload(user),
             credentials=auth.get_credentials(user),
-            # User verification is preferred, not required, because older keys without it can be a second factor, too.
+            # User verification is preferred but not required, because older security keys that lack it can still be a second
+            # factor.
             resident_key_requirement=ResidentKeyRequirement.PREFERRED,
             user_verification=UserVerificationRequirement.PREFERRED,
             extensions=auth.EXTENSIONS,

@@ -65,7 +65,7 @@ class SignUpView(SignupView):
         return super().post(request, *args, **kwargs)
 
     def get_form_kwargs(self) -> dict[str, Any]:
-        """Return arguments of the form: invited people need not say why they want to join."""
+        """Return the arguments of the form, which does not ask invited people why they want to join."""
         return {**super().get_form_kwargs(), "invited": self._invited}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def change_password_page(request: HttpRequest) -> HttpResponse:
 def invitation(request: HttpRequest, code: str) -> HttpResponse:
     """`/invite/<code>`: redirects to the sign-up with the invitation, or returns it as JSON (contract, endpoints).
 
-    For clients, 401 means that the invitation cannot be used any more. Raises NotFound for an unknown code.
+    Clients get the status 401 if the invitation cannot be used any more. Raises NotFound for an unknown code.
     """
     invite = require_found(find_invite(code))
     if "application/json" in request.headers.get("Accept", ""):

@@ -106,7 +106,7 @@ def _waiting_application(request: HttpRequest) -> tuple[Application | None, str]
     return application, redirect_uri
 
 
-#: Name of this method in allauth's records of a session.
+#: Name of the method "reauthentication with an issuer" in allauth's records of a session.
 ISSUER_METHOD: Final = "socialaccount"
 
 

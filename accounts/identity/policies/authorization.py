@@ -59,8 +59,8 @@ def split_redirect_uris(raw: str | Iterable[str]) -> tuple[str, ...]:
 def redirect_uri_errors(uri: str) -> list[str]:
     """List the errors of a redirect URI, in words that follow "Redirect URI" (contract, parameters section 1).
 
-    It must be an absolute URI without a fragment, in any scheme that cannot run as a script; schemes of apps need no host.
-    Browsers read a backslash as a slash and would open a different host from the one shown (security row 62).
+    A redirect URI must be an absolute URI without a fragment, in any scheme that cannot run as a script; schemes of apps need
+    no host. Browsers read a backslash as a slash and would open a different host from the one shown (security row 62).
     """
     if uri == OUT_OF_BAND:
         return []

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-# The first match counts: for compatibility, nearly every browser also sends the names of other browsers.
+# The first match counts, because nearly every browser also sends the names of other browsers, for compatibility.
 _BROWSERS: Final = (
     ("Edge", re.compile(r"\bEdg(?:e|A|iOS)?/")),
     ("Opera", re.compile(r"\b(?:OPR|OPT|Opera)/")),

@@ -56,7 +56,7 @@ def load_findings(
 
 
 def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -> Findings:
-    """Look up what `load_findings` looks up about the e-mail address."""
+    """Look up only the part of `load_findings` that concerns the e-mail address."""
     return Findings(
         email_in_use=User.objects.filter(email__lower=email.lower()).exists(),
         canonical_email=CanonicalEmailBlock.objects.filter(digest=email_digest(email)).exists(),
@@ -66,7 +66,7 @@ def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -
 
 
 def _username_in_use(username: str) -> bool:
-    # In this order, at least one of the two statements finds an account that is deleted between them.
+    # In this order, at least one of the two statements finds an account that is deleted between the two.
     return Account.objects.filter(has_address(username, None)).exists() or is_retired(username)
 
 

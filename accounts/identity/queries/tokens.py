@@ -148,7 +148,7 @@ class SignInState(Enum):
 
 
 def find_sign_in_state(user: User) -> SignInState:
-    """Return the first reason, in the order of the API (contract, behaviours section 3), why the account cannot be used."""
+    """Return the first reason why the account cannot be used, in the order of the API (contract, behaviours section 3)."""
     if user.disabled_at is not None:
         return SignInState.DISABLED
     if user.account.suspended:

@@ -20,7 +20,7 @@ from social.kernel import clock
 from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound, require_found, require_valid
 from social.kernel.events import publish
 
-# Without characters that are easily confused with each other: 0 and O, 1, l and I.
+# Characters of the codes, without those that are easily confused with each other: 0 and O, 1, l and I.
 _LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _LENGTH: Final = 12
 COMMENT_LIMIT: Final = 420
@@ -74,7 +74,9 @@ def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
 
 
 def end_invite(*, by: Staff, invite: Invite) -> None:
-    """Expire an invitation. Raises NotFound; Forbidden without MANAGE_INVITES, and if `by` does not outrank another inviter."""
+    """Expire an invitation. Raises NotFound; Forbidden without MANAGE_INVITES, or for another person's invitation if `by` does
+    not outrank that person.
+    """
     with transaction.atomic():
         locked = (
             Invite.objects.select_for_update(of=("self",)).select_related("inviter__role").filter(pk=invite.pk).first()
@@ -91,7 +93,8 @@ def end_invite(*, by: Staff, invite: Invite) -> None:
 
 def use_invite(*, invite: Invite) -> None:
     """Count one use, in the transaction of the sign-up. Raises Forbidden when the invitation is used up or has expired."""
-    # The row is locked first: an UPDATE that has waited for a lock would not evaluate a condition on other tables again.
+    # The row is locked first, because an UPDATE that has waited for a lock would not evaluate a condition on other tables
+    # again.
     Invite.objects.select_for_update().filter(pk=invite.pk).first()
     if not is_usable(invite):
         raise Forbidden
@@ -104,7 +107,8 @@ def activate_if_ready(*, user_id: int) -> None:
     Call it after the confirmation or the approval was written.
     """
     with transaction.atomic():
-        # The row is locked: if confirmation and approval happen at the same moment, the later one sees what the earlier wrote.
+        # The row is locked, so that if confirmation and approval happen at the same moment, the later one sees what the earlier
+        # one wrote.
         user = User.objects.select_for_update(of=("self",)).get(pk=user_id)
         if user.activated_at is not None:
             return

@@ -40,7 +40,7 @@ class OAuthRequest:
 
 
 class Core(OAuthLibCore):
-    """Adapter from OAuthRequest to oauthlib; forms, queries and JSON are treated alike."""
+    """Adapter from OAuthRequest to oauthlib; parameters from forms, queries and JSON are treated alike."""
 
     def _extract_params(self, request: OAuthRequest) -> tuple[str, str, str, dict[str, str]]:
         sent = {name: value for name, value in request.parameters.items() if value}
@@ -76,7 +76,7 @@ class Validator(OAuth2Validator):
         return set(scopes) <= set(client.scope_list) if request.grant_type else tree.covers(client.scope_list, scopes)
 
     def validate_code(self, client_id: str, code: str, client: Application, request: Request) -> bool:
-        """Tell whether a code may be exchanged, and lock its row: one of two simultaneous exchanges fails.
+        """Tell whether a code may be exchanged, and lock its row, so that one of two simultaneous exchanges fails.
 
         A failed attempt does not use the code up. A second exchange revokes the token, because one of the two clients
         was not the application (RFC 6749 section 4.1.2).
@@ -125,7 +125,7 @@ class Validator(OAuth2Validator):
 
 
 class CodeGrant(oauth2.AuthorizationCodeGrant):
-    """The authorization code grant; the view builds the redirect, as oauthlib does not know all response modes."""
+    """The authorization code grant; the view builds the redirect, because oauthlib does not know all response modes."""
 
     def _handle_redirects(self, request: Request) -> None:
         # Redirect URIs are compared exactly, in any scheme; oauthlib's own check refuses URIs with non-ASCII characters.

@@ -48,7 +48,7 @@ def _count_request(user: User, address: str) -> None:
 
 
 def bounded(path: str) -> str:
-    """Return the path, or an empty text if it is longer than RETURN_TO_LIMIT: mail programs break longer links."""
+    """Return the path, or an empty text if it is longer than RETURN_TO_LIMIT, because mail programs break longer links."""
     return path if len(path) <= RETURN_TO_LIMIT else ""
 
 
@@ -65,7 +65,7 @@ def resend_confirmation(*, user: User | None, application_id: int | None, email:
 
 
 def correct_email(*, user: User, email: str, address: str) -> None:
-    """Replace an address that is not confirmed yet, and send the confirmation mail to the new address.
+    """Replace an address that has not been confirmed yet, and send the confirmation mail to the new address.
 
     `address` is the rate limit key of the client. Publishes and raises the same as `request_confirmation` and
     `resend_confirmation`.
@@ -80,7 +80,8 @@ def _send_again(user: User, email: str | None) -> None:
     mail_hosts = look_up_mail_hosts(email) if email is not None and not email_errors(email.strip()) else None
     try:
         with transaction.atomic():
-            # The row is locked: a simultaneous confirmation is either seen here, or fails because its address is replaced.
+            # The row is locked, so that a simultaneous confirmation is either seen here, or fails because its address is
+            # replaced.
             address = EmailAddress.objects.select_for_update(of=("self",)).filter(user=user, primary=True).first()
             if address is None or address.verified:
                 raise Forbidden(_("This method is only available while the e-mail is awaiting confirmation"))
@@ -96,7 +97,8 @@ def _replace(address: EmailAddress, email: str, mail_hosts: Collection[str] | No
         return
     require_valid(email_errors(email) or load_email_findings(email, mail_hosts).errors())
     user = address.user
-    # A new row, because confirmation links contain the row's id, and the links that the old address got must not work.
+    # A new row is created, because confirmation links contain the row's id, and the links that the old address got must not
+    # work.
     address.delete()
     User.objects.filter(pk=user.pk).update(email=email)
     EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
@@ -145,8 +147,8 @@ def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
 def remove_unconfirmed(*, kept: timedelta = UNCONFIRMED_RETENTION) -> int:
     """Remove users who signed up longer than `kept` ago and never confirmed, with all their data; return how many.
 
-    Nobody has ever seen them, so their names become free again. Works in transactions of at most BATCH_SIZE users; a user who
-    confirms at the same moment stays. Run by the scheduler.
+    Nobody has ever seen these users, so their names become free again. Works in transactions of at most BATCH_SIZE users; a
+    user who confirms at the same moment stays. Run by the scheduler.
     """
     before = clock.now() - kept
     removed = 0
@@ -179,7 +181,8 @@ LINK_SECONDS: Final = 3 * 24 * 3600
 
 
 def request_email_change(*, user: User, email: str, address: str) -> None:
-    """Request a mail with a link to a new address; the old address stays until the link is opened, and gets a notice.
+    """Request a mail to a new address with a link that confirms it; the old address stays until the link is opened, and gets a
+    notice.
 
     A second request replaces the first. `address` is the IP address of the client. Publishes EmailChangeRequested and
     SecurityChanged. Raises Invalid for an address that is malformed, blocked or in use; RateLimited as

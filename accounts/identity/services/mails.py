@@ -1,6 +1,7 @@
-"""Sends mails about people's accounts, in event handlers: no request waits for a mail server (security row 64).
+"""Sends mails about people's accounts, in event handlers, so that no request waits for a mail server (security row 64).
 
-The handlers raise Unavailable when the mail server does not respond. The outbox retries them, so some mails may be sent twice.
+The handlers raise Unavailable when the mail server does not respond. The outbox retries the handlers, so some mails may be sent
+twice.
 """
 
 import logging

@@ -44,8 +44,8 @@ def block_email_domain(*, by: Staff, domain: str, allow_with_approval: bool = Fa
 def block_email_domains(*, by: Staff, domains: Mapping[str, bool]) -> set[str]:
     """Block normalised domains, each mapped to its `allow_with_approval`; return the domains that were blocked before.
 
-    One transaction, with a fixed number of statements for every 500 domains. Raises Forbidden; Conflict when somebody
-    else blocks one of the domains at the same moment.
+    Uses one transaction, with a fixed number of statements for every 500 domains. Raises Forbidden; Conflict when somebody else
+    blocks one of the domains at the same moment.
     """
     require(by, Permission.MANAGE_BLOCKS)
     known_blocks = EmailDomainBlock.objects.filter(domain__one_of=list(domains))
@@ -97,8 +97,8 @@ def write_network_blocks(
 ) -> set[str]:
     """Block networks with these values, but change existing blocks only if named in `changing`; return the unchanged networks.
 
-    One transaction, with a fixed number of statements for every 500 networks. Raises Forbidden; Invalid; Conflict when somebody
-    else blocks one of the networks at the same moment.
+    Uses one transaction, with a fixed number of statements for every 500 networks. Raises Forbidden; Invalid; Conflict when
+    somebody else blocks one of the networks at the same moment.
     """
     require(by, Permission.MANAGE_BLOCKS)
     with _blocking():

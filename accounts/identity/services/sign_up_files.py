@@ -72,7 +72,7 @@ class EmailDomainFile(BlockFile[bool]):
 
 
 def _keep_existing(plans: Sequence[Planned[D]], known: Collection[str]) -> list[Planned[D]]:
-    """Return the plans; plans for `known` names, which somebody else has blocked meanwhile, become "keep"."""
+    """Return the plans; plans for `known` names, which somebody else has blocked meanwhile, get the action "keep"."""
     reason = _("it is blocked already")
     return [replaced(plan, action="keep", reason=reason) if plan.entry.name in known else plan for plan in plans]
 

@@ -43,7 +43,7 @@ from social.kernel.text.names import normalise_domain
 def look_up_mail_hosts(email: str) -> list[str] | None:
     """Return the hosts that accept mail for an address; empty if there are none, None without CHECK_EMAIL_DOMAINS.
 
-    Takes at most four seconds: call it outside of transactions. Raises Unavailable.
+    Takes up to four seconds, so call it outside of transactions. Raises Unavailable.
     """
     if not settings.CHECK_EMAIL_DOMAINS:
         return None
@@ -61,12 +61,11 @@ def sign_up(
 ) -> User:
     """Create account, user and e-mail address in one transaction. Publishes AccountCreated.
 
-    `confirmed` and `approved` default to the settings; if an operator's command gives one of them, closed
-    registrations, blocks and reserved names are ignored. A usable invitation opens closed registrations; its user needs
-    approval unless registrations are open or the inviter may bypass approval. With an `identity` the user has no
-    password, and need not confirm the address that the issuer has confirmed. Raises Forbidden when registrations are
-    closed, the network is blocked, or people may sign up only through issuers; Invalid with `details` (parameters
-    section 2, behaviours section 6).
+    `confirmed` and `approved` default to the settings; if an operator's command gives one of them, closed registrations, blocks
+    and reserved names are ignored. A usable invitation opens closed registrations; the invited person needs approval unless
+    registrations are open or the inviter may bypass approval. With an `identity` the user has no password, and need not confirm
+    the address that the issuer has confirmed. Raises Forbidden when registrations are closed, the network is blocked, or people
+    may sign up only through issuers; Invalid with `details` (parameters section 2, behaviours section 6).
     """
     # Addresses are looked up in lower case at sign-in.
     draft = replace(draft, email=draft.email.strip().lower())
@@ -154,7 +153,7 @@ def sign_up(
 
 
 def _findings(draft: SignUpDraft, faulty: Collection[str] = (), mail_hosts: Collection[str] | None = None) -> Findings:
-    """Look up the data of a sign-up in the tables, except for the `faulty` fields: PostgreSQL might not accept their values."""
+    """Look up the data of a sign-up in the tables, except `faulty` fields, whose values PostgreSQL might not accept."""
     return load_findings(
         username="" if "username" in faulty else draft.username,
         email="" if "email" in faulty else draft.email,

@@ -173,7 +173,7 @@ def _acting(
     with transaction.atomic():
         locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         require(by, permission, over=user.role if locked is None else locked.role)
-        # The account is read after the lock is granted: a joined row would show the state before the wait for the lock.
+        # The account is read after the lock is granted, because a joined row would show the state before the wait for the lock.
         account = Account.objects.filter(id=user.account_id, deleted_at=None).first()
         if locked is None or account is None:
             raise NotFound
@@ -183,7 +183,7 @@ def _acting(
 
 
 def require_another_administrator(user: User) -> None:
-    """Raise Conflict if the user (loaded with its role) is the last administrator. The caller holds a transaction."""
+    """Raise Conflict if the user (loaded with its role) is the last administrator. Call it in a transaction."""
     if user.disabled_at is None and user.role.can(Permission.ADMINISTRATOR):
         # Without this lock, two people who remove each other's permission at the same moment could leave no administrator.
         lock("staff:administrators")

@@ -46,8 +46,8 @@ def channel_of(token_id: int) -> str:
 def issue_token(*, application: Application, user: User | None, scopes: Sequence[str]) -> AccessToken:
     """Return a token for a user, or with `user=None` for the application itself.
 
-    The same application, user and scopes get the same token again. Any user's token may have staff scopes, because the
-    role is checked at every call; on the consent page only staff can grant them (security row 45).
+    A repeated call with the same application, user and scopes returns the same token. Any user's token may have staff scopes,
+    because the role is checked at every call; on the consent page only staff can grant them (security row 45).
     """
     scope_names = tuple(dict.fromkeys(scopes))
     with transaction.atomic():
@@ -94,7 +94,7 @@ def _revoke_some(tokens: QuerySet[AccessToken]) -> int:
             cursor.execute(_REMEMBER_REVOKED, {"checksums": list(doomed.values()), "now": clock.now()})
         publish(*(TokenRevoked(token_id=pk, token_checksum=checksum) for pk, checksum in doomed.items()))
         AccessToken.objects.filter(pk__one_of=doomed).delete()
-        # After the commit: before it, another process could read the rows and cache them again.
+        # This is done after the commit, because before it another process could read the rows and cache them again.
         transaction.on_commit(partial(_announce, doomed), robust=True)
     return len(doomed)
 
@@ -114,7 +114,7 @@ def revoke_application_of_user(*, user: User, application: Application) -> None:
 
 
 def forget_revoked(events: Sequence[TokenRevoked]) -> None:
-    """Handle TokenRevoked: remove the tokens from caches and close their streams. Raises Unavailable, to be retried."""
+    """Handle TokenRevoked: remove the tokens from caches and close their streams. Raises Unavailable, so that it is retried."""
     if not forget_tokens([event.token_checksum for event in events]):
         raise Unavailable
     end_streams(event.token_id for event in events)

@@ -38,7 +38,7 @@ _FILES: dict[str, type[BlockFile[Any]]] = {"email_domain": EmailDomainFile, "net
 
 class Command(OperatorCommand):
     """Block e-mail domains, e-mail addresses, networks or usernames from signing up; without a kind, list the blocks.
-    E-mail domains and networks can also be imported and exported as files: CSV, or one entry in each line.
+    E-mail domains and networks can also be imported and exported as files: CSV, or one entry per line.
 
     kind: the kind of value to block
     value: example.com, somebody@example.com, 192.0.2.0/24 or a username

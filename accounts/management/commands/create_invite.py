@@ -16,7 +16,7 @@ class Command(OperatorCommand):
     """Create an invitation and print its code and link as JSON. Accounts created with it need no approval, unless it is in
     somebody's name: then that person's role decides.
 
-    inviter: the user in whose name people are invited
+    inviter: the user on whose behalf people are invited
     max_uses: the number of people who may use it; any number by default
     days: the number of days for which it can be used; for ever by default
     autofollow: people who use it follow the inviter

@@ -10,7 +10,7 @@ from social.settings.env import manage_command
 
 
 class Command(BaseCommand):
-    """Replaces Django's command, which creates users without accounts: here every administrator has an account."""
+    """Replaces Django's command, which creates users without accounts; on this server every administrator has an account."""
 
     help = "Not used here: create_account --role Owner makes an account that may do everything."
 

@@ -52,7 +52,7 @@ SCOPES = ["read", "write", "follow"]
 class Command(OperatorCommand):
     """Create people, posts, pictures and a report for development; only on a server whose domain is this machine."""
 
-    # Everything is created through the client API, so that posts have all their consequences.
+    # Everything is created through the client API, so that posts have all their usual effects.
     def run(self) -> None:
         if not is_loopback(settings.LOCAL_DOMAIN):
             raise CommandError(f"{settings.LOCAL_DOMAIN} is not this machine: its people are real.")

@@ -51,7 +51,7 @@ def record_matches(
 
 
 def as_staff(rule: SpamRule) -> Staff:
-    """Return the rule as an actor, so that the audit log names the rule as the author of its acts."""
+    """Return the rule as an actor, so that the audit log names the rule as the author of its actions."""
     return Staff(account_id=None, name=f"rule {rule.name}", permissions=_RIGHTS, position=None)
 
 

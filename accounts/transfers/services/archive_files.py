@@ -86,7 +86,7 @@ class ArchiveWriter:
             self._add(name, file, size)
 
     def finish(self) -> None:
-        """Write the end of the archive: nothing can be added to it any more."""
+        """Write the end of the archive; after that, nothing can be added to it."""
         with gzip.GzipFile(fileobj=self._file(ARCHIVE), mode="wb", filename="", mtime=0) as member:
             member.write(_END)
 

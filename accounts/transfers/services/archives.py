@@ -53,7 +53,7 @@ class ArchivePart:
 
 
 _parts: dict[str, ArchivePart] = {}
-# The last part: it adds the documents that were written next to the archive.
+# The last part adds the documents that were written next to the archive.
 _DOCUMENTS: Final = "documents"
 
 

@@ -85,7 +85,7 @@ def _read(row: ImportRow, portable: PortableList) -> None:
 
 
 def start_import(*, account: Account, import_id: int) -> None:
-    """Start an import, unless it has started. Raises NotFound; Conflict while another runs. Publishes ImportDue."""
+    """Start an import, unless it has started. Raises NotFound; Conflict while another import runs. Publishes ImportDue."""
     try:
         with transaction.atomic():
             batch = require_found(Import.objects.select_for_update().filter(id=import_id, account=account).first())

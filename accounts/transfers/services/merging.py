@@ -1,6 +1,6 @@
 """Merges two records of one remote account, in steps that can be interrupted and resumed.
 
-Relations of local accounts to the first record are moved to the second, unless it has them already. Rows of most tables
+Relations of local accounts to the first record are moved to the second, unless the second has them already. Rows of most tables
 are moved unchanged; what others see or count is moved by steps that higher apps register.
 """
 

@@ -96,7 +96,9 @@ def start_past(*, account: Account, import_id: int, visibility: str = "") -> Non
 
 
 def undo_past(*, account: Account, import_id: int) -> None:
-    """Remove all posts of an import in the background. Raises NotFound; Conflict if not possible. Publishes PastImportDue."""
+    """Remove all posts of an import in the background. Raises NotFound; Conflict if this is impossible. Publishes
+    PastImportDue.
+    """
     try:
         with transaction.atomic():
             past_import = _find(account, import_id)

@@ -1,6 +1,6 @@
 """The lists that people take from one server to another, each as a table (`accounts.transfers.policies`).
 
-Each app registers its lists at start: `register(PortableList(...))`. Pages and archives offer them.
+Each app registers its lists at start: `register(PortableList(...))`. Pages and archives offer the lists.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,8 +30,8 @@ from social.kernel.text.names import normalise_domain
 class Entry:
     """Parsed line: the key of its subject, normalised, and its options (`values`).
 
-    `address`, in lower case and Punycode (domain None: a local account), is the account that must be known before the line is
-    added; None if the line names no account.
+    `address` names the account that must be known before the line is added, in lower case and Punycode (the domain is None for
+    a local account); it is None if the line names no account.
     """
 
     key: str
@@ -50,11 +50,12 @@ class Existing:
 
 @dataclass(frozen=True)
 class PortableList:
-    """Kind of list. Every line must have a value in the first of the `columns`. `named`: exported files have a header.
+    """Kind of list. Every line must have a value in the first of the `columns`. `named` says whether exported files have a
+    header.
 
     `count` and `rows` take the id of the owner. `read` parses the cells of a line, or raises BadLine. `add` adds a line, given
     the account that it names; it is idempotent, and raises KernelError. `existing` returns entries of an owner after an id, up
-    to a limit; `remove` removes an entry. `may_name_owner`: lines may name the owner.
+    to a limit; `remove` removes an entry. `may_name_owner` says whether lines may name the owner.
     """
 
     name: str
@@ -107,7 +108,7 @@ def full_address(account: Account) -> str:
 
 
 def read_address(cell: str) -> tuple[str, str | None]:
-    """Return an address in lower case and Punycode. Raises BadLine, also without a domain, which would be ambiguous."""
+    """Return an address in lower case and Punycode. Raises BadLine, also for an ambiguous address without a domain."""
     pair = split_address(cell)
     domain = cell.strip().removeprefix("@").partition("@")[2]
     if pair is None or not domain or not pair[0].isprintable():
