@@ -49,7 +49,7 @@ SuggestedFilter = condition_filter(
     "suggested",
     _("suggestions"),
     yes=(_("Suggested to everybody"), Q(id__one_of=recommended())),
-    no=(_("Kept out by staff"), Q(id__one_of=ArraySubquery(SuppressedSuggestion.objects.values("account_id")))),
+    no=(_("Excluded by staff"), Q(id__one_of=ArraySubquery(SuppressedSuggestion.objects.values("account_id")))),
 )
 LanguageFilter = text_filter("language", _("language in which suggested accounts post (de)"), writing_in)
 LAST_SEEN = shown(

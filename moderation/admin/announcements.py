@@ -42,7 +42,7 @@ class AnnouncementForm(DraftForm):
     class Meta:
         model = Announcement
         fields = ("text", "starts_at", "ends_at", "all_day", "scheduled_at")
-        labels = {"text": _("Text"), "all_day": _("Only the days count")}
+        labels = {"text": _("Text"), "all_day": _("All-day event")}
         widgets = {"text": forms.Textarea({"rows": 6, "dir": "auto"})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -137,7 +137,7 @@ def _lists(rule: DomainRule) -> Any:
         ]
         for entry in list_provenance(rule.domain)
     ]
-    return table([_("List"), _("The list says"), _("Reason of the list"), _("Since")], rows)
+    return table([_("List"), _("The list says"), _("Reason given by the list"), _("Since")], rows)
 
 
 LIST_MARK = shown("from_lists", _("Written by lists, and not changed since"))

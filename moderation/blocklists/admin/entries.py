@@ -50,7 +50,7 @@ ENTRY_STATE: Final = _STATES.column()
 ENTRY_STEP: Final = shown("step", _("Change"), lambda entry: entry.get_step_display(), minor=True)
 ENTRY_NOTE: Final = shown("note", _("Why"), lambda entry: shortened(entry.note, 200), minor=True)
 ENTRY_COMMENT: Final = shown(
-    "comment", _("Reason of the list"), lambda entry: shortened(entry.comment, 200), minor=True
+    "comment", _("Reason given by the list"), lambda entry: shortened(entry.comment, 200), minor=True
 )
 ENTRY_SINCE: Final = shown("created_at", _("On the list since"), order="id", minor=True)
 

@@ -78,7 +78,7 @@ class BlocklistForm(DraftForm):
             "suspend_as": _("Servers that the list suspends are"),
             "silence_as": _("Servers that the list limits are"),
             "noop_as": _("Servers that the list only names are"),
-            "take_rejections": _("Files and reports are rejected as the list says"),
+            "take_rejections": _("Reject files and reports where the list says so"),
         }
         help_texts: ClassVar[dict[str, Any]] = {
             "url": _(
@@ -142,7 +142,7 @@ NAMED: Final = shown("entries_count", _("Servers on the list"), minor=True)
 CHECKED: Final = shown("checked_at", _("Last fetched"), minor=True)
 CHANGED: Final = shown("changed_at", _("Last changed"))
 HELD: Final = shown("held_reason", _("Why its last changes are waiting"))
-FAILURE: Final = shown("failing_since", _("Cannot be fetched since"), _failure)
+FAILURE: Final = shown("failing_since", _("Failing since"), _failure)
 PROBLEMS: Final = shown("problems", _("Lines that cannot be used"), _problems)
 LOG: Final = shown("log", _("What was done last"), _log)
 _STATE_LINES: Final = (STATE, ENFORCED, WAITING, NAMED, CHECKED, CHANGED, HELD, FAILURE, PROBLEMS, LOG)
@@ -264,7 +264,7 @@ def _servers(servers: Any) -> SafeString:
         ]
         for server in servers
     ]
-    follows, reason = _("Follows that would end"), _("Reason of the list")
+    follows, reason = _("Follows that would end"), _("Reason given by the list")
     return table([_("Server"), _("What changes"), follows, _("Accounts"), _("Posts"), reason], rows)
 
 

@@ -67,7 +67,7 @@ class Command(OperatorCommand):
         suspend_as: the effect on servers that the list suspends
         silence_as: the effect on servers that the list limits
         noop_as: the effect on servers that the list only names
-        take_rejections: reject files and reports as the list says
+        take_rejections: reject files and reports where the list says so
         follows_limit: automatic mode: the number of follows that an update may end without approval
         username: for a list behind basic authentication
         """
