@@ -152,7 +152,7 @@ def test_favourites_and_boosts_are_shown_as_the_server_of_the_post_counts_them(
     assert shown(status) == (12, 3)
     make_favourite(alice, status)
     assert deal(zoe, zoe.activity("Update", document | counted(20, 0))) == "done"
-    assert shown(status) == (20, 0), "changed counts are no edit"
+    assert shown(status) == (20, 0), "changed counts are not an edit"
     assert deal(zoe, zoe.activity("Update", _edit(document | counted("many", -1), content="<p>new</p>"))) == "done"
     assert shown(status) == (20, 0)
     assert deal(zoe, zoe.activity("Update", document | counted(0, 10**12))) == "done"
@@ -187,7 +187,7 @@ def test_the_quote_policy_of_a_remote_post_changes_without_an_edit(zoe: RemotePe
     assert shown() == [], "an edit that is older than the latest one is ignored"
     assert deal(zoe, zoe.activity("Update", edited | allowed(PUBLIC))) == "done"
     assert shown() == ["public"]
-    assert StatusEdit.objects.filter(status=status).count() == 1, "changed policies are no edits"
+    assert StatusEdit.objects.filter(status=status).count() == 1, "changed policies are not edits"
 
 
 def test_the_document_of_an_edited_post_has_the_time_and_the_current_mentions(alice: Account) -> None:

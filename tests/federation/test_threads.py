@@ -90,7 +90,7 @@ def test_a_thread_is_returned_immediately_and_complete_after_the_refresh(
     assert api.get(refresh).json() == {"async_refresh": {"id": str(post.id), "status": "finished", "result_count": 5}}
     above, below, header = read(api, post)
     assert (above, below, header) == ([start["id"], middle["id"]], [own["id"], answer["id"], deep["id"]], None)
-    assert not Status.objects.filter(uri=stray["id"]).exists(), "the post is no reply in this thread"
+    assert not Status.objects.filter(uri=stray["id"]).exists(), "the post is not a reply in this thread"
     asked = len(elsewhere.gets()) + len(third.gets())
     work()
     assert len(elsewhere.gets()) + len(third.gets()) == asked, "the thread is not fetched again for a while"
@@ -171,7 +171,7 @@ def test_an_opened_remote_post_shows_the_counts_of_its_server_plus_local_actions
     delete_status(status_id=answer.id)
     assert shown() == (8, 2, 9)
     assert shown(1, 0, 4) == (1, 0, 4)
-    assert shown("many", -1, None) == (1, 0, 4), "these values are no numbers"
+    assert shown("many", -1, None) == (1, 0, 4), "these values are not numbers"
     assert shown(10**12, 10**6 + 1, 10**6) == (10**6,) * 3
     assert counts(post) == (0, 0, 1), "rules use only the local counts"
 

@@ -99,7 +99,7 @@ def test_reports_about_the_same_posts_can_all_be_resolved(boss: User, ann: User)
         mark_posts_sensitive(
             by=by, account=ann.account, status_ids=[words.id], report=make_report(boss.account, ann.account, words)
         )
-    assert Report.objects.filter(action_taken_at=None).count() == 1, "no action was taken on its post"
+    assert Report.objects.filter(action_taken_at=None).count() == 1, "no action was taken on the post of this report"
 
 
 def test_marking_a_remote_post_as_sensitive_creates_no_version(boss: User) -> None:

@@ -136,7 +136,7 @@ def test_staff_can_get_a_daily_mail_about_pending_work(
     BlocklistEntry.objects.create(blocklist=friends, domain="bad.example", severity="suspend", state="waiting")
     work()
     assert sent(20, 22) == [], "at most one mail a day is sent"
-    assert sent(21, 5) == [], "it is six in the morning there"
+    assert sent(21, 5) == [], "it is six in the morning in that time zone"
     (letter,) = sent(21, 6)
     assert (letter.to, letter.subject) == (["boss@example.com"], "5 decisions wait at social.localhost")
     assert "Reports: 1\nSign-ups: 1\nHeld posts: 1\nFiles in quarantine: 1\nChanges by blocklists: 1\n" in letter.body

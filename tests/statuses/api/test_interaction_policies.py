@@ -204,7 +204,7 @@ def test_an_edit_of_the_policy_keeps_earlier_interactions(api: Api, of_bob: Api)
     edited = api.put(
         f"{STATUSES}/{post['id']}", {"status": "hello", "interaction_policy": {"can_reply": {"always": []}}}
     )
-    assert edited.json()["edited_at"] is None, "a changed policy is no edit that readers see"
+    assert edited.json()["edited_at"] is None, "readers do not see a changed policy as an edit"
     assert edited.json()["replies_count"] == 1
     assert outcomes(of_bob, post["id"]) == [403, 200, 200]
     again = api.put(f"{STATUSES}/{post['id']}", {"status": "bye"}).json()
