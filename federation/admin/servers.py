@@ -182,7 +182,7 @@ class ServerAdmin(_CountedAdmin):
             verb="discard",
             one=Words(
                 _("Drop all waiting deliveries to this server? They will never arrive."),
-                _("The deliveries to the server are dropped."),
+                _("The deliveries to the server have been dropped."),
             ),
         ),
         Act(
@@ -222,7 +222,11 @@ class ServerAdmin(_CountedAdmin):
             shown("refusals", _("Reasons"), lambda server: table(_REFUSED, server.refusals)),
         ),
         lines(
-            _("Deliveries"), WAITING, _figure("failing", _("Failing")), _figure("oldest", _("Oldest from")), GIVEN_UP
+            _("Deliveries"),
+            WAITING,
+            _figure("failing", _("Failing")),
+            _figure("oldest", _("Oldest waiting since")),
+            GIVEN_UP,
         ),
     )
 

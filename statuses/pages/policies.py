@@ -48,7 +48,7 @@ _TITLES: Final[dict[Choice, str | Promise]] = {
     Choice.NOBODY: gettext_lazy("Only you"),
 }
 REPLY_WAITS: Final = gettext_lazy(
-    "Your reply waits for the approval of the post’s author. Until then, only the two of you can see it."
+    "Your reply is waiting for approval by the post’s author. Until then, only the two of you can see it."
 )
 ASKED_FIRST: Final = gettext_lazy("The author of the post is asked first.")
 _DEFAULT_TITLE: Final = gettext_lazy("As in your settings")

@@ -271,7 +271,7 @@ class PostForm(ServiceForm):
             return
         numbers, people = (account.id for account in error.accounts), (f"@{account.acct}" for account in error.accounts)
         self.data = {**self.data, "allowed_mentions": ",".join([self.data["allowed_mentions"], *map(str, numbers)])}
-        text = gettext("The application with which you saved this draft did not expect that it mentions %(people)s.")
+        text = gettext("The application with which you saved this draft did not expect it to mention %(people)s.")
         self.add_error(None, f"{text % {'people': ', '.join(people)}} {gettext('Send it again if you want that.')}")
 
     def parameters(self) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class NotPermitted(Forbidden):
 
     def __init__(self, kind: Interaction, post: Post | Status) -> None:
         waits = is_pending(post.interaction_policy)
-        super().__init__(_("This reply still waits for approval.") if waits else _(_REFUSALS[kind]))
+        super().__init__(_("This reply is still waiting for approval.") if waits else _(_REFUSALS[kind]))
 
 
 def ask(

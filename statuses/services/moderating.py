@@ -200,7 +200,7 @@ def _lock_held(held: HeldPost) -> HeldPost:
     locked = require_found(rows.filter(id=held.id, approved_at=None).first())
     list(_files_of(locked).select_for_update(no_key=True, of=("self",)).values_list("id"))
     if version_of(locked) != read_version:
-        raise Conflict(_("It has been changed in the meantime: look at it again."))
+        raise Conflict(_("The post has been changed in the meantime. Look at it again."))
     return locked
 
 

@@ -203,7 +203,7 @@ def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Calla
     if status.is_reblog:
         raise NotFound
     if is_pending(status.interaction_policy):
-        raise Forbidden(_("A reply that waits for approval cannot be edited."))
+        raise Forbidden(_("A reply that is waiting for approval cannot be edited."))
     (post,) = load_posts([status.id])
     new = _compose(author, draft, status, post)
     with ExitStack() as stack:

@@ -74,7 +74,7 @@ def test_servers_are_shown_with_their_figures_and_can_be_retried(posted: Status)
     )
     assert set(figures("Straße.example")) == {"xn--strae-oqa.example"}
     assert "one.example" in said("show_domains")
-    assert said("show_domains", "--retry", "one.example") == "one.example is contacted again. Deliveries: 1.\n"
+    assert said("show_domains", "--retry", "one.example") == "one.example is being contacted again. Deliveries: 1.\n"
     one = figures()["one.example"]
     assert [one[name] for name in ("waiting", "given_up", "failures")] == [1, 0, 0]
     assert said("show_domains", "two.example", "--failing").strip() == "Every known server answers."
@@ -133,7 +133,9 @@ def test_deliveries_to_a_servers_host_are_listed_under_its_domain(posted: Status
     assert (">one.example<" in host, ">web.uno.example<" in host) == (True, True)
     for name in ("one.example", "web.uno.example"):
         assert len(json.loads(said("show_deliveries", "--json", "--host", name))) == 1
-    assert said("show_domains", "--retry", "web.uno.example") == "one.example is contacted again. Deliveries: 1.\n"
+    assert (
+        said("show_domains", "--retry", "web.uno.example") == "one.example is being contacted again. Deliveries: 1.\n"
+    )
     assert (Host.objects.get().failures, Delivery.objects.get(host="web.uno.example").attempts) == (0, 0)
     assert drop(by=OPERATOR, rows=deliveries_to("one.example")) == 1
 
@@ -243,8 +245,7 @@ def test_the_end_of_this_server_is_sent_to_every_known_server(
     assert sorted(gone) == sorted(("Delete", user.account.uri) for user in (owner, member))
     for again in ((), ("--dry-run",), confirmed):
         assert (
-            said("self_destruct", *again).strip()
-            == "No deliveries are waiting any more: this server can be switched off."
+            said("self_destruct", *again).strip() == "No more deliveries are waiting. This server can be switched off."
         )
     assert not Account.objects.filter(user__isnull=False, deleted_at=None).exists()
     assert Account.objects.filter(id=zoe_here.id, deleted_at=None).exists()

@@ -54,4 +54,4 @@ def _progress() -> str:
             "Some servers have not been notified yet: %(count)d deliveries are waiting. Keep this server "
             "running, and run this command again later."
         ) % {"count": waiting}
-    return _("No deliveries are waiting any more: this server can be switched off.")
+    return _("No more deliveries are waiting. This server can be switched off.")

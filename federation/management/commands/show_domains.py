@@ -37,7 +37,7 @@ class Command(OperatorCommand):
             _require_known(names, {server["domain"] for server in load_servers(names, limit=len(names))} | set(waiting))
             for name in names:
                 values = {"name": name, "count": retry_host(by=OPERATOR, name=name)}
-                self.stdout.write(_("%(name)s is contacted again. Deliveries: %(count)d.") % values)
+                self.stdout.write(_("%(name)s is being contacted again. Deliveries: %(count)d.") % values)
             return
         servers = load_servers(names or None, limit=len(names) or limit, failing=failing)
         if not failing:

@@ -126,12 +126,12 @@ def test_unexpected_mentions_in_a_draft_are_published_only_if_the_form_is_sent_a
     form.fields["text"] = "@bob @carol"
     refused = browser.post("/write", {**dict(form.form_values()), "act": "publish"})
     assert refused.status_code == 422
-    assert "did not expect that it mentions @carol." in refused.content.decode()
+    assert "did not expect it to mention @carol." in refused.content.decode()
     assert not Status.objects.exists()
     form = _form(refused.content)
     form.fields["text"] = "@bob @carol @dora"
     refused = browser.post("/write", {**dict(form.form_values()), "act": "publish"})
-    assert "did not expect that it mentions @dora." in refused.content.decode()
+    assert "did not expect it to mention @dora." in refused.content.decode()
     sent = dict(_form(refused.content).form_values())
     assert browser.post("/write", {**sent, "act": "publish"}).status_code == 303
     assert Status.objects.get().mentions.count() == 3
