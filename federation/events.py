@@ -89,8 +89,8 @@ class LookupsDue(Event):
 
 
 class ServerPurgeDue(Event, key="server:{domain}"):
-    """The next step of the removal of a server's data is due. `account_id` and `name` belong to the staff member who started
-    the removal; `account_id` is 0 for the operator.
+    """The next step of the removal of a server's data is due. `account_id` and `name` identify the staff member who started the
+    removal; `account_id` is 0 for the operator.
     """
 
     domain: str

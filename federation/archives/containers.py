@@ -36,7 +36,7 @@ _DAMAGED: Final = (
     zlib.error,
     lzma.LZMAError,
     EOFError,
-    NotImplementedError,  # raised by zipfile for an unknown compression or encryption
+    NotImplementedError,  # raised by zipfile for an unknown compression method or encryption
     UnicodeError,
     struct.error,
     ValueError,
@@ -188,7 +188,7 @@ class _Zip:
 
 
 class _Readable(io.RawIOBase):
-    """Adapter of a `_SizeLimited` for `io.BufferedReader`."""
+    """Adapts a `_SizeLimited` to `io.BufferedReader`."""
 
     def __init__(self, file: _SizeLimited) -> None:
         self._file = file
@@ -282,7 +282,7 @@ def check_free_space(folder: Path) -> None:
 
 
 def _safe_name(name: str) -> str | None:
-    """Return the name of a file relative to the root of the archive; None for a name that leads out of it."""
+    """Return the name of a file relative to the root of the archive; None for a name that leads out of the archive."""
     parts = name.replace("\\", "/").removeprefix("./").split("/")
     if len(name) > 1000 or any(part in ("", ".", "..") for part in parts) or not name.isprintable():
         return None

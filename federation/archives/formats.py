@@ -35,8 +35,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Source:
-    """An archive of a known kind. `author` is the author's ActivityPub id, or empty if only the posts name it. Files are named
-    relative to `root`.
+    """An archive of a known kind. `author` is the author's ActivityPub id, or empty if only the posts contain the id. Files are
+    named relative to `root`.
     """
 
     software: str

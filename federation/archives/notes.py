@@ -43,7 +43,7 @@ class PastNote:
 
 
 def read_past_note(document: Mapping[str, Any], author: str, followers: str) -> PastNote:
-    """Read a post of the author. Raises NotImported."""
+    """Read a post by the author of the archive. Raises NotImported."""
     if uri_of(first(document.get("attributedTo"))) != author:
         raise NotImported(Reason.FOREIGN_AUTHOR)
     if is_vote(document):

@@ -20,7 +20,7 @@ _LISTS: Final = re.compile(r"tweets?(?:-part[0-9]{1,3})?\.js")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]{1,15}")
 _ID: Final = re.compile(r"[0-9]{1,20}")
 _DATE: Final = "%a %b %d %H:%M:%S %z %Y"
-# From this id on, ids consist of a time in milliseconds since an epoch, and further bits.
+# Ids above this one contain a time in milliseconds since an epoch, followed by other bits.
 _FIRST_TIMED_ID: Final = 29_700_859_247
 _ID_EPOCH: Final = 1_288_834_974_657
 _ID_BITS: Final = 22

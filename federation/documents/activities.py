@@ -50,7 +50,7 @@ def announce(boost: Post, *, context: bool = True) -> dict[str, Any]:
 
 
 def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[str, Any]]:
-    """Return the Create or Announce of each local post, by post id; `context` is as in `create`.
+    """Return the Create or Announce of each local post, by post id; `context` has the same meaning as in `create`.
 
     With @context, the Announce of a followers-only post embeds the post, because other servers cannot fetch it.
     """
@@ -119,7 +119,8 @@ def vote(account: Account, number: int, option: str, poll_uri: str, author_uri: 
 
 
 def quote_request(note: dict[str, Any], uri: str, quoted_uri: str) -> dict[str, Any]:
-    """Return the request `uri` to quote the remote post `quoted_uri` in the local post `note` (FEP-044f)."""
+    """Return the QuoteRequest with the id `uri`, for the quote of the remote post `quoted_uri` in the post `note` (FEP-044f).
+    """
     terms = ["QuoteRequest", *note_terms(note)]
     return build_activity("QuoteRequest", uri, note["attributedTo"], quoted_uri, terms, instrument=note)
 
@@ -175,7 +176,7 @@ def delete_actor(account: Account) -> dict[str, Any]:
 
 
 def update_actor(account: Account, document: dict[str, Any], unix_time: int) -> dict[str, Any]:
-    """Return the Update of an actor, whose `document` has a @context."""
+    """Return the Update of an actor; `document` already has a @context."""
     inner = dict(document)
     context = inner.pop("@context")
     return {
@@ -217,7 +218,7 @@ def answer_follow(
 
 
 def block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
-    """Return the Block of an account; it is sent to the server of the blocked account only."""
+    """Return the Block of an account; it is sent only to the server of the blocked account."""
     return build_activity("Block", uri, account.uri, target_uri)
 
 

@@ -119,7 +119,7 @@ def instance_actor(account: Account, public_key_pem: str) -> dict[str, Any]:
 
 
 def hashtag(name: str) -> dict[str, str]:
-    """Return a Hashtag of a post or a biography."""
+    """Return a Hashtag for a post or a biography."""
     return {"type": "Hashtag", "href": links.tag_url(name), "name": f"#{name}"}
 
 

@@ -47,9 +47,9 @@ def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:
 
 
 def read_policy(policy: Any, author: Account, mentioned: Iterable[str]) -> int:
-    """Return the policy of a remote post in its stored form. `policy` is any value of `interactionPolicy`; `mentioned` are the
-    ids of the mentioned accounts. A missing rule limits nothing. If a rule names individual accounts, everybody has to ask the
-    author.
+    """Return the policy of a remote post in its stored form. `policy` is the value of `interactionPolicy`, of any type;
+    `mentioned` are the ids of the mentioned accounts. A missing rule limits nothing. If a rule names individual accounts,
+    everybody has to ask the author.
     """
     if not isinstance(policy, Mapping):
         return 0

@@ -95,7 +95,7 @@ def readable(items: list[T | None], reason: Reason) -> list[T]:
 
 
 def kinds_of(document: Mapping[str, Any]) -> list[str]:
-    """Return the types of an object that are strings, without the namespace of ActivityStreams."""
+    """Return those types of an object that are strings, without the namespace of ActivityStreams."""
     return [_NAMESPACE.sub("", kind) for kind in many(document.get("type")) if isinstance(kind, str)]
 
 

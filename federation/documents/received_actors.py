@@ -117,7 +117,7 @@ def _address(value: Any) -> str | None:
 
 
 def _feature_policy(value: Any, followers: str | None) -> str | None:
-    """Return who may put the actor into collections (FEP-7aa9 `canFeature`); None if its document does not say."""
+    """Return who may put the actor into collections (FEP-7aa9 `canFeature`); None if the document does not state this."""
     policy = value.get("canFeature") if isinstance(value, Mapping) else None
     if not isinstance(policy, Mapping):
         return None

@@ -50,7 +50,7 @@ _QUOTE_RELATIONS: Final = frozenset(
 
 @dataclass(frozen=True)
 class ReceivedNote(AuthorColumns):
-    """A post document, typed, sanitised and with limited lengths."""
+    """A post document with values of known types, sanitised HTML and limited lengths."""
 
     uri: str
     author_uri: str
@@ -93,8 +93,8 @@ class ReceivedNote(AuthorColumns):
 
     @property
     def addressed(self) -> list[str]:
-        """The ids that the post is sent to, without the public collection. A mention alone does not add a recipient (security
-        row 22).
+        """The ids of the recipients of the post, except the public collection. A mention alone does not add a recipient
+        (security row 22).
         """
         return [uri for uri in dict.fromkeys([*self.to, *self.cc]) if uri not in context.PUBLIC_NAMES]
 
@@ -316,7 +316,7 @@ def _is_linked(page: str, html: str) -> bool:
 
 
 def _html_of_article(document: Mapping[str, Any], content: str, url: str, pages: list[str]) -> str:
-    """Return an article or video as HTML: heading, links to the pages that it is about, content or summary, and link."""
+    """Return an article or video as HTML: a heading, links to `pages`, the summary or else the content, and a link to `url`."""
     name = reading.text_member(document, "name", 2048)
     summary = reading.text_member(document, "summary", COLUMN_LIMITS["spoiler_text"])
     heading = f"<h2>{escape(name)}</h2>" if name else ""

@@ -20,7 +20,7 @@ AUTHORIZATIONS: Final = {
 
 
 def request(kind: Interaction, uri: str, post_uri: str, author_uri: str, instrument: dict[str, Any]) -> dict[str, Any]:
-    """Return the request `uri` for an interaction (`instrument`) with the remote post `post_uri`, without @context."""
+    """Return a request, with the id `uri`, for an interaction (`instrument`) with the post `post_uri`, without @context."""
     return {
         "id": uri,
         "type": REQUESTS[kind],

@@ -59,7 +59,7 @@ def handle_create(incoming: Incoming) -> None:
         if status is None or status.in_reply_to_id is None:
             return
         permitted.authorize(status)
-        # A new post has no boosts or quotes yet: it needs to be forwarded only if it is a reply.
+        # A new post has no boosts or quotes yet; therefore it needs to be forwarded only if it is a reply.
         if incoming.object:
             forwarding.forward(incoming, status)
 
@@ -73,7 +73,7 @@ def _receive_message(incoming: Incoming) -> None:
     if addressed and recipient.uri not in addressed:
         raise Rejected(Reason.FOR_SOMEBODY_ELSE)
     received = received_devices.read_message(incoming.object)
-    # A sender that got no answer sends the message again, perhaps after the device has fetched and removed it.
+    # A sender that got no response sends the message again, perhaps after the device has fetched and removed it.
     with references.claimed_id(uri, incoming.actor.uri):
         receive_message(
             sender=incoming.actor,

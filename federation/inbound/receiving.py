@@ -99,7 +99,7 @@ def _store(
         "host": host,
         "size": len(message.body),
         "now": clock.now(),
-        # The host of the actor, not of its inbox: an actor may name the inbox of another server.
+        # The host of the actor, not of its inbox, because an actor may name the inbox of another server.
         "contact": host,
     }
     try:

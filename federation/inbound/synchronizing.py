@@ -19,7 +19,7 @@ PAGES: Final = 10
 
 
 def compare_followers(activity_id: int, actor: Account, header: str) -> None:
-    """Request an actor's local followers from its server, if the digest in the header of its activity differs from ours."""
+    """Request the list of an actor's local followers from its server if the digest in the header differs from ours."""
     url_and_digest = synchronization.read_header(header, actor)
     if url_and_digest is None or settings.DISABLE_FOLLOWERS_SYNCHRONIZATION:
         return

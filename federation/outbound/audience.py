@@ -58,7 +58,9 @@ def inbox_of(account: Account) -> set[str]:
 
 
 def load_pairs(events: Sequence[E], first: str, second: str) -> Iterator[tuple[E, Account, Account]]:
-    """Yield each event with the two accounts whose ids are its members `first` and `second`, if both exist. One query."""
+    """Yield each event whose two accounts exist, with these accounts; `first` and `second` name the event's id members. One
+    query.
+    """
     account_ids = {getattr(event, name) for event in events for name in (first, second)}
     accounts = Account.objects.filter(id__one_of=account_ids).in_bulk()
     for event in events:

@@ -18,7 +18,7 @@ from social.kernel.errors import Conflict
 
 PAGES: Final = 5
 """Maximum number of pages that are read from an account's list of collections. At five collections per page, this is enough for
-all collections that are stored of one account.
+all collections that are stored for one account.
 """
 COLLECTIONS_PER_PAGE: Final = 20
 _SHOWN_STATES: Final = (ItemState.PENDING, ItemState.ACCEPTED)

@@ -32,7 +32,7 @@ Found = Account | Status | Collection
 
 
 class RemoteAddresses:
-    """Remote accounts, found by WebFinger within LOOKUP_SECONDS on servers that were not asked too often."""
+    """Remote accounts, found by WebFinger within LOOKUP_SECONDS, on servers that have not been asked too often."""
 
     def find_by_address(self, addresses: abc.Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
         end = time.monotonic() + LOOKUP_SECONDS

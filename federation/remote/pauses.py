@@ -56,7 +56,9 @@ def begin(key_id: str, source: str, *, refused: bool) -> None:
 
 
 def had_wrong_key(actor_uri: str) -> bool:
-    """Tell whether a fresh key of the actor did not verify a signature in the last WRONG_KEY_SECONDS; True without Redis."""
+    """Tell whether a freshly fetched key of the actor has failed to verify a signature in the last WRONG_KEY_SECONDS; True
+    without Redis.
+    """
     is_noted = True
     with redis.best_effort("look for wrong keys"):
         is_noted = bool(redis.client("cache").exists(_wrong_key_name(actor_uri)))

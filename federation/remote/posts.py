@@ -279,7 +279,7 @@ def _mentioned_ids(note: ReceivedNote, author: Account, accounts_by_uri: Mapping
 
 
 def shows_pictures(author: Account) -> bool:
-    """Tell whether files and emojis of the author's server are accepted."""
+    """Tell whether files and emojis from the author's server are accepted."""
     rule = rule_for(author.domain or "")
     return rule is None or not rule.reject_media
 

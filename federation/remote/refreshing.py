@@ -33,7 +33,7 @@ _GONE_STATUSES: Final = (404, 410)
 
 
 class Finding(StrEnum):
-    """Outcome of a check of an account."""
+    """Outcome of an account check."""
 
     THERE = "there"
     GONE = "gone"

@@ -168,6 +168,6 @@ def _mark(uri: str) -> int:
 
 
 def forget_walks(older_than: timedelta = timedelta(days=1)) -> int:
-    """Remove the crawls that began before `older_than`, with their steps; return the number of removed rows."""
+    """Remove the crawls that began longer than `older_than` ago, with their steps; return the number of removed rows."""
     removed, _rows = ThreadWalk.objects.filter(begun_at__lt=clock.now() - older_than).delete()
     return removed

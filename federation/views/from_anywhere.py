@@ -65,7 +65,7 @@ def interact(request: HttpRequest, username: str, id: str) -> HttpResponse:
 
 
 def _ask(request: HttpRequest, uri: str, person: Person, post: dict[str, Any] | None = None) -> HttpResponse:
-    """Return the page to act on the account or post with the id `uri`; `person` is the account or the author."""
+    """Return the page to act on the account or post with the id `uri`; `person` describes the account or the post's author."""
     here = with_query(reverse("interact"), uri=uri)
     form = ServerForm(request.POST or None)
     page_url = ""

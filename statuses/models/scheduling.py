@@ -41,7 +41,9 @@ class ScheduledMedia(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """An `Idempotency-Key`, stored for an hour, with the post or scheduled post that was created and still exists."""
+    """An `Idempotency-Key`, which is stored for an hour, and the post or scheduled post that was created with it, if that still
+    exists.
+    """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     key = models.TextField()

@@ -31,8 +31,8 @@ ElementTree.register_namespace("media", _MEDIA)
 def show_feed(
     *, title: str, url: str, description: str, posts: Sequence[dict[str, Any]], image: str = ""
 ) -> HttpResponse:
-    """Return the feed of the page at `url`, with the posts in this order; `image` is an address or a path. Files of sensitive
-    posts are rated as adult.
+    """Return the feed of the page at `url`, with the posts in the given order; `image` is an address or a path. Files of
+    sensitive posts are rated as adult.
     """
     rss = ElementTree.Element("rss", version="2.0")
     channel = ElementTree.SubElement(rss, "channel")

@@ -347,7 +347,7 @@ def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[s
 
 
 def initial_of_poll(poll: PollDraft | Poll | None) -> dict[str, Any]:
-    """Return the initial values of a form for its poll, without the duration."""
+    """Return the initial values of the form's poll fields, except the duration."""
     return {
         "multiple": poll is not None and poll.multiple,
         "hide_totals": poll is not None and poll.hide_totals,

@@ -16,7 +16,7 @@ VIDEO_SIZE_LIMIT: Final = 99 * 1024 * 1024
 """Maximum size in bytes of an uploaded video or audio file."""
 
 SUPPORTED_TYPES: Final = (*images.ACCEPTED, *recordings.ACCEPTED)
-"""`configuration.media_attachments.supported_mime_types` of the instance documents."""
+"""Value of `configuration.media_attachments.supported_mime_types` in the instance documents."""
 
 
 _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)

@@ -88,7 +88,7 @@ def check_poll(draft: PollDraft) -> None:
 
 
 def has_ended(expires_at: datetime | None, moment: datetime) -> bool:
-    """Tell whether nobody can vote any more."""
+    """Tell whether voting has ended."""
     return expires_at is not None and expires_at <= moment
 
 

@@ -130,9 +130,10 @@ class AuthorColumns:
     """Columns of a post that its author fills in, by their names in the table (`Written`). Base of `Draft` (a post as a client
     sends it), `ReceivedNote` (as another server sends it), `Composed` (as it is stored) and `PostBody` (as it is read).
 
-    Each column is a JSON value with a default, which an edit restores if it leaves the column out. `text` is the source, empty
-    for a remote post; the other columns are members of the entity and of its versions, under the same names. The metadata
-    `limit` of a text is its maximum number of characters: a longer text is refused from a client and cut from another server.
+    Each column is a JSON value with a default; an edit that leaves a column out resets the column to its default. `text` is the
+    source, empty for a remote post; the other columns are members of the entity and of its versions, under the same names. The
+    metadata `limit` of a text is its maximum number of characters: a longer text is refused from a client and cut from another
+    server.
     """
 
     text: str = ""

@@ -36,7 +36,7 @@ def store_draft(scheduled: ScheduledStatus, files: Sequence[MediaAttachment], cl
 
 
 def attach_files(scheduled: ScheduledStatus, files: Sequence[MediaAttachment]) -> None:
-    """Store that the files belong to a scheduled post, in their order."""
+    """Attach the files to a scheduled post, in the given order."""
     for position, media in enumerate(files):
         ScheduledMedia.objects.create(scheduled=scheduled, media=media, position=position)
 

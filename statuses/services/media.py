@@ -135,7 +135,7 @@ def _remove_files_on_error(media: MediaAttachment) -> Iterator[None]:
 
 
 def take_picture(media: MediaAttachment, file: IO[bytes]) -> None:
-    """Encode a picture again and store it; the row is not saved. Raises Invalid for a refused file, Moving for an animation."""
+    """Re-encode a picture and store it; the row is not saved. Raises Invalid for a refused file, Moving for an animation."""
     with images.process(file) as picture:
         original, preview = picture.original, picture.preview
         media.type = MediaType.IMAGE

@@ -183,7 +183,7 @@ def discard_held_by_rule(*, by: Staff, rule: SpamRule) -> int:
 
 
 def drop_held(rows: Sequence[HeldPost]) -> None:
-    """Remove held posts that staff have left undecided for too long."""
+    """Remove held posts that staff have not reviewed in time."""
     with transaction.atomic():
         _remove_held(rows)
 

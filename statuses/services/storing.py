@@ -34,8 +34,8 @@ _WRITTEN_COLUMNS: Final = (*AUTHOR_COLUMNS, "content", "content_type", "sensitiv
 @dataclass(frozen=True)
 class NewQuote:
     """Checked quote that is to be stored. The quoted post is never a boost. `page_url` is the page of the quoted post. In a
-    remote post, `quoted_uri` is the ActivityPub id of the quoted post, and `quoted_id` is the post's id here, if the post is
-    known.
+    remote post, `quoted_uri` is the ActivityPub id of the quoted post, and `quoted_id` is its local id, if the post is known
+    here.
     """
 
     quoted_id: int | None = None

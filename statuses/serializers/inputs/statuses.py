@@ -41,7 +41,7 @@ class PollInput(Input[PollDraft]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> PollDraft:
-        """Read the input like other inputs, and add the unparsed values."""
+        """Read the input as usual, and store the unparsed values in `sent`."""
         seconds = values.get("expires_in")
         return replace(
             super().read_mapping(values),
@@ -148,7 +148,7 @@ class InteractionPolicyInput(Form):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> Self:
-        """Read the input like other inputs; the quote policy may be part of `interaction_policy`."""
+        """Read the input as usual; the quote policy may be part of `interaction_policy`."""
         return super().read_mapping(with_quotes(values))
 
 
