@@ -105,7 +105,7 @@ def _possible_names(address: str, root: str) -> list[str]:
 
 
 def is_too_deep(value: Any) -> bool:
-    """Tell whether a value is nested more deeply than documents of other servers may be."""
+    """Tell whether a value is nested more deeply than is allowed for documents from other servers."""
     level = [value]
     for _depth in range(MAX_DEPTH):
         level = [

@@ -119,8 +119,7 @@ def vote(account: Account, number: int, option: str, poll_uri: str, author_uri: 
 
 
 def quote_request(note: dict[str, Any], uri: str, quoted_uri: str) -> dict[str, Any]:
-    """Return the QuoteRequest with the id `uri`, for the quote of the remote post `quoted_uri` in the post `note` (FEP-044f).
-    """
+    """Return the QuoteRequest, with the id `uri`, for the quote of the post `quoted_uri` in the post `note` (FEP-044f)."""
     terms = ["QuoteRequest", *note_terms(note)]
     return build_activity("QuoteRequest", uri, note["attributedTo"], quoted_uri, terms, instrument=note)
 

@@ -72,7 +72,7 @@ def authorization(account: Account, collection: Collection, item_id: int) -> dic
 
 
 def feature_request(uri: str, collection: Collection, account_uri: str) -> dict[str, Any]:
-    """Return the request to put a remote account into a collection. A FeatureRequest has no `actor`: receivers treat its signer
+    """Return the request to put a remote account into a collection. A FeatureRequest has no `actor`; receivers treat its signer
     as the actor.
     """
     instrument = collection.object_uri

@@ -192,12 +192,12 @@ _PLACES: Final = {Interaction.FAVOURITE: "like", Interaction.REPLY: "reply", Int
 
 
 def authorization_uri(author_uri: str, kind: Interaction, number: int) -> str:
-    """Return the id of our authorization of the interaction with the request `number`."""
+    """Return the id of this server's authorization of an interaction; `number` is the id of the interaction request."""
     return f"{author_uri}/{_PLACES[kind]}_authorizations/{number}"
 
 
 def quote_authorization_uri(author_uri: str, number: int) -> str:
-    """Return the id of our authorization of the quote with the id `number` (contract, federation section 2)."""
+    """Return the id of this server's authorization of the quote with the id `number` (contract, federation section 2)."""
     return f"{author_uri}/quote_authorizations/{number}"
 
 

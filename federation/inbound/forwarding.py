@@ -38,8 +38,9 @@ def forward(incoming: Incoming, status: Status) -> None:
     if any(exceeded):
         return
     activity = OutboundActivity.objects.create(
-        # The instance actor signs the request, never a user: another server may read the document differently than this server,
-        # and hold the signer responsible (security row 9). A user's signature would also reveal who has boosted the post.
+        # The instance actor signs the request, never a user, because another server may read the document differently from this
+        # server and hold the signer responsible (security row 9). A user's signature would also reveal who has boosted the
+        # post.
         account=instance_actor(),
         type=incoming.kind,
         uri=incoming.uri,

@@ -46,7 +46,7 @@ def handle_announce(incoming: Incoming) -> None:
     """
     uri, object_uri = incoming.needed_or_made_uri(), _announced_uri(incoming)
     if is_relay(incoming.actor):
-        # The Announce of a relay is not a boost: it only makes the post known.
+        # An Announce by a relay is not a boost; it only makes the post known.
         find_or_fetch_post(object_uri)
         return
     original = find_post_by_uri(object_uri)

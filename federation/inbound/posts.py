@@ -65,7 +65,9 @@ def handle_create(incoming: Incoming) -> None:
 
 
 def _receive_message(incoming: Incoming) -> None:
-    """Store an encrypted message for a device of the account in whose inbox it arrived, only once even if it is sent again."""
+    """Store an encrypted message for a device of the account in whose inbox it arrived. A message that is sent again is not
+    stored again.
+    """
     uri, recipient = incoming.needed_uri(), incoming.recipient
     if recipient is None or not recipient.local:
         raise Rejected(Reason.NOT_TO_A_PERSON)

@@ -83,7 +83,7 @@ def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:
 
 
 def find_answered(incoming: Incoming) -> Quote | None:
-    """Return the quote whose QuoteRequest the activity answers, or None. Raises Rejected if somebody else was quoted."""
+    """Return the quote whose QuoteRequest the activity answers, or None. Raises Rejected unless the actor was quoted."""
     quotes = Quote.objects.select_related("quoted_status").filter(status__local=True)
     quote = quotes.filter(request_uri=incoming.object_uri or "").first()
     if quote is None:

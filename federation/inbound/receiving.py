@@ -45,7 +45,8 @@ def receive(message: Message, recipient: Account | None = None) -> None:
         return
     if not signers.has_signature(message):
         raise BadSignature(Reason.NOT_SIGNED)
-    # The server that the activity names is checked before the key is fetched: nothing is fetched from a blocked server.
+    # The server that the activity names is checked before the key is fetched, because nothing may be fetched from a blocked
+    # server.
     claimed = reading.origin_of(reading.uri_of(document.get("actor")) or "") or ""
     _refuse_closed({claimed})
     try:

@@ -1,5 +1,5 @@
 """Fetches remote collections of accounts, and the consent of the accounts in them (FEP-7aa9). An account is shown only after
-its authorization was fetched from its own server (security row 36).
+its authorization has been fetched from its own server (security row 36).
 """
 
 from collections.abc import Mapping

@@ -53,9 +53,9 @@ def refuse(post: Status, actor: Account, kind: Interaction, uri: str, request_ur
 
 
 def authorize(reply: Status, request_uri: str | None = None) -> None:
-    """Send an authorization of a remote reply that the policy of a local post allows without approval, but not to everybody,
-    because the reply's server may be waiting for the authorization. `request_uri` is the id of the activity that requested the
-    authorization. The caller holds a transaction.
+    """Send an authorization of a remote reply if the policy of its local parent limits replies, but this reply needs no
+    approval. The reply's server may be waiting for the authorization. `request_uri` is the id of the activity that requested
+    the authorization. The caller holds a transaction.
     """
     parent = reply.in_reply_to
     if parent is None or not parent.local or reply.account_id == parent.account_id:

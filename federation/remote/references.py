@@ -80,7 +80,7 @@ def check_id(uri: str, actor_uri: str, kind: Kind | None = None) -> None:
 
 @contextmanager
 def claimed_id(uri: str, actor_uri: str, kind: Kind | None = None) -> Iterator[None]:
-    """Open a transaction in which nobody else stores an object with this id. Raises the errors of `check_id`."""
+    """Open a transaction during which nobody else can store an object with this id. Raises the errors of `check_id`."""
     with transaction.atomic():
         locks.lock(f"object:{uri}")
         check_id(uri, actor_uri, kind)

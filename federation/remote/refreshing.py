@@ -112,7 +112,7 @@ def _silent_hosts() -> set[str]:
 
 def _check(account: Account, silent: set[str], ask: Callable[[Account], Finding]) -> Finding:
     """Ask the account's server with `ask`, and return the answer. Servers in `silent` are not asked; a server that does not
-    answer is added to them.
+    answer is added to `silent`.
     """
     host = origin_of(account.uri) or ""
     if host in silent:

@@ -96,9 +96,9 @@ def request_profile(account: Account) -> None:
 
 
 def request_network(account: Account) -> None:
-    """Request the featured hashtags and the counts of a remote account whose profile has changed: only these documents show
-    whether the account hides its followers. Several changes cause one fetch, after the time for which its server may answer
-    from its cache.
+    """Request the featured hashtags and the counts of a remote account whose profile has changed, because only these documents
+    show whether the account hides its followers. Several changes cause one fetch, after the time for which its server may
+    answer from its cache.
     """
     if _has_network(account):
         _request([_fetch(FetchKind.PROFILE, account.uri)], due_at=clock.now() + CACHED)
@@ -118,8 +118,8 @@ def request_members(collection: Collection, *, may_ask: bool) -> None:
     """Request the consent of the accounts in a remote collection, if they are pending or their consent was not checked for
     CONSENT_PERIOD.
 
-    Without `may_ask`, unknown accounts are not fetched: the collection of an owner whom nobody here follows must not make this
-    server fetch other accounts.
+    Without `may_ask`, unknown accounts are not fetched, because the collection of an owner whom nobody here follows must not
+    make this server fetch other accounts.
     """
     seen_long_ago = Q(checked_at=None) | Q(checked_at__lt=clock.now() - CONSENT_PERIOD)
     items = CollectionItem.objects.filter(

@@ -62,8 +62,8 @@ def parse(message: Message) -> Parsed:
 
 
 def verify(message: Message) -> Signed:
-    """Return the signer of a request. Never call this inside a transaction: it may fetch the key, within DEADLINE seconds, and
-    only a few keys are fetched at the same time (`social.kernel.http.limits.stranger_budget`).
+    """Return the signer of a request. Never call this inside a transaction, because it may fetch the key, within DEADLINE
+    seconds, and only a few keys are fetched at the same time (`social.kernel.http.limits.stranger_budget`).
 
     Host, target and time are checked for every method (security row 54). Raises BadSignature, Rejected (there is no such
     signer) and Unavailable (the signer's server could not be reached).

@@ -20,7 +20,8 @@ def _decrypted_key(stored: str) -> str:
 
 
 def signer_of(key_pair: KeyPair) -> Signer:
-    """Return a signer for the account of this key pair, by draft-cavage (contract, federation section 10 "Sending")."""
+    """Return a signer, according to draft-cavage, for the account of this key pair (contract, federation section 10 "Sending").
+    """
     return _signer(key_pair.key_id, _decrypted_key(key_pair.private_key))
 
 

@@ -35,8 +35,8 @@ _ACCEPT: Final = (
 
 
 def request_software() -> int:
-    """Request the software of servers that were reached recently and not asked for SOFTWARE_PERIOD: at most REQUESTS_LIMIT, the
-    server asked longest ago first. Returns the number of requests.
+    """Request the software of at most REQUESTS_LIMIT servers that were reached recently and have not been asked for
+    SOFTWARE_PERIOD, the server asked longest ago first. Return the number of requests.
     """
     now = clock.now()
     due = Q(software_asked_at=None) | Q(software_asked_at__lte=now - SOFTWARE_PERIOD)

@@ -91,8 +91,8 @@ def verify(signature: CavageSignature, message: Message, public_key_pem: str, no
     the target without the query.
     """
     _check_cover(signature, message)
-    # An unsigned `expires` may have been added on the way: it can shorten the lifetime of the signature (section 2.1.5
-    # of the draft), but not extend it.
+    # An unsigned `expires` may have been added on the way; therefore it can shorten the lifetime of the signature (section
+    # 2.1.5 of the draft), but not extend it.
     longest = LONGEST_LIFETIME_SECONDS if "(expires)" in signature.headers else LIFETIME_SECONDS
     check_time(_made_at(signature, message), signature.expires, now, longest=longest)
     tried: set[str] = set()

@@ -111,7 +111,7 @@ def nodeinfo_links(request: HttpRequest) -> HttpResponse:
 def nodeinfo(request: HttpRequest, version: str) -> HttpResponse:
     """`/nodeinfo/2.0` and `/nodeinfo/2.1`."""
     texts, figures = site_settings.load_site_texts(), load_figures()
-    # As in the client API, the numbers of active users are not public with limited federation (contract, entities).
+    # As in the client API, the numbers of active users are not public when federation is limited (contract, entities).
     is_public = not identity.is_federation_limited()
     document = discovery.nodeinfo(
         version,

@@ -338,7 +338,7 @@ class Quote(models.Model):
 
 class StatusEdit(Written):
     """A version of `status`, written at `created_at`, that an edit has replaced. `media_ids` and `media_descriptions` are the
-    ids and descriptions of its files in order; `poll_options` is None without a poll.
+    ids and descriptions of its files in order; `poll_options` is None if the version had no poll.
     """
 
     id = SnowflakeField(primary_key=True)

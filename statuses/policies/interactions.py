@@ -40,7 +40,7 @@ UNLIMITED: Final = 0
 PREFERENCE: Final = "interaction_policies"
 """Key in a user's preferences under which the policies for new posts are stored, as numbers by visibility."""
 PENDING: Final = 1 << 30
-"""Bit of the policy of a reply that awaits approval: only its author and the parent's author can read it."""
+"""Bit of the policy of a reply that awaits approval: only the reply's author and the parent's author can read the reply."""
 
 _BITS: Final = 10
 _LIMITED: Final = 1

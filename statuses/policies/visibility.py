@@ -94,7 +94,7 @@ def lowered_visibility(visibility: str, limit: str) -> str:
 
 
 def boost_visibility(original: str, requested: str) -> str:
-    """Return the visibility of a boost: private if the post is private or the requested value is not for boosts."""
+    """Return the visibility of a boost: private if the post is private or boosts may not have the requested visibility."""
     return Visibility.PRIVATE if original == Visibility.PRIVATE or requested not in FOLLOWER_VISIBILITIES else requested
 
 

@@ -230,6 +230,6 @@ def fill(page: PostPage) -> PostPage:
 
 def hydrate(statuses: Iterable[Status | int], viewer_id: int | None, accept: PostFilter | None = None) -> PostPage:
     """Return the filled page of these posts (or ids) for a viewer: at most six queries, nine with collections. Posts that the
-    viewer may not read are left out, as decided from freshly read rows, never from a cache.
+    viewer may not read are left out; freshly read rows decide this, never a cache.
     """
     return fill(select((item if isinstance(item, int) else item.id for item in statuses), viewer_id, accept))

@@ -131,7 +131,7 @@ def compose_content(
     **more: Any,
 ) -> Composed:
     """Check the content of a cleaned draft and return it for a new post, or for the edit of `before`. `quoted` is the author's
-    id and page URL of the quoted post. `more` are further fields of the Composed. Raises the errors of `compose`.
+    id and page URL of the quoted post. `more` are additional fields of the Composed. Raises the errors of `compose`.
     """
     user: User = author.user
     publishing.check_text(draft.text, draft.spoiler_text, has_more=bool(media_ids) or is_quote)

@@ -92,7 +92,9 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress for one kind of objects: the numbers counted and wrong so far, and the wrong objects found in this step."""
+    """Progress for one kind of objects: the numbers of objects that were counted and that were wrong so far, and the wrong
+    objects found in this step.
+    """
 
     kind: str
     counted: int

@@ -29,7 +29,7 @@ from statuses.services.deleting import BATCH_SIZE, kept_ids, remove_rows
 LEAST_AGE: Final = timedelta(days=7)
 """Minimum age of removed posts, and minimum time since a fetch, so that the account that requested the post can reply."""
 PASS_INTERVAL: Final = timedelta(days=1)
-"""Time between the beginnings of two passes over all posts."""
+"""Time between the starts of two passes over all posts."""
 RUN_SECONDS: Final = 20
 """Seconds after which a run ends; the next run continues where it ended."""
 REMOVED_AT_ONCE: Final = 100

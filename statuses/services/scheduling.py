@@ -65,9 +65,9 @@ def schedule_status(
     application_id: int | None = None,
     composed: bool = True,
 ) -> ScheduledStatus | Status:
-    """Store a post until it is due; with a time from DRAFTS_FROM on, it is a draft. Unless `composed` is False, the post is
-    composed immediately, so that errors are reported. Errors about files and unexpected mentions keep their message; all other
-    errors are reported as "Record invalid".
+    """Store a post until it is due; a post scheduled for DRAFTS_FROM or later is a draft. Unless `composed` is False, the post
+    is composed immediately, so that errors are reported. Errors about files and unexpected mentions keep their message; all
+    other errors are reported as "Record invalid".
 
     With a repeated `idempotency_key`, returns the first scheduled post, or the post published from it; raises NotFound if that
     post was deleted. Raises Invalid for a time that is too near or too far, and if the daily or total limit is exceeded.

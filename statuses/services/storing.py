@@ -52,7 +52,7 @@ class NewQuote:
 
 @dataclass(frozen=True)
 class NewRequest:
-    """Request of a reply that awaits approval, with the visibility and mentions that the reply gets after approval."""
+    """Request for approval of a reply, with the visibility and mentions that the reply gets after approval."""
 
     target_id: int
     visibility: str
