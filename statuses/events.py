@@ -187,7 +187,7 @@ class MediaUploaded(Event):
 
 
 class CardsDue(Event):
-    """Wake-up of the queue that fetches previews; repeated events have no further effect."""
+    """Wakes up the queue that fetches previews; repeated events have no further effect."""
 
 
 class CardAttached(Event, key="status:{status_id}"):

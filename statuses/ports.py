@@ -36,6 +36,6 @@ remote_threads: Port[RemoteThreads] = Port("statuses.ports.remote_threads")
 
 
 def refresh_thread(status_id: int | None, *, account_id: int) -> AsyncRefresh | None:
-    """See `RemoteThreads.refresh`; None without a post, and on a server without federation."""
+    """See `RemoteThreads.refresh`; None if `status_id` is None, and on a server without federation."""
     threads = remote_threads.find() if status_id is not None else None
     return threads.refresh(status_id, account_id=account_id) if threads is not None and status_id is not None else None

@@ -32,7 +32,7 @@ URI = shown("uri", _("ActivityPub id"), lambda activity: shortened(activity.uri,
 
 
 class FederationAdmin(PermittedAdmin):
-    """A table that only staff who manage federation may see, because activities hold private posts."""
+    """A table that only staff who manage federation may see, because activities contain private posts."""
 
     permission = Permission.MANAGE_FEDERATION
 
@@ -65,7 +65,7 @@ OUTCOME = shown("outcome", _("Outcome"), lambda row: shortened(row.outcome, 160)
 
 @admin.register(OutboundActivity)
 class OutboundActivityAdmin(ActivityAdmin):
-    """Activities that this server sends. The bodies are not shown: they may hold private posts."""
+    """Activities that this server sends. The bodies are not shown, because they may contain private posts."""
 
     sender = "account"
     list_display = (TYPE, SENDER, URI, CREATION)
@@ -76,7 +76,7 @@ class OutboundActivityAdmin(ActivityAdmin):
 
 @admin.register(InboundActivity)
 class InboundActivityAdmin(ActivityAdmin):
-    """Received activities and their outcomes. The bodies are not shown: they may hold private posts."""
+    """Received activities and their outcomes. The bodies are not shown, because they may contain private posts."""
 
     sender = "actor"
     list_display = (TYPE, ACTOR, RECEIVED_URI, INBOUND_STATE, ATTEMPTS, OUTCOME, RECEIVED)

@@ -23,9 +23,9 @@ def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:
     """Return the rules of a local post, keyed by the document's members; empty if its author has limited nothing. `mentioned`
     are the ids of the mentioned accounts, which may always reply.
 
-    If any rule is limited, all are written: GoToSocial up to 0.19 treats a missing rule as a refusal. Each rule is written
-    under its newer and its older member names. A rule cannot name mutual followers, because they have no collection. The rules
-    therefore say that followers need approval, and mutual followers get the approval immediately.
+    If any rule is limited, all are written, because GoToSocial up to 0.19 treats a missing rule as a refusal. Each rule is
+    written under its newer and its older member names. A rule cannot name mutual followers, because they have no collection.
+    The rules therefore say that followers need approval, and mutual followers get the approval immediately.
     """
     rules: dict[str, Any] = {}
     if not post.interaction_policy & ~PENDING:

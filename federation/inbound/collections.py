@@ -79,7 +79,7 @@ def end(incoming: Incoming) -> bool:
     """Delete a collection of the actor, or withdraw the actor's consent to be in a collection; return False if the activity is
     about neither.
     """
-    # Nearly all Deletes are about posts, and embed a Tombstone: these need no queries here.
+    # Nearly all Deletes are about posts, and embed a Tombstone. Such Deletes need no queries here.
     if "Tombstone" in kinds_of(incoming.object):
         return False
     return revoke(incoming) or delete(incoming)

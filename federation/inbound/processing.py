@@ -1,4 +1,4 @@
-"""Processes stored activities: chooses the handler for the type of each (contract, federation sections 7 and 11)."""
+"""Processes stored activities: chooses a handler by the type of the activity (contract, federation sections 7 and 11)."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence

@@ -48,7 +48,7 @@ def is_answered(row: Follow | FollowRequest, incoming: Incoming) -> bool:
 
 def handle_follow(incoming: Incoming) -> None:
     """Store the actor's Follow of a local account as a follow or request, or reject it. A repeated Follow is accepted again.
-    The newest Follow counts: a late Undo of an earlier Follow ends nothing.
+    Only the newest Follow counts; a late Undo of an earlier Follow ends nothing.
     """
     uri, target = incoming.needed_or_made_uri(), local_account(incoming.object_uri)
     with references.claimed_id(uri, incoming.actor.uri):
@@ -106,8 +106,8 @@ def handle_reject(incoming: Incoming) -> None:
 
 
 def _settle_request(incoming: Incoming, *, accepted: bool) -> bool:
-    """Store the answer to a local account's request, other than a Follow; return False if the activity is no such answer. An
-    Accept must name an authorization, unless a relay sends it.
+    """Store the answer to a local account's request, other than a Follow; return False if the activity is not such an answer.
+    An Accept must name an authorization, unless a relay sends it.
     """
     if _settle_relay(incoming, accepted=accepted):
         return True

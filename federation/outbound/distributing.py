@@ -61,7 +61,7 @@ def _due_after_earlier(key: str, inboxes: Iterable[str], delay: timedelta | None
     """Return the time at which to send the next of several Follows and Undos between two accounts, None for immediately. The
     time is SPACING after the last waiting activity, and at least `delay` from now.
 
-    Other servers process activities in any order: the spacing makes the last activity win.
+    Other servers may process activities in any order; the spacing makes the last activity win.
     """
     before = last_due(key, inboxes)
     moments = [] if before is None else [before + SPACING]
@@ -214,7 +214,9 @@ def send_followed(events: Sequence[account_events.AccountFollowed]) -> None:
 
 
 def send_answer(events: Sequence[FollowAnswerDue]) -> None:
-    """Send an Accept or Reject of each Follow that changed nothing here; no Accept if the Follow was undone or replaced."""
+    """Answer each Follow that changed nothing here, by an Accept or a Reject. A Follow that was undone or replaced gets no
+    Accept.
+    """
     for event, account, follower in load_pairs(events, "account_id", "follower_id"):
         follow = Follow.objects.filter(account=follower, target=account).first()
         if account.local and not (event.accepted and (follow is None or follow.uri != event.uri)):
@@ -292,7 +294,7 @@ def send_moved(events: Sequence[account_events.AccountMoved]) -> None:
 
 
 def send_account_deleted(events: Sequence[account_events.AccountDeleted]) -> None:
-    """Send a Delete of each actor to every known server: the actor's posts and mentions may have reached any of them."""
+    """Send a Delete of each actor to every known server, because the actor's posts and mentions may have reached any server."""
     for account in _accounts(event.account_id for event in events).values():
         enqueue(
             account, activities.delete_actor(account), known_inboxes(), key=f"account:{account.id}", supersedes=True

@@ -27,7 +27,7 @@ def send_reports(events: Sequence[ReportFiled]) -> None:
             *(post.object_uri for post in posts),
             *(uri for uri in collections.values_list("uri", flat=True) if uri is not None),
         ]
-        # The id is a hash: it is the same if the event is handled again, and does not reveal the number of reports.
+        # The id is a hash; therefore it is the same if the event is handled again, and does not reveal the number of reports.
         uri = links.web_url(f"/{uuid5(NAMESPACE_URL, links.web_url(f'/reports/{report.id}'))}")
         sender = instance_actor()
         document = activities.flag(sender, uri, report.comment, uris)

@@ -63,8 +63,9 @@ def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
 
 
 def refresh_if_stale(uri: str) -> None:
-    """Fetch a remote account that was not fetched for a day. After a failure the account is not fetched until the next day. An
-    account that was deleted on its server is ended here (`end_actor`). Raises Unavailable when the server could not be reached.
+    """Fetch a remote account that has not been fetched for a day. After a failure, the account is not fetched until the next
+    day. An account that was deleted on its server is ended here (`end_actor`). Raises Unavailable when the server could not be
+    reached.
     """
     account = Account.objects.filter(uri=uri).exclude(domain=None).first()
     if account is None or not remote_accounts.is_stale(account):

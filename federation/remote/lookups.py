@@ -147,7 +147,7 @@ def _fetch(url: str, end: float, *, page: bool = True) -> Found | None:
     uri, kinds = reading.uri_of(document), reading.kinds_of(document)
     if uri is None:
         return None
-    # Only the object that its own server returns under its id is trusted: the functions below fetch it again.
+    # An object is trusted only if its own server returns it under its id; therefore the functions below fetch it again.
     stored = _stored_object(uri)
     if stored is not None:
         return stored

@@ -37,7 +37,7 @@ def permitted(new: Composed, request_uri: str | None) -> Composed | None:
 
 
 def refuse(post: Status, actor: Account, kind: Interaction, uri: str, request_uri: str | None = None) -> None:
-    """Send a Reject of the actor's interaction `uri`, which the policy of a local post does not allow."""
+    """Send a Reject of the actor's interaction (with the id `uri`), which the policy of a local post does not allow."""
     leave_out(Reason.NOT_TO_BE_ANSWERED)
     with transaction.atomic():
         publish(

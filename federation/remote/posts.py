@@ -359,7 +359,7 @@ def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -
 
 
 def is_followed_here(status: Status) -> bool:
-    """Tell whether replies to a post are relevant here, because it is local or a local account follows its author."""
+    """Tell whether replies to a post are relevant here, because the post is local or a local account follows its author."""
     return status.local or _is_followed([status.account_id])
 
 

@@ -90,8 +90,8 @@ def cull_accounts(
 
 
 def request_unseen() -> int:
-    """Request remote accounts that local accounts follow and that were not fetched for UNSEEN_PERIOD, at most
-    REQUESTS_LIMIT; return the number of requests (contract, federation section 4).
+    """Request at most REQUESTS_LIMIT remote accounts that local accounts follow and that have not been fetched for
+    UNSEEN_PERIOD; return the number of requests (contract, federation section 4).
     """
     followed = Follow.objects.filter(target=OuterRef("id"), account__domain=None)
     existing_fetches = Fetch.objects.filter(kind=FetchKind.ACTOR, uri=OuterRef("uri"))

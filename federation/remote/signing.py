@@ -20,8 +20,7 @@ def _decrypted_key(stored: str) -> str:
 
 
 def signer_of(key_pair: KeyPair) -> Signer:
-    """Return a signer, according to draft-cavage, for the account of this key pair (contract, federation section 10 "Sending").
-    """
+    """Return a signer that uses draft-cavage, for the account of this key pair (contract, federation section 10 "Sending")."""
     return _signer(key_pair.key_id, _decrypted_key(key_pair.private_key))
 
 

@@ -120,7 +120,7 @@ def message_of(request: HttpRequest) -> Message:
     if len(body) > MAX_BYTES:
         raise TooLarge
     headers = {name.lower(): value for name, value in request.headers.items()}
-    # The path has been decoded and encoded again: `Message.targets` yields the other encodings.
+    # The path has been decoded and encoded again; `Message.targets` yields the other encodings that may have been signed.
     return Message(request.method or "GET", request.get_full_path(), headers, body, rate_key(client_ip(request)))
 
 

@@ -79,7 +79,7 @@ class HeldPost(models.Model):
 
 
 class HeldBoost(models.Model):
-    """A boost of a held post by `account`, with the id `uri`; it is created once the post is approved."""
+    """A boost of a held post by `account`, with the id `uri`; the boost is created once the post is approved."""
 
     held = models.ForeignKey(HeldPost, on_delete=models.CASCADE, related_name="boosts")
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")

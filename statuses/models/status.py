@@ -119,8 +119,8 @@ class Status(Written):
                 name="statuses_status_public_local",
                 condition=Q(visibility="public", reblog_of=None, deleted_at=None, local=True),
             ),
-            # Covers all visibilities, for staff, and includes the columns by which staff filter, so that counting reads no
-            # posts.
+            # Covers all visibilities, for staff, and includes the columns by which staff filter, so that counting needs only
+            # the index.
             models.Index(
                 fields=["-id"],
                 include=["visibility", "reblog_of", "deleted_at"],

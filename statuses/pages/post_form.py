@@ -307,7 +307,9 @@ class PostForm(ServiceForm):
         return values
 
     def values(self, **more: int | None) -> dict[str, list[str]]:
-        """Return the values that a browser would submit for this form: the initial values, the files, and `more`."""
+        """Return the values that a browser would submit for this form: the initial values, the files, and the additional values
+        in `more`.
+        """
         given = {name: "on" if it is True else str(it) for name, it in {**self.initial, **more}.items() if it}
         media = [str(media.id) for media in self.media_files]
         return {name: [value] for name, value in given.items() if name != "key"} | {"media": media}

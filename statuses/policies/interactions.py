@@ -59,7 +59,7 @@ FOLLOWING_BITS: Final = sum(
 
 
 class Choice(StrEnum):
-    """Choices on the pages for one kind of interaction."""
+    """The choices that the pages offer for one kind of interaction."""
 
     EVERYBODY = "public"
     FOLLOWERS = "followers"
@@ -97,7 +97,7 @@ def rule_of(policy: int, kind: Interaction) -> int:
 
 
 def is_rule(number: int, kind: Interaction) -> bool:
-    """Tell whether a number is a valid part of a policy about this kind of interaction, without unknown groups."""
+    """Tell whether a number is a valid part of a policy for this kind of interaction and contains no unknown groups."""
     groups = groups_of(number, kind)
     words = ~Group.OTHERS
     return number == (UNLIMITED if groups is None else encode_rule(kind, groups[0], groups[1] & words))

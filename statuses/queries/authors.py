@@ -13,7 +13,7 @@ from social.kernel.statements import rows_of
 
 T = TypeVar("T", bound=models.Model)
 
-# The other columns of both rows are deferred: reading one of them takes a separate query.
+# The other columns of both rows are deferred; reading one of them takes a separate query.
 _ACCOUNT_COLUMNS: Final = ("id", "username", "domain", "locked", "limited_at", "suspended_at")
 _USER_COLUMNS: Final = (
     "id",

@@ -38,7 +38,7 @@ class AccountStatusesFilter:
 _CANDIDATES: Final = "SELECT s.id FROM statuses_status s WHERE s.account_id = %(author)s AND COALESCE({}, FALSE)"
 _READABLE: Final = readable_by_viewer("%(author)s")
 _CONDITIONS: Final = {
-    # A scalar subquery instead of EXISTS: with EXISTS, the planner may decide to read the attachments of all posts.
+    # A scalar subquery instead of EXISTS, because with EXISTS the planner may decide to read the attachments of all posts.
     "only_media": " AND (SELECT TRUE FROM statuses_mediaattachment f WHERE f.status_id = s.id LIMIT 1)",
     "exclude_replies": " AND ((s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL)"
     " OR s.in_reply_to_account_id = s.account_id)",
@@ -68,7 +68,7 @@ _INTERSECTION: Final = (
 def load_account_statuses(
     account_id: int, viewer_id: int | None, post_filter: AccountStatusesFilter, cursor: Cursor
 ) -> PostPage:
-    """Return the posts of an account that the viewer may read, at a cursor, newest first (behaviours section 11).
+    """Return the page, at a cursor, of an account's posts that the viewer may read, newest first (behaviours section 11).
 
     Boosts of accounts that the viewer blocks or mutes are left out. No posts are returned if the account is unknown or
     suspended, or blocks the viewer. The page is full unless hundreds of consecutive posts are hidden. Pinned posts come in the

@@ -34,7 +34,7 @@ def preview_url(media: MediaAttachment) -> str | None:
 
 
 def _may_be_shown(media: MediaAttachment) -> bool:
-    # A preview may be shown before the file is completely processed, but not before it was scanned.
+    # A preview may be shown before the file is completely processed, but not before the file has been scanned.
     return media.processing == Processing.COMPLETE or not scanning.is_on()
 
 

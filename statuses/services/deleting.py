@@ -156,7 +156,7 @@ def uncount_featured_tags(statuses: Sequence[Status]) -> None:
 
 
 def accepted_quotes(status_ids: Sequence[int]) -> list[int]:
-    """Return the ids of the posts that these posts quote with their authors' consent, one for each quote."""
+    """Return the ids of the posts that these posts quote with the quoted authors' consent, one id for each quote."""
     quotes = Quote.objects.filter(status_id__one_of=list(status_ids), state=QuoteState.ACCEPTED)
     return [number for number in quotes.values_list("quoted_status_id", flat=True) if number is not None]
 

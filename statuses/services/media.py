@@ -76,8 +76,8 @@ class MediaChange:
 
 
 def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
-    """Check and store a file, unattached. A picture is ready immediately, unless files are scanned; for other files
-    MediaUploaded is published.
+    """Check a file and store it without attaching it to a post. A picture is ready immediately, unless files are scanned; for
+    other files MediaUploaded is published.
 
     Raises Invalid for a file that this server does not accept or that is on a hash list, for a description that is too long,
     and for a thumbnail of a picture, and NoRoom. Decodes the file, and must run outside of any transaction.

@@ -103,7 +103,9 @@ def reject_blocked(events: Sequence[AccountBlocked]) -> None:
 
 
 def withdraw_request(*, account_id: int, kind: Interaction, uri: str | None, status_id: int | None = None) -> bool:
-    """Delete a remote account's request by the `uri` of interaction or request, or by post; return whether it existed."""
+    """Delete a remote account's request, found by its own or the interaction's `uri`, or by the post; return whether it
+    existed.
+    """
     named = Q(status_id=status_id) if uri is None else Q(status_id=status_id) | Q(uri=uri) | Q(request_uri=uri)
     asked = InteractionRequest.objects.filter(named, account_id=account_id, kind=kind, state=RequestState.PENDING)
     return asked.delete()[0] > 0

@@ -50,7 +50,7 @@ def change_retention(policy: RetentionPolicy) -> None:
 
 
 def delete_old_posts() -> int:
-    """Delete old posts of the authors who are due, and return how many. Run by the scheduler every ten minutes: at most
+    """Delete old posts of the authors whose check is due, and return how many. Run by the scheduler every ten minutes: at most
     DELETIONS_PER_RUN posts of each of at most ACCOUNTS_PER_RUN authors. An author is checked again a day later. Any number of
     processes may run this; the lease of a killed process expires after half an hour.
     """

@@ -17,7 +17,7 @@ _RETENTION_SECONDS: Final = 86_400
 
 
 def may_be_translated(post: Post, language: str) -> bool:
-    """Tell whether to offer a translation of a post into a language, which the service may not support."""
+    """Tell whether to offer a translation of a post into a language, although the service may not support the language."""
     return translation.is_on() and is_for_everybody(post) and post.language != language
 
 
