@@ -143,7 +143,7 @@ class DeliveryAdmin(FederationAdmin):
     )
 
     def find_rows(self, rows: QuerySet[Delivery], term: str) -> QuerySet[Delivery]:
-        """Find deliveries by part of the server's name, and recent deliveries by part of the key or activity id as well."""
+        """Find deliveries by a part of the server's name; find recent deliveries also by a part of the key or activity id."""
         about = newest(Delivery.objects.filter(Q(key__contains=term) | Q(activity__uri__contains=term)))
         return rows.filter(Q(host__contains=term.lower()) | Q(id__in=about.values("id")))
 

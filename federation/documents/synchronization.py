@@ -39,7 +39,7 @@ def synchronization_header(account: Account, uris: Iterable[str]) -> str:
 
 def read_header(text: str, account: Account) -> tuple[str, str] | None:
     """Return the address and the digest in a header that arrived with a post of the account. None if the header is about
-    another collection, or if the address is on another server than the followers collection.
+    another collection, or if the address is not on the server of the followers collection.
     """
     try:
         values = parameters_of(text)

@@ -77,7 +77,9 @@ def _undo_like(incoming: Incoming) -> bool:
 
 
 def _undo_announce(incoming: Incoming) -> bool:
-    """Remove a boost or the request for it; return False if no boost or request has this id: the Announce may still arrive."""
+    """Remove a boost or the request for it; return False if no boost or request has this id, because the Announce may still
+    arrive.
+    """
     uri = incoming.undone_uri
     boost = Status.objects.filter(account=incoming.actor, uri=uri, reblog_of__isnull=False).first()
     if boost is not None:

@@ -1,4 +1,4 @@
-"""Queue of deliveries: stores activities with a delivery per inbox; retries and drops deliveries."""
+"""Queue of deliveries: stores activities with one delivery for each inbox; retries and drops deliveries."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime

@@ -82,8 +82,8 @@ def refresh_if_stale(uri: str) -> None:
 
 def end_actor(account: Account) -> None:
     """End a remote account: it is hidden immediately, and its data are removed in steps. If the actor's server serves the actor
-    again, a new account is created (contract, federation section 17), unless staff have sanctioned the old account: a deletion
-    must not lift the sanction.
+    again, a new account is created (contract, federation section 17), unless staff have sanctioned the old account, because a
+    deletion must not lift the sanction.
     """
     with transaction.atomic():
         if _is_sanctioned(account):

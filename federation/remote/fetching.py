@@ -118,7 +118,7 @@ class Missing(Rejected):
 def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | None = None) -> dict[str, Any]:
     """Return the document with this id from its own server; the request is signed by `signer`, or else by this server.
 
-    If the document has another id than `uri`, the document is fetched again at that id, and the second response must have the
+    If the document has an id other than `uri`, the document is fetched again at that id, and the second response must have the
     same id. After redirects, the server that answered must be the server of the id. A collection needs no id, because it is
     read only at the address that its owner names. Raises Missing, Rejected, and Unavailable when the server could not be
     reached or failed.

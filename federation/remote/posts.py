@@ -44,9 +44,9 @@ def find_or_fetch_post(
 ) -> Status:
     """Return the post with this id, fetched from its origin if it is unknown here. Never call this inside a transaction.
 
-    The request is signed by `signer`, or else by this server; `ancestors` is as in `store_note`. With `publish_event`,
-    StatusPublished is published for a post younger than QUIET_AFTER. Raises Rejected, Missing, and Unavailable when a server
-    could not be reached.
+    The request is signed by `signer`, or else by this server; `ancestors` has the same meaning as in `store_note`. With
+    `publish_event`, StatusPublished is published for a post younger than QUIET_AFTER. Raises Rejected, Missing, and Unavailable
+    when a server could not be reached.
     """
     stored = references.find_post_by_uri(uri)
     if stored is not None:
@@ -128,7 +128,8 @@ def revise_note(
     from_author: bool = False,
 ) -> bool:
     """Store the current content of a remote post, and return whether it was edited since it was stored. `recipient` and
-    `reviewed` are as in `store_note`. `from_author` is True if the author has sent the content, False if it was fetched.
+    `reviewed` have the same meaning as in `store_note`. `from_author` is True if the author has sent the content, False if it
+    was fetched.
     """
     new = compose_received(note, status.account, recipient)
     with transaction.atomic():

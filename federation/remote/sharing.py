@@ -8,7 +8,7 @@ from statuses.models import Quote, Status
 
 def sharers_of(status: Status) -> set[int]:
     """Return the ids of the local accounts that have boosted or quoted a remote post, or to whose post the remote post replies.
-    Changes of the remote post affect the followers of these accounts too (contract, federation section 11 "Forwarding").
+    Changes to the remote post affect the followers of these accounts too (contract, federation section 11 "Forwarding").
 
     Empty for a private post. Deleted boosts and quotes count, because the followers' servers have received them.
     """

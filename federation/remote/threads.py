@@ -28,7 +28,7 @@ ACTORS_LIMIT: Final = 400
 PAGES_LIMIT: Final = 500
 COLLECTION_LIMIT: Final = 500
 YOUNG_POST_AGE: Final = timedelta(minutes=5)
-"""Minimum age of a post whose thread is crawled: other servers have hardly any replies to a younger post."""
+"""Minimum age of a post whose thread is crawled, because other servers have hardly any replies to a younger post."""
 CRAWL_INTERVAL: Final = timedelta(minutes=15)
 
 

@@ -1,8 +1,8 @@
 """WebFinger: finds the actor of an address, and confirms that the address and the actor name each other.
 
 A domain without WebFinger may name, in its host-meta, the server that answers instead. The content types of both documents are
-ignored: static file servers send any type. Sources: RFC 7033, RFC 6415; contract, federation section 1, section 4 "Incoming
-actors" and section 17; security rows 5 and 14.
+ignored, because static file servers send any type. Sources: RFC 7033, RFC 6415; contract, federation section 1, section 4
+"Incoming actors" and section 17; security rows 5 and 14.
 """
 
 import re

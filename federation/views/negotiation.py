@@ -86,7 +86,7 @@ def alternate(uri: str) -> str:
 
 
 def not_acceptable() -> HttpResponse:
-    """Return the response 406, for a client that accepts neither a document nor a page."""
+    """Return a 406 response, for a client that accepts neither a document nor a page."""
     return HttpResponse(b"", status=406, headers={"Vary": _VARY})
 
 

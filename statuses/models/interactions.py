@@ -11,7 +11,7 @@ from statuses.models.status import Status
 
 class Favourite(models.Model):
     """Favourite of `status` (never a boost) by `account`, who can favourite a post only once. `uri` is the id of a remote Like,
-    else NULL.
+    otherwise NULL.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="favourites", db_index=False)

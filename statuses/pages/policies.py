@@ -149,7 +149,7 @@ def policies(request: HttpRequest) -> HttpResponse:
     user = signed_in(request)
     form = PoliciesForm(user.preferences, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        # Pages do not offer the default of private mentions.
+        # The pages do not offer a default policy for private mentions.
         kept: dict[str, int] = user.preferences.get(PREFERENCE) or {}
         change_preferences(user=user, change=PreferencesChange(interaction_policies=kept | form.policies()))
         messages.success(request, _("Your choice has been saved."))

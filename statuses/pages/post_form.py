@@ -128,7 +128,7 @@ class PostForm(ServiceForm):
         self.media_files = list(files)
         self.changes: dict[int, MediaChange] = {}
         self._missing: list[str] = []
-        # Options beyond the maximum are shown too, so that no typed text is lost: the service reports that there are too many
+        # Options beyond the maximum are shown too, so that no typed text is lost; the service reports that there are too many
         # options.
         given = {**self.initial, **self.data}
         more = sorted(name for name in given if _OPTION.match(name) and given[name] and name not in _OPTIONS)

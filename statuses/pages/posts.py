@@ -63,7 +63,7 @@ def reader_of(user: User, context: str) -> Reader:
 
 
 def load_shown(ids: Iterable[int], reader: Reader | None = None) -> list[dict[str, Any]]:
-    """Return the posts that the reader may read, in this order, as `statuses/card.html` expects them."""
+    """Return the posts that the reader may read, in the given order, as `statuses/card.html` expects them."""
     return posts_for_templates(hydrate(ids, reader.account.id if reader is not None else None), reader)
 
 

@@ -29,7 +29,7 @@ from statuses.queries.listings import find_scheduled, list_drafts, list_schedule
 from statuses.serializers.scheduled_status import ScheduledStatusSerializer
 from statuses.services.scheduling import cancel_status, reschedule_status
 
-#: Delay after which a due post counts as failed: it could not be published, and its author was sent a mail.
+#: A post that is still unpublished this long after it was due counts as failed; its author was sent a mail.
 _LATE: Final = timedelta(minutes=5)
 
 

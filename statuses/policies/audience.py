@@ -1,7 +1,7 @@
 """Rules that decide which posts a surface (a timeline, a thread, a search, a stream) shows, and who may act on them.
 
 One rule holds everywhere: a surface shows only posts that the viewer may read. This rule exists as a predicate (`can_see`), a
-condition on querysets (`visible_to`) and SQL (`readable_by_viewer`). The further conditions of a surface are an `Audience`,
+condition on querysets (`visible_to`) and SQL (`readable_by_viewer`). The additional conditions of a surface are an `Audience`,
 declared once below, as a predicate and SQL; a property test compares each surface with a simple model of these rules. Sources:
 contract, behaviours sections 7, 11, 14, 15 and 16.
 """
@@ -200,7 +200,8 @@ viewer wrote, favourited, boosted, bookmarked, voted in or is mentioned in (sect
 """
 
 PROFILE: Final = Audience(PRESENT, boosted=UNHIDDEN)
-"""The profile of an account (sections 7 and 11), even if the viewer hides it, without boosts of posts by hidden accounts."""
+"""The profile of an account (sections 7 and 11), even if the viewer hides the account, but without boosts of posts by hidden
+accounts."""
 
 HOME: Final = Audience(People(hidden=True), boosted=UNHIDDEN, live=True, mentions=True)
 """Home timelines and lists, for posts of followed accounts (section 11)."""

@@ -72,7 +72,7 @@ def manual_groups(policy: int) -> Group:
 
 
 def group_names(groups: Group) -> list[str]:
-    """Return the names of groups as the entity QuoteApproval has them."""
+    """Return the names of groups as used in the entity QuoteApproval."""
     return [group.name.lower() for group in groups if group.name is not None]
 
 

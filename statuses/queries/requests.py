@@ -36,7 +36,7 @@ def find_request(request_id: Any, target_id: int) -> InteractionRequest:
 
 
 def waiting_requests() -> CountOf:
-    """Return the expression, in a query of users, for the number of requests that await the user's decision."""
+    """Return an expression for queries of users: the number of requests that await the user's decision."""
     return CountOf(list_pending().filter(target_id=OuterRef("account_id")).values("id")[:100])
 
 

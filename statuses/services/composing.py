@@ -167,7 +167,7 @@ def compose_content(
         tags=formatted.tags,
         media_ids=media_ids,
         poll=draft.poll,
-        # A post that quotes has no preview of its links (contract, behaviours section 9 "Cards").
+        # A post with a quote has no preview of its links (contract, behaviours section 9 "Cards").
         has_link=bool(formatted.links) and not is_quote,
         collections=list(find_linked(formatted.links).values()),
         **more,

@@ -60,7 +60,7 @@ def hold_written(
     """
     lock(f"scheduled:{new.author.id}")
     row = draft_row(author=new.author, draft=draft, scheduled_at=new.created_at, application_id=new.application_id)
-    # The draft is serialised like the stored drafts, so that it can be compared with them: tuples become arrays.
+    # The draft is serialised in the same way as stored drafts (tuples become arrays), so that the two can be compared.
     encoded_draft = orjson.loads(orjson.dumps(row.draft, default=str))
     own = ScheduledStatus.objects.filter(account_id=new.author.id, held__isnull=False)
     for scheduled in own[:HELD_LIMIT]:

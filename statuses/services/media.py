@@ -217,7 +217,7 @@ class PreparedChange:
 
 @contextmanager
 def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedChange]:
-    """Check a change of a file and store its new thumbnail, which is removed again if the block raises. Must run outside of any
+    """Check a change to a file and store its new thumbnail, which is removed again if the block raises. Must run outside of any
     transaction. Raises Invalid for a description that is too long, and for a thumbnail that is refused.
     """
     description, focus = _checked_description(change.description), read_focus(change.focus)

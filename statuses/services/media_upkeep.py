@@ -28,7 +28,7 @@ Progress = Callable[[int, int], None]
 """Callback that is called with the number of files removed so far, and their size in bytes."""
 
 YOUNGEST_AGE: Final = timedelta(days=1)
-"""Minimum age of files to be removed: a younger file may belong to a row that is being written."""
+"""Minimum age of files to be removed, because a younger file may belong to a row that is being written."""
 _BATCH_SIZE: Final = 200
 _ROWS_PER_READ: Final = 2000
 

@@ -96,7 +96,9 @@ def _pinned_ids(account_id: int) -> list[int]:
 
 
 def feature_used_tag(*, account: Account, name: str) -> FeaturedTag:
-    """Feature a hashtag on the account's profile, with the count of its existing posts. Raises Invalid like `feature_tag`."""
+    """Feature a hashtag on the account's profile, with the count of the account's existing posts. Raises Invalid like
+    `feature_tag`.
+    """
     with transaction.atomic():
         featured, is_new = feature_tag(account=account, name=name)
         if is_new:

@@ -148,7 +148,7 @@ def load_state() -> tuple[list[Sample], Pass | None]:
 
 
 def bytes_of_posts(count: int) -> int:
-    """Return an estimate of the bytes in the database for this number of posts with all rows that belong to them."""
+    """Return an estimate of the bytes that this number of posts and all rows belonging to them take in the database."""
     owned = {relation.related_model for relation in models.Status._meta.related_objects if relation.one_to_one}
     tables = [model._meta.db_table for model in (models.Status, *owned, *_OTHER_PARTS)]  # type: ignore[attr-defined]  # models, of different classes
     with connection.cursor() as cursor:

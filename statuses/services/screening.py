@@ -58,8 +58,8 @@ def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
 
 
 def limit_author(new: Composed, screening: Screening) -> list[SpamRule]:
-    """Limit the author if a rule demands it, and return the rules that did, for `note_stored`. Called before the post is
-    stored.
+    """Limit the author if a rule demands it, and return the rules that demanded it, for `note_stored`. Called before the post
+    is stored.
     """
     return limit_by_rules(new.author, screening.rules)
 
@@ -71,7 +71,7 @@ def note_stored(status: Status, screening: Screening, limited_by: Sequence[SpamR
 
 
 def screen_edit(status: Status, new: Composed, words: Sequence[str] = ()) -> Screening:
-    """Return the rules that an edit matches; `words` are its file descriptions. None match if the text is unchanged."""
+    """Return the rules that an edit matches; no rules if the text is unchanged. `words` are the edit's file descriptions."""
     screening = screen(new, words)
     if screening.facts is not None and screening.rules and screening.facts.text == _text_of(status):
         return UNSCREENED

@@ -80,7 +80,7 @@ class _ChangeInput(Form):
 
     @property
     def change(self) -> MediaChange:
-        """Changes to the file that the client has sent."""
+        """The submitted changes to the file."""
         return MediaChange(self.description, self.focus, None if self.thumbnail is None else sent_file(self.thumbnail))
 
 
