@@ -33,7 +33,7 @@ on(events.AnnouncementDue, handle_due, batch=1)
 on(events.AnnouncementPublished, stream_announcements, queue="notifications")
 on(events.AnnouncementWithdrawn, stream_withdrawals, queue="notifications")
 on(events.AnnouncementReactionChanged, stream_reactions, queue="notifications")
-# The queue is separate, so that an event that cannot be presented does not delay other reactions to the account or post.
+# The queue is separate, so that an event whose entity cannot be built does not delay other reactions.
 on(account_events.AccountCreated, webhooks.call_about_new_accounts, queue="webhooks", database=True)
 on(account_events.UserActivated, webhooks.call_about_activations, queue="webhooks", database=True)
 on(account_events.ProfileUpdated, webhooks.call_about_changed_accounts, queue="webhooks", database=True)

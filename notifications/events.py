@@ -53,8 +53,8 @@ class QuotersWaiting(Event, key="status:{status_id}"):
 
 
 class SeveredWaiting(Event, key="severance:{cause}"):
-    """Accounts are still to be notified of the follows that they have lost through `cause`: accounts whose SeveredAccount has
-    an id above `after_id`.
+    """Accounts whose SeveredAccount has an id above `after_id` are still to be notified of the follows that they have lost
+    through `cause`.
     """
 
     cause: str

@@ -28,7 +28,7 @@ REPORT_STATES = States(
 
 
 def _tab(name: str, label: Any, read: Callable[[AccountOverview], Any]) -> Column:
-    """Return a line of the page that shows a part of the account's overview, which the page has loaded."""
+    """Return a line of an account's page; `read` takes its value from the overview that the page has loaded."""
     return shown(name, label, lambda account: read(account.__dict__["overview"]))
 
 

@@ -23,7 +23,7 @@ LISTS_LIMIT: Final = 50
 """Maximum number of subscriptions."""
 
 CHECK_INTERVAL: Final = timedelta(hours=6)
-"""Pause between two fetches of a list."""
+"""Time between two fetches of a list."""
 
 FAILURE_LIMIT: Final = timedelta(days=3)
 """Time after which `manage.py doctor` reports a list that cannot be fetched."""

@@ -109,7 +109,7 @@ class ReportForm(ServiceForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def report(request: HttpRequest, account_id: int) -> HttpResponse:
-    """`/report/:account_id`: report an account. Raises NotFound for an unknown or suspended account, or the reporter's own."""
+    """`/report/:account_id`: report an account. Raises NotFound if it is unknown, suspended or the reporter's own."""
     user, target = _people(request, account_id)
     # Posts that the form offered stay valid choices, even if the account has written newer posts since the form was opened.
     sent_ids = [*request.GET.getlist("post")[:POSTS_OFFERED], *request.POST.getlist("posts")[: 2 * POSTS_OFFERED]]

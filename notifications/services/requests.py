@@ -180,7 +180,7 @@ def deliver_held(events: Sequence[RequestAccepted]) -> None:
     """Deliver at most BATCH_SIZE notifications of the accepted senders, and add private mentions to conversations. If more may
     remain, the events are published again; otherwise NotificationsMerged is published.
 
-    Nothing is streamed or pushed: the notifications are old, and clients reload the list.
+    Nothing is streamed or pushed, because the notifications are old, and clients reload the list.
     """
     pairs = {(event.account_id, event.from_account_id) for event in events}
     delivered = rows_of(_DELIVER, _arrays(pairs) | {"limit": BATCH_SIZE})

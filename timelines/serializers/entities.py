@@ -122,7 +122,7 @@ def with_filters(message: Message, filters: Filters, moment: datetime) -> Messag
     filters.
 
     The message is returned unchanged if no filter matches or if it contains no post; posts on public streams are never boosts.
-    Reading a long post takes a while: never call this in an event loop.
+    Filtering a long post takes a while, so never call this in an event loop.
     """
     if message.payload is None or message.event not in (Event.UPDATE, Event.STATUS_UPDATE):
         return message

@@ -83,6 +83,6 @@ def end_streams_of_tokens(events: Sequence[account_events.TokenRevoked]) -> None
 
 
 def review_streams_of_users(events: Sequence[account_events.UserStateChanged]) -> None:
-    """Check the streams of changed users again: streams of disabled users are closed."""
+    """Check the streams of changed users again, and close the streams of disabled users."""
     for event in events:
         review_user(event.user_id)

@@ -45,7 +45,7 @@ def create_list(*, account_id: int, draft: ListDraft) -> List:
 
 
 def update_list(*, found: List, draft: ListDraft) -> None:
-    """Change the values that were sent. Raises Invalid; NotFound when the list was deleted meanwhile."""
+    """Update the submitted values only. Raises Invalid; NotFound when the list was deleted meanwhile."""
     with transaction.atomic():
         row = lock_row(found)
         before = (row.replies_policy, row.exclusive)

@@ -58,7 +58,7 @@ class ListsViewSet(ApiViewSet):
         return ListSerializer(find_list(id, self.account_id)).data
 
     def update(self, request: Request, id: int) -> Any:
-        """Change the sent values of a list."""
+        """Update the submitted values of a list."""
         found = find_list(id, self.account_id)
         lists.update_list(found=found, draft=ListInput.read(request))
         return ListSerializer(found).data
