@@ -169,7 +169,7 @@ def _change(request: HttpRequest, user: User, shown: queries.ShownCollection, pe
         try:
             local.add_item(owner=user.account, collection=shown.collection, account_id=person.id)
         except Forbidden:
-            messages.error(request, _("This account does not allow being added to collections, or not to yours."))
+            messages.error(request, _("The owner of this account does not allow you to add it to collections."))
         except Invalid as refusal:
             refuse(request, refusal)
     elif item is not None and not adds:

@@ -246,8 +246,8 @@ def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> l
     """Return the ids of accounts whose username begins with the query, or whose display name has a word that begins with the
     query.
 
-    The account with this exact address comes first, then the most followed accounts; an address with a domain has to match
-    exactly. Returns at most CANDIDATES_LIMIT ids, and takes two queries. Accounts that block the viewer are not found
+    The account whose address is exactly the query comes first, then the most followed accounts; an address with a domain has to
+    match exactly. Returns at most CANDIDATES_LIMIT ids, and takes two queries. Accounts that block the viewer are not found
     (SEED-128). Accounts that the viewer blocks are found only by their exact address. With `following` only accounts that the
     viewer follows are found.
     """

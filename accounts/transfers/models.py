@@ -141,7 +141,7 @@ class PastState(models.TextChoices):
 
 
 class PastImport(models.Model):
-    """Import of a person's own posts from an archive. Its owner can start it once it is `READY`, and can undo it.
+    """Import of a person's own posts from an archive. The owner can start the import once it is `READY`, and can undo it.
 
     `source` is the ActivityPub id of the author that the archive names, `software` the kind of server that wrote the archive.
     `visibility` is the widest visibility of the imported posts, or empty. Of `total` posts, `position` were handled and `done`

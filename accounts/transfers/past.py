@@ -82,7 +82,7 @@ SENTENCES: Final[dict[Reason, str | Promise]] = {
     Reason.BOOST: _("A boost: other people's posts are not imported."),
     Reason.NO_POST: _("This is not a post."),
     Reason.FOREIGN_AUTHOR: _("This post was written by somebody else."),
-    Reason.DIRECT: _("A private mention: these are not imported."),
+    Reason.DIRECT: _("A private mention: private mentions are not imported."),
     Reason.WRONG_DATE: _("The date of this post is missing or impossible."),
     Reason.UNREADABLE: _("This post cannot be read."),
     Reason.EMPTY: _("This post is empty."),

@@ -35,7 +35,10 @@ _DAYS = (("", _("Forever")), ("1", _("One day")), ("7", _("One week")), ("30", _
 
 class InviteForm(StaffForm):
     max_uses = forms.IntegerField(
-        label=_("Number of people who can use it (empty: any number)"), required=False, min_value=1, max_value=2**31 - 1
+        label=_("Number of people who can use it (leave empty for any number)"),
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
     )
     days = forms.ChoiceField(label=_("How long it is valid"), required=False, choices=_DAYS, initial="7")
     comment = text_field(_("What it is for (for staff)"), COMMENT_LIMIT)

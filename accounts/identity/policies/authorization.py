@@ -21,7 +21,7 @@ _SENTENCES: Final[dict[str, str | Promise]] = {
         "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI "
         "used in the authorization request, or was issued to another client."
     ),
-    "invalid_request": _("The request is missing a parameter, or one of them cannot be used."),
+    "invalid_request": _("The request is missing a parameter, or one of its parameters cannot be used."),
     "invalid_scope": _("The requested scope is invalid, unknown, or malformed."),
     "unauthorized_client": _("The client is not authorized to perform this request using this method."),
     "unsupported_grant_type": _("The authorization grant type is not supported by the authorization server."),

@@ -75,7 +75,7 @@ _SECURITY: Final[Mapping[str, str | Promise]] = {
         "out. Your password is enough to sign in until you set up another one."
     ),
     SECOND_FACTOR_LOCKED: _(
-        "Somebody who knows your password has typed too many wrong codes of your second factor. Codes are refused for "
+        "Somebody who knows your password has typed too many wrong codes for your second factor. Codes are refused for "
         "ten minutes now. If it was not you, change your password."
     ),
 }

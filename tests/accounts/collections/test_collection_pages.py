@@ -100,7 +100,7 @@ def test_collections_of_others_can_be_left_and_their_owner_added_to_ones_own(ann
         assert CollectionItem.objects.filter(collection=mine).count() == kept
     other = f"/people/{shy.id}/collections"
     browser.post(other, {"add": str(mine.id), "next": other})
-    assert "does not allow being added to collections" in page(browser, other)
+    assert "does not allow you to add it to collections" in page(browser, other)
     assert browser.post(path, {"add": str(theirs.id)}).status_code == 404, (
         "users cannot add accounts to collections of others"
     )

@@ -148,7 +148,7 @@ def test_a_response_of_the_issuer_works_once_and_only_in_the_browser_that_began_
     again = Client()
     again.cookies = browser.cookies
     assert again.get(path).status_code == 403
-    # The code of another user's sign-in is refused: its verifier and nonce belong to another session.
+    # The code of another user's sign-in is refused, because its verifier and nonce belong to another session.
     victim = Client()
     stolen = asked_in(way_back(issuer, address))["code"]
     state = asked_in(begin(victim))["state"]

@@ -75,7 +75,7 @@ def test_a_user_without_a_password_reauthenticates_with_the_issuer(
     user = without_password(member(issuer))
     sign_in(browser, issuer)
     identity = SocialAccount.objects.get()
-    # A session alone is not sufficient: otherwise anybody who finds a signed-in browser could open these pages.
+    # A session alone is not sufficient, because anybody who finds a signed-in browser could then open these pages.
     for method, path in (
         ("get", "/settings/delete"),
         ("get", "/settings/migration"),

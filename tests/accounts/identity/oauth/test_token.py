@@ -284,7 +284,7 @@ def test_a_code_used_ten_times_simultaneously_works_once() -> None:
     code = code_for(application, person, scope="read")
     answers = at_once(10, lambda _place: exchange(application, code))
     assert sorted(answer.status_code for answer in answers) == [200] + [400] * 9
-    # The nine other requests used the code again, which revokes the token.
+    # The nine other requests used the code again, and a second use revokes the token.
     assert not AccessToken.objects.exists()
 
 

@@ -1,4 +1,4 @@
-"""Tests of how values match sign-up blocks, and of the computation of a user's age."""
+"""Tests of which values match a sign-up block, and of the computation of a user's age."""
 
 from datetime import date
 
