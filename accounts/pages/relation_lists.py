@@ -87,7 +87,7 @@ def people(request: HttpRequest, name: str) -> HttpResponse:
         try:
             act[1](user.account, other)
         except NotFound:
-            messages.info(request, _("This was already done."))
+            messages.info(request, _("This has already been done."))
         return back(request)
     cursor = cursor_of(request, PAGE_SIZE)
     shown_rows = cursor.cut(listed.select(user.account_id))

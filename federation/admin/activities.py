@@ -118,8 +118,8 @@ class DeliveryAdmin(FederationAdmin):
     list_select_related = ("activity",)
     search_fields = ("host",)
     search_help_text = _(
-        "Part of a server's name. Among the newest 10,000 deliveries also part of their key (status:12) "
-        "or of an ActivityPub id"
+        "Part of a server's name. The newest 10,000 deliveries are also found by part of their key (status:12) "
+        "or of their ActivityPub id"
     )
     actions = ("retry_now",)
     fieldsets = (

@@ -31,7 +31,7 @@ class RelayForm(DraftForm):
         help_texts: ClassVar[dict[str, Any]] = {
             "inbox_url": _(
                 "For example https://relay.example/inbox. The relay receives the public posts of this "
-                "server, and forwards those of other subscribed servers to this one"
+                "server, and forwards the public posts of other subscribed servers to this server"
             )
         }
         widgets: ClassVar[dict[str, Any]] = {

@@ -76,7 +76,7 @@ def _ask(request: HttpRequest, uri: str, person: Person, post: dict[str, Any] | 
             return HttpResponseRedirect(here)
         page_url = _find(pair[0], pair[1], uri) if pair is not None and pair[1] is not None else ""
         if not page_url:
-            form.add_error("address", _("No server at this address supports this. Is the address spelt right?"))
+            form.add_error("address", _("No server at this address supports this. Is the address spelt correctly?"))
     context = {
         "form": form,
         "here": here,

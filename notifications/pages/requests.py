@@ -107,4 +107,4 @@ def _decide(request: HttpRequest, account_id: int) -> None:
     else:
         number = dismiss_requests(account_id=account_id, request_ids=numbers)
         text = ngettext("%(number)d request has been dismissed.", "%(number)d requests have been dismissed.", number)
-    messages.success(request, text % {"number": number} if number else _("This was already done."))
+    messages.success(request, text % {"number": number} if number else _("This has already been done."))

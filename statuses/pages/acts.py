@@ -80,9 +80,9 @@ _ACTS: Final[dict[str, Callable[[User, int], object]]] = {
 }
 #: Messages shown after actions whose effect is not visible on the card.
 _DONE: Final[dict[str, str | Promise]] = {
-    "mute": gettext_lazy("You will not be notified about this conversation any more."),
+    "mute": gettext_lazy("You will no longer be notified about this conversation."),
     "unmute": gettext_lazy("You will be notified about this conversation again."),
-    "pin": gettext_lazy("The post is pinned to your profile."),
+    "pin": gettext_lazy("The post has been pinned to your profile."),
     "unpin": gettext_lazy("The post is no longer pinned to your profile."),
     "mute_author": gettext_lazy("You have muted this account."),
     "block_author": gettext_lazy("You have blocked this account."),

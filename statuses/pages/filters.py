@@ -210,7 +210,7 @@ def filter_posts(request: HttpRequest, id: int) -> HttpResponse:
         try:
             remove_from_filter(found=find_filter_status(request.POST.get("remove", ""), user.account_id))
         except NotFound:
-            messages.info(request, _("This was already done."))
+            messages.info(request, _("This has already been done."))
         return back(request)
     rows, paging = read_page(request, list_filtered_statuses(found))
     posts = {post["number"]: post for post in load_shown([row.status_id for row in rows], reader_of(user, ""))}
@@ -241,7 +241,7 @@ def filter_post(request: HttpRequest, id: int) -> HttpResponse:
 def _add(request: HttpRequest, user: User, status_id: int) -> None:
     found = find_filter(request.POST.get("filter", ""), user.account_id)
     if any(entry.status_id == status_id for entry in found.statuses.all()):
-        messages.info(request, _("This was already done."))
+        messages.info(request, _("This has already been done."))
         return
     try:
         add_status(found=found, status_id=status_id)

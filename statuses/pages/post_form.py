@@ -190,7 +190,7 @@ class PostForm(ServiceForm):
     def _take_file(self, user: User, file: UploadedFile, description: str, focus: str) -> None:
         try:
             if not file.size:
-                raise Invalid(gettext("The file is empty, or is not on your device any more."))
+                raise Invalid(gettext("The file is empty or no longer on your device."))
             check_media_count([*self.media_files, file])
             sent = SentFile(cast("IO[bytes]", file.file), file.content_type or "")
             upload = MediaUpload(sent=sent, description=description, focus=focus)
@@ -272,7 +272,9 @@ class PostForm(ServiceForm):
         numbers, people = (account.id for account in error.accounts), (f"@{account.acct}" for account in error.accounts)
         self.data = {**self.data, "allowed_mentions": ",".join([self.data["allowed_mentions"], *map(str, numbers)])}
         text = gettext("The application with which you saved this draft did not expect it to mention %(people)s.")
-        self.add_error(None, f"{text % {'people': ', '.join(people)}} {gettext('Send it again if you want that.')}")
+        self.add_error(
+            None, f"{text % {'people': ', '.join(people)}} {gettext('Send it again to mention them anyway.')}"
+        )
 
     def parameters(self) -> dict[str, Any]:
         """Return the values of a valid form as parameters of the client API."""

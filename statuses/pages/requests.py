@@ -47,7 +47,7 @@ def interaction_requests(request: HttpRequest) -> HttpResponse:
         except Forbidden as refusal:
             refuse(request, refusal)
         except NotFound:
-            messages.info(request, _("This was already done."))
+            messages.info(request, _("This has already been done."))
         forget_waiting(user, "interaction_requests")
         return back(request)
     rows, paging = read_page(request, list_requests(user.account_id))

@@ -103,7 +103,7 @@ def change_scheduled(request: HttpRequest, id: int) -> HttpResponse:
             found = find_scheduled(id, user.account_id)
             cancel_status(scheduled=found)
         except NotFound:
-            messages.info(request, _("This was already done."))
+            messages.info(request, _("This has already been done."))
         else:
             is_kept = is_draft(found.scheduled_at)
             text = _("The draft has been deleted.") if is_kept else _("The scheduled post has been deleted.")

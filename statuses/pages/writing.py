@@ -50,10 +50,10 @@ from statuses.services.scheduling import change_draft, publish_saved, reschedule
 #: A video and three pictures, each of the maximum size.
 WRITING_MAX_BODY: Final = VIDEO_SIZE_LIMIT + 3 * IMAGE_SIZE_LIMIT + MEBIBYTE
 _LOST_POST: Final = gettext_lazy(
-    "The post that you reply to or quote does not exist any more. Your text will be a separate post."
+    "The post that you are replying to or quoting no longer exists. Your text will be a separate post."
 )
 _LOST_DRAFT: Final = gettext_lazy(
-    "The draft does not exist any more: it was published or deleted. Your text will be a separate post."
+    "The draft no longer exists, because it was published or deleted. Your text will be a separate post."
 )
 
 

@@ -87,7 +87,7 @@ def compose(*, author: Account, draft: Draft, application_id: int | None = None)
         visibility = quote_visibility(quote.visibility, visibility)
         local_only = local_only or quote.local_only
         if local_only and quote.request_uri is not None:
-            raise Invalid.sentence(_("A post that stays on this server cannot quote a post of another server."))
+            raise Invalid.sentence(_("A post that stays on this server cannot quote a post from another server."))
     draft = cleaned(draft)
     warned = bool(draft.spoiler_text.strip())
     if not draft.text.strip() and quote is None:

@@ -94,7 +94,7 @@ def _words(_language: str | None) -> dict[str, str]:
         "quote": _("Quote"),
         "translate": _("Translate"),
         "open": _("Open the post"),
-        "elsewhere": _("Open it on the server where it was made"),
+        "elsewhere": _("Open it on its original server"),
         "unmute": _("Notify me of this conversation"),
         "mute": _("Mute this conversation"),
         "unpin": _("Unpin from my profile"),
