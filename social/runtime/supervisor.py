@@ -27,26 +27,25 @@ _LAST_STOPPED = ("valkey", "postgres")
 
 @dataclass
 class Child:
-    """Child process of the supervisor, with the state of its restarts."""
+    """Child process of the supervisor, with the state of its restarts; a child that runs `once` is not restarted. `output`
+    and `heartbeat` are file descriptors that the supervisor reads, and `code` is the exit code.
+    """
 
     spec: ProcessSpec
+    once: bool = False
     process: subprocess.Popen[bytes] | None = None
+    code: int = 127
     started: float = 0.0
     failures: int = 0
     due: float | None = None
     unread: bytes = b""
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=30))
+    output: int | None = None
     heartbeat: int | None = None
     # Times are read from the supervisor's AwakeTime. Before the first heartbeat, `last_sign` is the time of the start.
     has_shown_life: bool = False
     last_sign: float = 0.0
     last_check: float = 0.0
-
-    @property
-    def output(self) -> int | None:
-        """The file descriptor of the child's output; None when it is closed."""
-        stream = self.process.stdout if self.process else None
-        return None if stream is None or stream.closed else stream.fileno()
 
     @property
     def is_running(self) -> bool:
@@ -128,7 +127,8 @@ class Supervisor:
             if given is not None:
                 os.close(given)
         assert child.process.stdout is not None
-        os.set_blocking(child.process.stdout.fileno(), False)
+        child.output = child.process.stdout.fileno()
+        os.set_blocking(child.output, False)
 
     def wait_until_ready(self, names: Sequence[str], seconds: float, *, attempts: int = 1) -> None:
         """Wait until all named children are ready. Raises OperatorError if a child has ended `attempts` times or after
@@ -156,19 +156,14 @@ class Supervisor:
 
     def wait_for_exit(self, spec: ProcessSpec) -> int:
         """Run a child once, until it ends, and return its exit code. Raises Interrupted on a signal to stop."""
-        self.start(spec)
-        child = self.children[spec.name]
-        process = child.process
-        while process is not None and not has_ended(process):
-            self.turn(0.5, reap=False)
+        child = self.children[spec.name] = Child(spec, once=True)
+        self._launch(child)
+        while child.process is not None:
+            self.turn(0.5)
             if self.signals:
                 raise Interrupted
         del self.children[spec.name]
-        if process is None:
-            return 127
-        self._read(child)
-        self._close(child)
-        return end_group(process)
+        return child.code
 
     def run(self) -> None:
         """Keep everything running until a signal to stop; SIGHUP makes our own processes load their programs again."""
@@ -181,12 +176,12 @@ class Supervisor:
                         child.send(child.spec.reload_signal)
             self.turn(60.0)
 
-    def turn(self, seconds: float, *, reap: bool = True) -> None:
-        """Wait at most `seconds` for output and signals, and handle them; with `reap`, restart children that end or hang."""
+    def turn(self, seconds: float) -> None:
+        """Wait at most `seconds` for output and signals, and handle them. Restart children that have ended or hang."""
         children = self.children.values()
         due = [child.due - time.monotonic() for child in children if child.due is not None]
         timeout = max(0.0, min([seconds, LOOK_SECONDS, *due]))
-        outputs = {fd: child for child in children if (fd := child.output) is not None}
+        outputs = {child.output: child for child in children if child.output is not None}
         heartbeats = {child.heartbeat: child for child in children if child.heartbeat is not None}
         writers = [self.console.fd] if self.console.pending else []
         readable, writable, _ = select.select([self._wakeup, *outputs, *heartbeats], writers, [], timeout)
@@ -201,7 +196,7 @@ class Supervisor:
                 self._read_heartbeat(heartbeats[fd])
         if writable:
             self.console.write_some()
-        for child in children if reap else ():
+        for child in children:
             self._kill_if_hung(child)
             self._reap(child)
             restarts = not (self._stopping or self.signals)
@@ -234,17 +229,15 @@ class Supervisor:
             child.last_sign = now
 
     def _read(self, child: Child) -> None:
-        fd = child.output
-        if fd is None:
-            return
         for _ in range(16):  # at most a megabyte per turn: a child with much output must not delay the others
+            if child.output is None:
+                return
             try:
-                data = os.read(fd, 65536)
+                data = os.read(child.output, 65536)
             except BlockingIOError:
                 return
             if not data:
                 self._close(child)
-                return
             *lines, child.unread = (child.unread + data).split(b"\n")
             if len(child.unread) > _LONGEST_LINE:
                 lines.append(child.unread)
@@ -265,6 +258,7 @@ class Supervisor:
             child.unread = b""
         if child.process is not None and child.process.stdout is not None:
             child.process.stdout.close()
+            child.output = None
         if child.heartbeat is not None:
             os.close(child.heartbeat)
             child.heartbeat = None
@@ -272,14 +266,15 @@ class Supervisor:
     def _reap(self, child: Child) -> None:
         if child.process is None or child.is_running:
             return
-        code = end_group(child.process)
+        child.code = end_group(child.process)
         self._read(child)
         self._close(child)
         child.process = None
-        if not self._stopping:
-            self._plan_restart(child, describe_exit(code))
+        self._plan_restart(child, describe_exit(child.code))
 
     def _plan_restart(self, child: Child, reason: str) -> None:
+        if self._stopping or child.once:
+            return
         now = time.monotonic()
         if now - child.started >= STABLE_AFTER:
             child.failures = 0
