@@ -63,7 +63,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         return IssuerProvider(request, app=_app_of(find_issuer(provider)))
 
     def get_requests_session(self) -> Any:
-        """Raise NotImplementedError: requests to issuers are sent by `accounts.issuers.services`."""
+        """Raise NotImplementedError, because requests to issuers are sent by `accounts.issuers.services`."""
         raise NotImplementedError  # a session of `requests` could connect to addresses that the kernel's client refuses
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:

@@ -121,5 +121,5 @@ def has_just_signed_in(claims: Mapping[str, Any], *, seconds: float, now: float)
 
 
 def suggested_username(name: str) -> str:
-    """Return a username based on a name or an e-mail address; other characters become underscores."""
+    """Return a username based on a name or an e-mail address; characters that usernames cannot have become underscores."""
     return _USERNAME_GAPS.sub("_", name.partition("@")[0]).strip("_")[:USERNAME_LIMIT]

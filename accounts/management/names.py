@@ -57,7 +57,9 @@ _Person = TypeVar("_Person", Account, User)
 
 
 def named_or_all(named: Sequence[_Row], everybody: QuerySet[_Row] | None, sentence: str) -> tuple[Iterable[_Row], int]:
-    """Return the `named` rows or `everybody`, and the number of rows. Raises CommandError (`sentence`) for both or neither."""
+    """Return the `named` rows or `everybody`, and the number of rows. Raises CommandError (`sentence`) if both are given, or if
+    neither is.
+    """
     if bool(named) is (everybody is not None):
         raise CommandError(sentence)
     return (named, len(named)) if everybody is None else (everybody.iterator(), everybody.count())

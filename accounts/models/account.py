@@ -302,8 +302,8 @@ class Domain(models.Model):
     """Known server, by its lower-case Punycode domain; the decisions of staff about it are in `moderation`.
 
     `host` is the host that last served the documents of its accounts. `software` and `version` are from its NodeInfo, requested
-    at `software_asked_at`; both are empty if they are unknown. `reached_at`, the last successful request, is precise to an
-    hour.
+    at `software_asked_at`; both are empty if they are unknown. `reached_at` is the time of the last successful request, precise
+    to an hour.
     """
 
     name = models.TextField(unique=True)

@@ -30,7 +30,7 @@ def check_field(label: Any, help_text: Any = "") -> forms.BooleanField:
 
 
 class OpenChoiceField(forms.ChoiceField):
-    """Choice that accepts a stored value which is not offered; `offer` adds that value to the choices."""
+    """Choice field that also accepts a stored value outside its choices; `offer` adds this value to the choices."""
 
     def title_of(self, value: str) -> str | Promise | None:
         """Return the title of a valid value that is not offered; None for an invalid value."""
@@ -93,7 +93,7 @@ class ServiceForm(forms.Form):
             self.add_error(None, capfirst(error.said))
 
     def add_details(self, error: Invalid) -> None:
-        """Show the service's errors next to their fields, each sentence once."""
+        """Show the service's errors next to their fields, without repeating a sentence."""
         details = error.extra.get("details")
         if not details:
             self.add_error(None, error.said)

@@ -207,7 +207,8 @@ def completed(cached: dict[str, Any], account_id: int, counted: dict[str, Any], 
 
 
 def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return the entity without counters and approval, blank if the account is suspended. Needs `user__role` and `moved_to`.
+    """Return the entity without counters and approval, blank if the account is suspended. `user__role` and `moved_to` must be
+    loaded.
 
     The body is the same for every viewer, except `moved`, which is what the viewer of `relations` sees.
     """

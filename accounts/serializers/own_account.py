@@ -25,7 +25,7 @@ from social.kernel.text.languages import choose_language
 
 
 class PreferencesSerializer(EntitySerializer):
-    """Preferences: how a user, with `account` loaded, posts and reads by default."""
+    """Preferences: a user's defaults for posting and reading; the user's `account` must be loaded."""
 
     def to_representation(self, instance: User) -> dict[str, Any]:
         kept = instance.preferences

@@ -83,7 +83,7 @@ class FamiliarFollowersSerializer(EntitySerializer):
 
 
 class SeveranceSerializer(EntitySerializer):
-    """RelationshipSeveranceEvent: counts of the follows that an account has lost. Needs `severance` loaded."""
+    """RelationshipSeveranceEvent: counts of the follows that an account has lost. `severance` must be loaded."""
 
     def to_representation(self, instance: SeveredAccount) -> dict[str, Any]:
         severance = instance.severance

@@ -44,7 +44,7 @@ def present_tags(tags: list[Tag], view: TagView) -> Any:
 
 
 class FeaturedTagSerializer(EntitySerializer):
-    """FeaturedTag: a hashtag on a profile; needs `tag` loaded. Context: `account`, the owner of the profile."""
+    """FeaturedTag: a hashtag on a profile; `tag` must be loaded. Context: `account`, the owner of the profile."""
 
     def to_representation(self, instance: FeaturedTag) -> dict[str, Any]:
         account: Account = self.context["account"]

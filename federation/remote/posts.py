@@ -262,9 +262,9 @@ def compose_received(
 def _mentioned_ids(note: ReceivedNote, author: Account, accounts_by_uri: Mapping[str, Account]) -> list[str]:
     """Return the ids of the accounts that the tags of a post mention, without duplicates.
 
-    Some servers name accounts by their pages in the tags, and by their ids in `to` and `cc`. A page is replaced by the id of
-    the known account with this page, or else of the only addressed unknown account on the same server. Without such an account,
-    the page is returned unchanged.
+    Some servers put the URL of an account's profile page into the tags, but the account's id into `to` and `cc`. Such a URL is
+    replaced by the id of the known account with this page, or else of the only addressed unknown account on the same server.
+    Without such an account, the URL is returned unchanged.
     """
     by_page = {account.url: uri for uri, account in accounts_by_uri.items()}
     others = [uri for uri in note.addressed if uri not in accounts_by_uri and uri != author.followers_url]

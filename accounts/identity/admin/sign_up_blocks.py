@@ -65,7 +65,7 @@ class EmailDomainForm(RowForm):
 
 @admin.register(EmailDomainBlock)
 class EmailDomainBlockAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
-    """E-mail domains whose sign-ups are refused or need approval."""
+    """E-mail domains from which sign-ups are refused or need approval."""
 
     permission = Permission.MANAGE_BLOCKS
     kind_of_file = EmailDomainFile
@@ -206,7 +206,7 @@ def _scope_of(block: UsernameBlock) -> str:
 
 @admin.register(UsernameBlock)
 class UsernameBlockAdmin(AddedOnlyAdmin):
-    """Usernames whose sign-ups are refused or need approval."""
+    """Usernames for which sign-ups are refused or need approval."""
 
     permission = Permission.MANAGE_BLOCKS
     writes = Writes(

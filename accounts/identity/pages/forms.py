@@ -43,7 +43,7 @@ class SignInForm(LoginForm):
 
 
 class SignUpForm(ServiceForm):
-    """Sign-up form. Only the service validates the values, so that it finds all errors at once."""
+    """Sign-up form. Only the service validates the values, so that all errors are reported together."""
 
     by_passkey = False
 

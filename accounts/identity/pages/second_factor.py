@@ -91,7 +91,7 @@ class ConfirmationForm(ServiceForm):
         return typed
 
     def clean(self) -> dict[str, Any]:
-        """Check the code only after the right password, because a code can be used only once."""
+        """Check the code only if the password is right, because a code can be used only once."""
         sent = super().clean() or {}
         if "code" in self.fields and "code" in sent and ("password" in sent or "password" not in self.fields):
             form = SecondFactorAgainForm({"code": sent["code"]}, user=self.user)

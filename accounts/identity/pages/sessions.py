@@ -37,7 +37,7 @@ class SessionsView(View):
 
 @require_POST
 def end_one(request: HttpRequest, session_id: int) -> HttpResponse:
-    """`POST /auth/sessions/:id`: signs out a browser, possibly the current one. Raises NotFound for another user's."""
+    """`POST /auth/sessions/:id`: signs out a browser, possibly the current one. Raises NotFound for another user's session."""
     if end_session(user=signed_in(request), session_id=session_id) == request.session.session_key:
         logout(request)
         return redirect("account_login")

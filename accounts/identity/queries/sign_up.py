@@ -41,7 +41,7 @@ def load_findings(
 ) -> Findings:
     """Look up the data of a sign-up, in seven small statements, whose cost does not depend on the number of blocks.
 
-    `mail_hosts` are the hosts that accept mail for the address (empty: no host does), or None if the DNS was not queried.
+    `mail_hosts` are the hosts that accept mail for the address (empty if no host does), or None if the DNS was not queried.
     """
     by_email = load_email_findings(email, mail_hosts)
     return Findings(

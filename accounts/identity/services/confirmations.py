@@ -137,7 +137,7 @@ BATCH_SIZE: Final = 100
 def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
     """List the addresses of users who signed up before a given time and never confirmed the address, the oldest first.
 
-    Users who were ever active, or to whom staff have given a role, are left out.
+    Users who have ever been active, or to whom staff have given a role, are left out.
     """
     waiting: QuerySet[EmailAddress] = EmailAddress.objects.filter(primary=True, verified=False)
     waiting = waiting.filter(user__activated_at=None, user__role_id=EVERYONE_ROLE_ID, user__created_at__lt=before)

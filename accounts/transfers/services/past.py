@@ -96,7 +96,7 @@ def start_past(*, account: Account, import_id: int, visibility: str = "") -> Non
 
 
 def undo_past(*, account: Account, import_id: int) -> None:
-    """Remove all posts of an import in the background. Raises NotFound; Conflict if this is impossible. Publishes
+    """Remove all posts of an import in the background. Raises NotFound; Conflict for an import that cannot be undone. Publishes
     PastImportDue.
     """
     try:
