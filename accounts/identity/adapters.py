@@ -195,7 +195,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return bool(url) and is_local_path(str(url))
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Refuse to send, because mails are sent by reactions (`accounts.identity.services.mails`). Raises NotImplementedError."""
+        """Refuse to send, because reactions send mails (`accounts.identity.services.mails`). Raises NotImplementedError."""
         raise NotImplementedError(template_prefix)
 
     def send_notification_mail(self, template_prefix: str, user: User, *args: Any, **kwargs: Any) -> None:

@@ -45,9 +45,9 @@ class _Act:
 def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
     """Handle DomainBlocked: end follows and requests, in both directions, between the account and the blocked server.
 
-    Ends and records at most BATCH_SIZE follows for each event, in a transaction, and publishes the event again while follows
-    may be left; at the end, publishes FollowsSevered. Ends nothing once the block is removed. Publishes AccountUnfollowed for
-    each follow.
+    Ends and records at most BATCH_SIZE follows for each event, in a transaction, and publishes the event again while there may
+    be more follows to end; at the end, publishes FollowsSevered. Ends nothing once the block is removed. Publishes
+    AccountUnfollowed for each follow.
     """
     for event in events:
         if not blocks_domain(event.account_id, event.domain):
@@ -78,8 +78,8 @@ def sever_suspended(events: Sequence[AccountSuspended]) -> None:
 
 
 def sever_server(*, account_ids: Sequence[int], domain: str, cause: str) -> bool:
-    """End at most BATCH_SIZE follows between local accounts and the suspended ones among `account_ids`; return whether follows
-    may be left.
+    """End at most BATCH_SIZE follows between local accounts and the suspended ones among `account_ids`; return whether there
+    may be more follows to end.
 
     The follows are recorded as ended by a block of the server `domain`. Publishes AccountUnfollowed for each; the caller
     publishes FollowsSevered at the end.
@@ -128,7 +128,7 @@ def _publish(event: Event) -> None:
 
 
 def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
-    """End a batch of these follows and requests, and record the follows; return whether follows may be left.
+    """End a batch of these follows and requests, and record the follows; return whether there may be more to end.
 
     `is_here(account_id)` tells which account of a follow is local. That account gets the record, and counts as the one that
     ended the follow.

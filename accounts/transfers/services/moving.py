@@ -164,8 +164,8 @@ def begin_carrying_over(events: Sequence[AccountMoved]) -> None:
 def carry_over(events: Sequence[CarryOverDue]) -> None:
     """Handle CarryOverDue: copy blocks, mutes and notes of local accounts to the new account, and move follows.
 
-    Handles at most BATCH_SIZE rows for each event, and publishes the event again if rows may be left. A row that a service
-    refuses is skipped. The transfer ends when the move is cancelled.
+    Handles at most BATCH_SIZE rows for each event, and publishes the event again if there may be more rows. A row that a
+    service refuses is skipped. The transfer ends when the move is cancelled.
     """
     for event in events:
         moved = Account.objects.filter(id=event.account_id, moved_to_id=event.target_id).exists()
