@@ -76,7 +76,7 @@ def is_due(copy: RemoteCopy | None, now: datetime) -> bool:
 
 
 def digest_of(purpose: str, url: str) -> str:
-    """Return the digest by which the copy of the file at `url` for this `purpose` is found."""
+    """Return the digest that identifies the copy of the file at `url` for this `purpose`."""
     return hashlib.sha256(f"{purpose} {url}".encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -92,7 +92,7 @@ def sever_server(*, account_ids: Sequence[int], domain: str, cause: str) -> bool
 
 
 def suspension_cause(account_id: int, moment: datetime) -> str:
-    """Return the cause that identifies the follows which end with the suspension of an account at `moment`."""
+    """Return the cause that identifies the follows ended by the suspension of an account at `moment`."""
     return f"account:{account_id}:{moment.isoformat()}"
 
 

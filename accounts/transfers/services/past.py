@@ -76,7 +76,7 @@ def take_archive(*, account: Account, file: IO[bytes], file_name: str, unlimited
 
 
 def start_past(*, account: Account, import_id: int, visibility: str = "") -> None:
-    """Start an import that was read, unless it has started.
+    """Start an import whose archive was read, unless it has started.
 
     `visibility` is the widest visibility that its posts may have. Raises NotFound, also for another account's import; Invalid
     for a visibility that is not in LOWERED_VISIBILITIES; Conflict for an import that cannot be started. Publishes
