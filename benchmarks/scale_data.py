@@ -1,4 +1,4 @@
-"""The data of `benchmarks.scale`: that of a server which has run for years, inserted by SQL and the same in every run."""
+"""Fills the tables for `benchmarks.scale` by SQL, as on a server that has run for years, with the same rows in every run."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -20,8 +20,8 @@ _WORDS: Final = "(ARRAY['coffee','garden','music','train','river','bread','poem'
 
 
 def skewed(number: str, of: int, power: int) -> str:
-    """Return SQL for a pseudo-random index below `of`, derived from the integer expression `number`; low ones are much more
-    frequent.
+    """Return SQL for a pseudo-random index below `of`, derived from the integer expression `number`; low indexes are much
+    more frequent.
     """
     return f"floor({of} * power({_HASHED.format(number=number)}, {power}))::int"
 
