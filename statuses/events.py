@@ -26,7 +26,9 @@ class StatusFetched(Event, key="status:{status_id}"):
 
 
 class StatusImported(Event, key="status:{status_id}"):
-    """An old post was stored from an archive of its author. Search finds it, but it is sent to nobody and shown in no feed."""
+    """An old post was stored from an archive of its author. Search finds the post, but the post is sent to nobody and shown in
+    no feed.
+    """
 
     status_id: int
     account_id: int
@@ -198,7 +200,7 @@ class CardAttached(Event, key="status:{status_id}"):
 
 
 class ScheduledStatusDue(Event, key="account:{account_id}"):
-    """A scheduled post is due. Published in advance; the handler checks whether it was moved or deleted."""
+    """A scheduled post is due. Published in advance; the handler checks whether the post was rescheduled or deleted."""
 
     scheduled_id: int
     account_id: int

@@ -248,7 +248,7 @@ class _Unpacked:
             with tarfile.TarFile(fileobj=stream, mode="r") as tar:
                 while (member := tar.next()) is not None:
                     stream.renew()
-                    # TarFile keeps all members in memory. They are discarded here, because no member is read twice.
+                    # TarFile keeps all members in memory. The members are discarded here, because no member is read twice.
                     tar.members, tar.pax_headers = [], {}  # type: ignore[attr-defined]  # not in its stubs
                     count += 1
                     if count > ARCHIVE_ENTRIES_LIMIT:

@@ -210,7 +210,7 @@ def undo_follow(account: Account, target_uri: str, uri: str) -> dict[str, Any]:
 def answer_follow(
     account: Account, follower_uri: str, follow_uri: str, *, accepted: bool, number: int
 ) -> dict[str, Any]:
-    """Return the Accept or Reject of a remote Follow; `number` (the id of the local row) becomes part of its id."""
+    """Return the Accept or Reject of a remote Follow; `number` (the id of the local row) is part of the activity's id."""
     kind, place = ("Accept", "accepts") if accepted else ("Reject", "rejects")
     followed = {"id": follow_uri, "type": "Follow", "actor": follower_uri, "object": account.uri}
     return build_activity(kind, f"{account.uri}#{place}/follows/{number}", account.uri, followed)

@@ -235,7 +235,9 @@ def _attachment(media: MediaAttachment) -> dict[str, Any]:
 
 
 def _replies(uri: str, username: str, self_replies: Sequence[int]) -> dict[str, Any]:
-    """Return the collection of replies to a post. It lists the author's first replies; the next page has the other replies."""
+    """Return the collection of replies to a post. The collection lists the author's first replies; its next page has the other
+    replies.
+    """
     collection = f"{uri}/replies"
     following = f"min_id={self_replies[-1]}" if self_replies else "only_other_accounts=true"
     return {

@@ -156,7 +156,7 @@ def media_type_of(value: Any) -> str:
 
 
 def duration_of(value: Any) -> float | None:
-    """Return an ISO 8601 duration in seconds; None if it cannot be read, is not positive or exceeds MAX_SECONDS."""
+    """Return an ISO 8601 duration in seconds; None if the duration cannot be read, is not positive or exceeds MAX_SECONDS."""
     plausible = isinstance(value, str) and len(value) <= 64 and value.startswith("P")
     try:
         duration = parse_duration(value) if plausible else None
@@ -204,8 +204,8 @@ def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
 
 
 def time_of(value: Any) -> datetime | None:
-    """Return a time in the format of RFC 3339 (in upper or lower case, even with "UTC" at the end) or RFC 2822; None if it
-    cannot be read.
+    """Return a time in the format of RFC 3339 (in upper or lower case, even with "UTC" at the end) or RFC 2822; None if the
+    time cannot be read.
     """
     if not isinstance(value, str) or len(value) > 64:
         return None

@@ -122,9 +122,9 @@ def read_sent_note(
 ) -> ReceivedNote:
     """Read a post that the actor `sender_uri` has sent as its own, possibly in an `activity`. Raises the errors of `read_note`.
 
-    The sender is the author if it is one of several authors, or if the post names no author. `to` and `cc` may be stated only
-    in the activity (contract, federation section 17). Each of the two members is taken from the activity if the post lacks it,
-    or if the post addresses nobody.
+    The sender counts as the author if the sender is one of several authors, or if the post names no author. `to` and `cc` may
+    be stated only in the activity (contract, federation section 17). Either member is taken from the activity if the post lacks
+    that member, or if the post addresses nobody.
     """
     authors = author_ids(document)
     own = {"attributedTo": sender_uri} if sender_uri in authors or not authors else {}

@@ -86,7 +86,7 @@ def end(incoming: Incoming) -> bool:
 
 
 def delete(incoming: Incoming) -> bool:
-    """Delete a collection of the actor; False if it is unknown."""
+    """Delete a collection of the actor; return False if the collection is unknown."""
     return delete_rows(Collection.objects.filter(uri=incoming.object_uri or "", account=incoming.actor)) > 0
 
 

@@ -72,7 +72,9 @@ class Incoming:
         return self.object_uri
 
     def authorization_if(self, accepted: bool) -> str | None:
-        """Return the authorization in an Accept; None for a Reject. Raises Rejected unless it is on the actor's server."""
+        """Return the authorization in an Accept; None for a Reject. Raises Rejected unless the authorization is on the actor's
+        server.
+        """
         result = web_uri(self.document.get("result"))
         if accepted and (result is None or not same_origin(result, self.actor.uri)):
             raise Rejected(Reason.NO_AUTHORIZATION_NAMED)

@@ -58,8 +58,8 @@ def inbox_of(account: Account) -> set[str]:
 
 
 def load_pairs(events: Sequence[E], first: str, second: str) -> Iterator[tuple[E, Account, Account]]:
-    """Yield each event whose two accounts exist, with these accounts; `first` and `second` name the event's id members. One
-    query.
+    """Yield each event with two accounts, if both exist; `first` and `second` are the names of the event's members that hold
+    the ids of the accounts. One query.
     """
     account_ids = {getattr(event, name) for event in events for name in (first, second)}
     accounts = Account.objects.filter(id__one_of=account_ids).in_bulk()

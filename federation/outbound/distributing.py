@@ -214,7 +214,7 @@ def send_followed(events: Sequence[account_events.AccountFollowed]) -> None:
 
 
 def send_answer(events: Sequence[FollowAnswerDue]) -> None:
-    """Answer each Follow that changed nothing here, by an Accept or a Reject. A Follow that was undone or replaced gets no
+    """Answer each Follow that changed nothing here with an Accept or a Reject. A Follow that was undone or replaced gets no
     Accept.
     """
     for event, account, follower in load_pairs(events, "account_id", "follower_id"):

@@ -233,8 +233,8 @@ def store_actor(
 
 
 def store_described(actor: Account, document: Mapping[str, Any]) -> Account:
-    """Store an actor's description of itself, which it has signed (contract, federation section 7). Nothing is fetched if its
-    address, key and move are known already. Raises the errors of `fetch_actor`.
+    """Store an actor's description of itself, which it has signed (contract, federation section 7). Nothing is fetched if the
+    actor's address, key and move are known already. Raises the errors of `fetch_actor`.
     """
     received = read_actor(document)
     if received.profile.uri != actor.uri:

@@ -54,8 +54,8 @@ class Gathered:
             _current.reset(token)
 
     def answer(self, awaited: Awaited) -> Response:
-        """Return the response to a request, or raise the error that it ended with. Raises Awaited if it has not been fetched
-        yet.
+        """Return the response to a request, or raise the error that it ended with. Raises Awaited if the response has not been
+        fetched yet.
         """
         response = self._answers.get((awaited.url, awaited.accept))
         if response is None:

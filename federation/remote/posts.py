@@ -83,8 +83,8 @@ def store_note(
     reviewed: bool = False,
     request_uri: str | None = None,
 ) -> Status | None:
-    """Store a post by `author`, and return it, even if it was stored before; None if it is deleted, held for review, or not
-    allowed by the policy of its parent.
+    """Store a post by `author`, and return it, even if it was stored before; None if the post is deleted, held for review, or
+    not allowed by the policy of its parent.
 
     Spam rules are applied unless staff have `reviewed` the post. `recipient` is the local account in whose inbox the post
     arrived. Unknown parent posts are fetched in the background, up to `ancestors` of them, and so are the first replies that
@@ -263,8 +263,8 @@ def _mentioned_ids(note: ReceivedNote, author: Account, accounts_by_uri: Mapping
     """Return the ids of the accounts that the tags of a post mention, without duplicates.
 
     Some servers put the URL of an account's profile page into the tags, but the account's id into `to` and `cc`. Such a URL is
-    replaced by the id of the known account with this page, or else of the only addressed unknown account on the same server.
-    Without such an account, the URL is returned unchanged.
+    replaced by the id of the known account with this page, or else by the id of the only unknown account on the same server
+    that the post addresses. Without such an account, the URL is returned unchanged.
     """
     by_page = {account.url: uri for uri, account in accounts_by_uri.items()}
     others = [uri for uri in note.addressed if uri not in accounts_by_uri and uri != author.followers_url]

@@ -17,7 +17,7 @@ from statuses.services.quotes import end_quote, find_quoted, settle_quote
 
 def resolve_quote(quoting_uri: str, *, remaining: int) -> None:
     """Fetch the post that the post `quoting_uri` quotes, and accept the quote if the quoted author consents or is the quoting
-    author. If the server of the quoted post answers that it was deleted, the quote is marked as deleted.
+    author. If the server of the quoted post answers that the post was deleted, the quote is marked as deleted.
 
     `remaining` is the maximum number of parent posts that are fetched for the quoted post. Raises Rejected if the quoting
     author may not read the quoted post or its author does not consent; Missing or Unavailable if a document cannot be fetched.

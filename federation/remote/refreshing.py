@@ -75,7 +75,7 @@ def cull_accounts(
     """Delete the accounts that no longer exist on their servers; `dry_run` only checks them. Raises Forbidden at the first
     step.
 
-    An account no longer exists when its server answers 410 or with a Tombstone, or 404 both for the account and for its
+    An account no longer exists if its server answers with 410 or a Tombstone, or with 404 both for the account and for its
     address. All other accounts count as fetched, so that the next run continues after them.
     """
     _record_start(by, "cull", about, dry_run=dry_run)

@@ -97,8 +97,8 @@ def request_profile(account: Account) -> None:
 
 def request_network(account: Account) -> None:
     """Request the featured hashtags and the counts of a remote account whose profile has changed, because only these documents
-    show whether the account hides its followers. Several changes cause one fetch, after the time for which its server may
-    answer from its cache.
+    show whether the account hides its followers. Several changes cause one fetch, after the time for which the account's server
+    may answer from its cache.
     """
     if _has_network(account):
         _request([_fetch(FetchKind.PROFILE, account.uri)], due_at=clock.now() + CACHED)

@@ -17,7 +17,7 @@ _LARGEST_BITS = 8192
 
 @lru_cache(maxsize=512)
 def private_key(pem: str) -> rsa.RSAPrivateKey:
-    """Load a private key of this server. It is not validated, because that would take a thousand times as long as signing."""
+    """Load a private key of this server. Skips validation, which takes a thousand times as long as signing."""
     key = serialization.load_pem_private_key(pem.encode(), None, unsafe_skip_rsa_key_validation=True)
     if not isinstance(key, rsa.RSAPrivateKey):
         raise TypeError("not an RSA key")
@@ -27,7 +27,7 @@ def private_key(pem: str) -> rsa.RSAPrivateKey:
 # The cache stays small, because `read_key` ignores keys of more than a few kilobytes.
 @lru_cache(maxsize=256)
 def public_key(pem: str) -> rsa.RSAPublicKey:
-    """Load a remote key. Raises WrongKey if it is not an RSA key of an accepted size."""
+    """Load a remote key. Raises WrongKey for anything but an RSA key of an accepted size."""
     try:
         key = serialization.load_pem_public_key(pem.encode())
     except (ValueError, UnsupportedAlgorithm, UnicodeEncodeError):

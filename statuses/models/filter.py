@@ -32,7 +32,9 @@ class FilterContext(models.TextChoices):
 
 
 class Filter(models.Model):
-    """A filter of `account`. After `expires_at` it is still listed but matches nothing; NULL means that it never expires."""
+    """A filter of `account`. After `expires_at`, the filter is still listed but matches nothing; NULL means that the filter
+    never expires.
+    """
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="filters")

@@ -24,8 +24,8 @@ class HeldPost(models.Model):
 
     A local post is stored in `scheduled`, a local edit in `draft`. For a remote post, `document` is what its server sent, `uri`
     the id of the post, `request_uri` the id of the activity that asked to reply, and `recipient` the account whose inbox
-    received it; `announced` tells whether accounts are notified of it. `approved_at` is set while an approved remote post is
-    waiting to be published.
+    received it; `announced` tells whether accounts are notified of the post. `approved_at` is set while an approved remote post
+    is waiting to be published.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -48,7 +48,8 @@ class HeldPost(models.Model):
     created_at = models.DateTimeField(default=clock.now)
     approved_at = models.DateTimeField(null=True)
     version: str = ""
-    """Digest of the post and its files at the time when this object was read; `statuses.services.moderating` computes it."""
+    """Digest of the post and its files at the time when this object was read; `statuses.services.moderating` computes the
+    digest."""
 
     class Meta:
         verbose_name = _("held post")
@@ -92,7 +93,7 @@ class HeldBoost(models.Model):
 
 
 class HeldMedia(models.Model):
-    """A file of a held edit, which no other post can attach. With `preview_of`, it is a thumbnail of that file instead."""
+    """A file of a held edit, which no other post can attach. With `preview_of`, the row is a thumbnail of that file instead."""
 
     held = models.ForeignKey(HeldPost, on_delete=models.CASCADE, related_name="media")
     media = models.OneToOneField(MediaAttachment, on_delete=models.CASCADE, related_name="held")

@@ -1,8 +1,8 @@
 """Compares a post with a viewer's filters (contract, behaviours section 12).
 
 A whole-word keyword is compared with the words of a text, never with parts of them: keyword and text are both split into words
-and the single characters between them. Any other keyword is searched for among the characters. Both comparisons are one pass
-over the text, however many filters there are (security row 67).
+and the single characters between them. Any other keyword may match any part of the text. Each of the two comparisons takes one
+pass over the text, however many filters there are (security row 67).
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -44,7 +44,7 @@ _Place = tuple[int, int]
 
 
 class Filters:
-    """Active filters of a viewer, in order. A post is compared with all of them in one pass."""
+    """Active filters of a viewer, in order. A post is compared with all filters in one pass."""
 
     def __init__(self, filters: Sequence[ActiveFilter] = ()) -> None:
         self._filters = filters

@@ -19,7 +19,8 @@ from statuses.policies.quotes import Permission
 
 class Group(IntFlag):
     """Groups of accounts that may interact with a post; in lower case, the names are the values of the client API. `OTHERS`
-    stands for individual accounts that a remote policy names. They are not stored; therefore everybody has to ask the author.
+    stands for individual accounts that a remote policy names. Such accounts are not stored; therefore everybody has to ask the
+    author.
     """
 
     PUBLIC = 1
@@ -91,7 +92,7 @@ def choice_of_rule(policy: int, kind: Interaction) -> Choice | None:
 
 
 def rule_of(policy: int, kind: Interaction) -> int:
-    """Return the part of a policy that is about one kind of interaction; 0 if the author has not limited it."""
+    """Return the part of a policy that is about one kind of interaction; 0 if the author has not limited this kind."""
     shift = _SHIFTS[kind]
     return policy & ((1 << _BITS) - 1) << shift
 

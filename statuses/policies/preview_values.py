@@ -79,7 +79,7 @@ def language_of(*values: Any) -> str | None:
 
 
 def moment_of(value: Any) -> datetime | None:
-    """Parse a time in ISO 8601 or RFC 2822; None if it cannot be read or is before 1900 or after 2099."""
+    """Parse a time in ISO 8601 or RFC 2822; None if the time cannot be read or is before 1900 or after 2099."""
     if not isinstance(value, str):
         return None
     text = value.strip()[:40]

@@ -86,7 +86,7 @@ def read_page(body: bytes, content_type: str, url: str) -> Preview:
 
 
 def parse_html(text: str) -> Any:
-    """Return the root of an HTML text without comments; None if it has no elements or cannot be parsed."""
+    """Return the root of an HTML text without comments; None if the text has no elements or cannot be parsed."""
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, recover=True)
     try:
         return etree.fromstring(text.encode("utf-8", "replace"), parser)

@@ -119,8 +119,8 @@ def shown_state(post: Post, viewer_id: int | None, relations: Relations) -> str:
 
 def shows_quoted(post: Post, viewer_id: int | None, relations: Relations, *, whatever_state: bool = False) -> bool:
     """Tell whether the viewer gets the quoted post (or its id) in the quote; otherwise the viewer gets null. With
-    `whatever_state`, the quote need not be accepted if the viewer may read the quoted post. This is used when authors read the
-    source of their post.
+    `whatever_state`, the quote need not be accepted if the viewer may read the quoted post. `whatever_state` is set when
+    authors read the source of their post.
     """
     if post.quoted is None:
         return False

@@ -68,7 +68,7 @@ _INTERSECTION: Final = (
 def load_account_statuses(
     account_id: int, viewer_id: int | None, post_filter: AccountStatusesFilter, cursor: Cursor
 ) -> PostPage:
-    """Return the page, at a cursor, of an account's posts that the viewer may read, newest first (behaviours section 11).
+    """Return a page of an account's posts that the viewer may read, newest first (behaviours section 11).
 
     Boosts of accounts that the viewer blocks or mutes are left out. No posts are returned if the account is unknown or
     suspended, or blocks the viewer. The page is full unless hundreds of consecutive posts are hidden. Pinned posts come in the

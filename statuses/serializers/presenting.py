@@ -229,7 +229,7 @@ def present_statuses(statuses_or_ids: Iterable[Status | int], viewer_id: int | N
 
 
 def present_status(status: Status | int, viewer_id: int | None) -> dict[str, Any]:
-    """Return the entity of one post. Raises NotFound when the viewer may not read it (any more)."""
+    """Return the entity of one post. Raises NotFound when the viewer may not read the post (any more)."""
     return _only_entity(hydrate([status], viewer_id))
 
 

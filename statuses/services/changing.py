@@ -42,9 +42,9 @@ _STATUS_LOCK: Final = "SELECT 1 FROM statuses_status WHERE id = %s AND deleted_a
 def lock_status(status_id: int) -> bool:
     """Keep a post from being deleted until the caller's transaction ends; return False if it is already deleted.
 
-    Code that stores a reference to a post calls this function **before** it changes anything. Then the code waits for a running
-    deletion while it holds no other locks, and a later deletion sees the added row. The check of the foreign key, at the end of
-    the transaction, would come too late: the deletion may then wait for counters of this transaction.
+    Code that stores a reference to a post calls this function **before** it changes anything. In this order, the code waits for
+    a running deletion while the code holds no other locks, and a later deletion sees the added row. The check of the foreign
+    key, at the end of the transaction, would come too late: the deletion may then wait for counters of this transaction.
     """
     with connection.cursor() as cursor:
         cursor.execute(_STATUS_LOCK, [status_id])

@@ -33,7 +33,7 @@ _KEEPERS: list[Keeper] = []
 
 
 def delete_status(*, status_id: int, delete_media: bool = False) -> None:
-    """Delete a post or a boost, and every boost of it. Does nothing if it is already deleted. Publishes StatusDeleted.
+    """Delete a post or a boost, and every boost of it. Does nothing if the post is already deleted. Publishes StatusDeleted.
 
     The row stays, but is never shown. Files can be posted again for a day, unless `delete_media` removes them (contract,
     behaviours section 7 "Deleting"). Replies are detached from the thread, and refer only to the account that they reply to;

@@ -93,7 +93,7 @@ def update_filter(*, found: Filter, draft: FilterDraft) -> None:
 
 
 def delete_filter(*, found: Filter) -> None:
-    """Delete a filter with its keywords and posts. Raises NotFound if it is already deleted."""
+    """Delete a filter with its keywords and posts. Raises NotFound if the filter is already deleted."""
     with transaction.atomic():
         lock_row(found).delete()
         publish(FiltersChanged(account_id=found.account_id))

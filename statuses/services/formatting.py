@@ -25,7 +25,7 @@ _SPACES: Final = " \t\n\v\f\r"
 @dataclass(frozen=True)
 class Formatted:
     """A formatted text: `text` is its stored form, with mentions by full address, and `content` is its HTML. `tags` are pairs
-    (normalised hashtag, hashtag as written), in the order of the text; `links` are its links to web pages.
+    (normalised hashtag, hashtag as written), in the order of the text; `links` are the text's links to web pages.
     """
 
     text: str

@@ -42,7 +42,7 @@ def attach_files(scheduled: ScheduledStatus, files: Sequence[MediaAttachment]) -
 
 
 def lock_draft(scheduled_id: int) -> ScheduledStatus | None:
-    """Lock and return the row; None if it was deleted."""
+    """Lock and return the row of a scheduled post or draft; None if the row was deleted."""
     return ScheduledStatus.objects.select_for_update().filter(id=scheduled_id).first()
 
 

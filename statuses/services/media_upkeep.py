@@ -73,8 +73,8 @@ def remove_old_copies(
     *, by: Staff, age: timedelta, host: str | None = None, progress: Progress | None = None
 ) -> tuple[int, int]:
     """Remove copies of remote files (from one `host`, or all) that nobody has requested for `age`, and write an audit row.
-    Return the number of copies and their size in bytes. The files are fetched again on request. If interrupted, call it again.
-    Raises Forbidden.
+    Return the number of copies and their size in bytes. The files are fetched again on request. The removal can be interrupted
+    and called again. Raises Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
     removed, freed = copy_removal.remove_copies(served_before=clock.now() - age, host=host, progress=progress)

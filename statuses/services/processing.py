@@ -60,7 +60,7 @@ def _begin(media_id: int) -> MediaAttachment | None:
 
 
 def process_released(events: Sequence[FileReleased]) -> None:
-    """Handle FileReleased: process the failed uploads of the released file again. They can then be attached for a day."""
+    """Handle FileReleased: process the failed uploads of the released file again. The files can then be attached for a day."""
     for file in QuarantinedFile.objects.filter(id__one_of=[event.file_id for event in events]):
         alike = QuarantinedFile.objects.filter(sha256=file.sha256, source=QuarantineSource.UPLOAD)
         ids = list(alike.exclude(media_id=None).values_list("media_id", flat=True))

@@ -189,7 +189,7 @@ def _window(before: int) -> list[int]:
 
 
 def _remove(status_ids: Sequence[int], *, of_followed: bool = False) -> int:
-    # The posts were checked without a lock. They are now locked and checked again, newest first.
+    # The posts were checked without a lock. The posts are now locked and checked again, newest first.
     _remove_surplus(status_ids)
     removed = 0
     for ids in in_batches(sorted(status_ids, reverse=True), REMOVED_AT_ONCE):

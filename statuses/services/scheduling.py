@@ -111,7 +111,7 @@ def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> 
 
 
 def cancel_status(*, scheduled: ScheduledStatus) -> None:
-    """Delete a scheduled post; its files may be attached to another post. Raises NotFound if it was already deleted."""
+    """Delete a scheduled post; its files may be attached to another post. Raises NotFound if the post was already deleted."""
     with transaction.atomic():
         require_found(lock_draft(scheduled.id)).delete()
 
@@ -147,7 +147,9 @@ def _publish_one(scheduled_id: int) -> None:
 
 
 def publish_kept(scheduled: ScheduledStatus, author: Account, *, idempotency_key: str | None = None) -> Status | None:
-    """Publish a scheduled post or draft; None if it was published or deleted. Raises the errors of `publish_status`."""
+    """Publish a scheduled post or draft; None if the post or draft was published or deleted before. Raises the errors of
+    `publish_status`.
+    """
     # Composed before the transaction, because composing may query other servers for mentioned accounts.
     new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
     screening = screen(new)
@@ -252,7 +254,9 @@ def save_draft(
 
 
 def change_draft(*, author: Account, draft_id: int, draft: Draft) -> None:
-    """Replace the content of a draft. Raises the same errors as `save_draft`, and NotFound if it was published or deleted."""
+    """Replace the content of a draft. Raises the same errors as `save_draft`, and NotFound if the draft was published or
+    deleted.
+    """
     draft = _checked_draft(author, draft)
     with transaction.atomic():
         locked = _lock_draft(draft_id)

@@ -47,8 +47,8 @@ class Command(OperatorCommand):
 
 def _progress() -> str:
     waiting = Delivery.objects.filter(dead_at=None).count()
-    # The worker writes the deliveries some time after the account was deleted. Until then, only the outbox shows that they are
-    # due.
+    # The worker writes the deliveries some time after the account was deleted. Until then, only the outbox shows that
+    # deliveries are due.
     if waiting or OutboxRow.objects.filter(event=AccountDeleted.__name__, dead_at=None).exists():
         return _(
             "Some servers have not been notified yet: %(count)d deliveries are waiting. Keep this server "

@@ -85,7 +85,9 @@ class PolicyInput(Form):
 
     @property
     def quote_policy(self) -> str | None:
-        """Quote policy for `can_quote`; None if it is left out. Raises Invalid for a group that a quote policy cannot have."""
+        """Quote policy for `can_quote`; None if `can_quote` is left out. Raises Invalid for a group that a quote policy cannot
+        have.
+        """
         if self.can_quote is None:
             return None
         groups = _groups(self.can_quote.automatic)
