@@ -1,4 +1,4 @@
-"""Documents of end-to-end encryption: devices, one-time keys and messages (contract, federation sections 3, 4 and 7; D-05)."""
+"""Documents for end-to-end encryption: devices, one-time keys and messages (contract, federation sections 3, 4 and 7; D-05)."""
 
 from typing import Any, Final
 from urllib.parse import urlencode

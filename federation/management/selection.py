@@ -35,8 +35,8 @@ class Selection:
         return cls(list(list_known(name, unseen_for=timedelta(days=days))[:limit]), name or "*")
 
     def report(self, command: BaseCommand, outcomes: Iterable[tuple[Account, Finding]], *, brief: bool) -> None:
-        """Print a line for each account, then the counts. With `brief`, print a line only for deleted accounts and every
-        hundredth account.
+        """Print a line for each account, then the counts. With `brief`, print a line only for each deleted account and for
+        every hundredth account.
         """
         counts = dict.fromkeys(Finding, 0)
         for number, (account, finding) in enumerate(outcomes, start=1):

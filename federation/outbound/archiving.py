@@ -63,7 +63,9 @@ def _name_files(note: dict[str, Any]) -> None:
 
 
 def _append(writer: ArchiveWriter, name: str, items: Sequence[Any], *, first: bool, last: bool) -> None:
-    """Append items to a collection. The collection's id, type and total follow after the last item, when the total is known."""
+    """Append items to a collection. The collection's id, type and total are written after the last item, when the total is
+    known.
+    """
     item_count = writer.items(name)
     lines = [b'{"orderedItems":['] if first else []
     for item in items:

@@ -1,4 +1,6 @@
-"""Prepares posts for web pages and feeds, from the entities that clients get, and shows two pages of posts to visitors."""
+"""Prepares posts for web pages and feeds, from the entities that clients get. Also contains two pages for visitors: the posts
+with a hashtag, and an embedded post.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

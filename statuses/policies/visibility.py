@@ -74,7 +74,7 @@ def shown_visibility(visibility: str) -> str:
 
 
 def stored_visibility(requested: str | None) -> str | None:
-    """Return the visibility to be stored for a requested value: PUBLIC for LOCAL, else the value itself."""
+    """Return the visibility to be stored for a requested value: PUBLIC for LOCAL, otherwise the value itself."""
     return Visibility.PUBLIC.value if requested == LOCAL else requested
 
 

@@ -182,8 +182,8 @@ def _store_counts(status_id: int, new: Composed) -> None:
 
 
 def _revised_media(status: Status, new: Composed) -> tuple[list[MediaAttachment], list[int]]:
-    """Return the rows of an edited post's files, and the ids of stored rows whose description or focus has changed. The row
-    of a file that was already attached is used again.
+    """Return the rows of an edited post's files, and the ids of stored rows whose description or focus has changed. The row of
+    a file that was already attached is reused.
     """
     rows = MediaAttachment.objects.filter(Q(status=status) | Q(former_status=status)).order_by("-position", "-id")
     known_media = {media.remote_url: media for media in rows}

@@ -83,13 +83,18 @@ def remove_remote_statuses(
 ) -> Iterator[Progress]:
     """Remove old remote posts, newest first; with `dry_run` only count them. Raises Forbidden at the first step.
 
-    A post is kept if a local account follows its author or an account that boosted it (unless `of_followed`) or has the author
-    in a list; is mentioned in it or notified of it; has replied to, boosted, quoted, favourited, bookmarked or filtered it, or
-    voted in it; waits for its author's consent to favourite or boost it; or has a draft or a scheduled post that replies to it
-    or quotes it. A post is also kept if a local post is in its thread; if the post replies to, boosts or quotes a local
-    account; if a kept post replies to it or quotes it; if its author has pinned it or is on hold; if staff review it; and for
-    LEAST_AGE after it was fetched. Replies are newer than their parents, so a whole thread is removed in one run. Can be
-    interrupted at any time.
+    A post is kept if a local account
+
+    - follows the author or a booster of the post (unless `of_followed`), or has the author in a list;
+    - is mentioned in the post or was notified of the post;
+    - has replied to, boosted, quoted, favourited, bookmarked or filtered the post, or voted in its poll;
+    - is waiting for the author's consent to favourite or boost the post; or
+    - has a draft or a scheduled post that replies to or quotes the post.
+
+    A post is also kept if a local post is in its thread; if the post replies to, boosts or quotes a local account; if a kept
+    post replies to or quotes the post; if its author has pinned the post; if staff have put the author's account on hold; if
+    staff review the post; and for LEAST_AGE after the post was fetched. Replies are newer than their parents, so a whole thread
+    is removed in one run. Can be interrupted at any time.
     """
     require(by, Permission.MANAGE_FEDERATION)
     if not dry_run:
@@ -220,8 +225,8 @@ def _remove_surplus(status_ids: Sequence[int]) -> None:
 
 
 def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequence[int] | None = None) -> list[int]:
-    """Return the sorted ids of the remote posts in `window` that can be removed: no local account needs them, their replies or
-    their quotes. `gone` lists, negated and sorted, the ids of replies and quotes that are ignored.
+    """Return the sorted ids of the remote posts in `window` that can be removed, because no local account needs these posts,
+    their replies or their quotes. `gone` lists, negated and sorted, the ids of replies and quotes that are ignored.
     """
     itself, thread = OuterRef("id"), OuterRef("thread_id")
     written_id = Cast(itself, TextField())

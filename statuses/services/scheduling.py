@@ -241,7 +241,7 @@ def save_draft(
     *, author: Account, draft: Draft, idempotency_key: str | None = None, application_id: int | None = None
 ) -> ScheduledStatus | Status:
     """Store a draft; its content is only checked when it is published. Raises Invalid for a text that is too long, files that
-    are attached or not the author's, and too many drafts. A repeated key works as in `schedule_status`.
+    are already attached or belong to another account, and too many drafts. A repeated key works as in `schedule_status`.
     """
     return schedule_status(
         author=author,
