@@ -16,6 +16,14 @@ from tests.federation.remote_server import RemotePerson, RemoteServer
 accounts.rsa_pair()
 
 
+@pytest.fixture(autouse=True)
+def collections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the collections of posts and followed accounts out of actor documents, so that no test waits until they have been
+    fetched for its accounts. Tests of these collections override this fixture.
+    """
+    monkeypatch.setattr(RemotePerson, "collections", ())
+
+
 @pytest.fixture
 def elsewhere(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[RemoteServer]:
     """Another server on this machine, which this server may call."""

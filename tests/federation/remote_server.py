@@ -170,6 +170,9 @@ class RemoteServer:
 class RemotePerson:
     """A remote user, who can sign requests."""
 
+    #: The collections in the actor document besides the followers; each is fetched for every new account.
+    collections: tuple[str, ...] = ("outbox", "following")
+
     def __init__(self, home: RemoteServer, name: str, key: int = 1) -> None:
         self.home, self.name = home, name
         self.uri = home.uri(f"users/{name}")
@@ -186,13 +189,11 @@ class RemotePerson:
             "name": self.name.title(),
             "summary": "<p>Hello</p>",
             "inbox": f"{self.uri}/inbox",
-            "outbox": f"{self.uri}/outbox",
             "followers": f"{self.uri}/followers",
-            "following": f"{self.uri}/following",
             "url": self.home.uri(f"@{self.name}"),
             "endpoints": {"sharedInbox": self.home.uri("inbox")},
             "publicKey": {"id": self.key_id, "owner": self.uri, "publicKeyPem": self.public_key},
-        }
+        } | {name: f"{self.uri}/{name}" for name in self.collections}
 
     def activity(self, kind: str, obj: Any, **more: Any) -> dict[str, Any]:
         """Return an activity of this user with a new id."""

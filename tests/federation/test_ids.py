@@ -81,7 +81,9 @@ def _answer(mallory: RemotePerson, note: dict[str, Any]) -> None:
 def _outbox(mallory: RemotePerson, note: dict[str, Any]) -> None:
     page = {"type": "OrderedCollectionPage", "orderedItems": [mallory.activity("Create", note)]}
     mallory.home.serve({"id": f"{mallory.uri}/outbox", "type": "OrderedCollection", "first": page})
+    Account.objects.filter(uri=mallory.uri).update(outbox_url=f"{mallory.uri}/outbox")
     read_outbox(mallory.uri)
+    assert "/users/mallory/outbox" in mallory.home.gets()
 
 
 def _pin(mallory: RemotePerson, note: dict[str, Any]) -> None:

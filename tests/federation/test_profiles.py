@@ -29,6 +29,11 @@ pytestmark = pytest.mark.django_db
 COUNTS = ("followers_count", "following_count", "statuses_count")
 
 
+@pytest.fixture
+def collections() -> None:
+    """Keep the collections in actor documents."""
+
+
 def _network(someone: RemotePerson, *, pages: bool = True, **totals: Any) -> None:
     for name, total in totals.items():
         uri = f"{someone.uri}/{name}"
