@@ -32,7 +32,7 @@ _DEFAULT_TYPES = {"image": "image/jpeg", "gifv": "video/mp4", "video": "video/mp
 
 
 SELF_REPLIES: Final = 5
-"""Number of the author's own replies that the document of a post lists (contract, federation section 5)."""
+"""Maximum number of replies by the author that the document of a post lists (contract, federation section 5)."""
 
 
 def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:

@@ -66,7 +66,7 @@ def read_message(document: Mapping[str, Any]) -> ReceivedMessage:
     sender, target = (_text(name, DEVICE_TEXT_LIMIT) for name in device_ids)
     digest, kind = _part(document, "digest"), document.get("messageType")
     body, value = _text(document.get("cipherText"), BODY_LIMIT), _text(digest.get("digestValue"), KEY_LIMIT)
-    # The sender's device id may be empty: some accounts have only one device.
+    # The sender's device id may be empty, because some accounts have only one device.
     if not target or not isinstance(device_ids[0], str) or sender != device_ids[0]:
         raise Rejected(Reason.MESSAGE_WITHOUT_DEVICES)
     if digest.get("digestAlgorithm") != DIGEST_ALGORITHM or not value:

@@ -16,7 +16,7 @@ from social.kernel.events import publish
 from statuses.models import Status
 
 BODY_LIMIT: Final = 1 << 16
-"""Maximum size of a forwarded activity, which may go to very many servers."""
+"""Maximum size of a forwarded activity, which may be sent to very many servers."""
 
 
 def forward(incoming: Incoming, status: Status) -> None:

@@ -112,8 +112,8 @@ def _announced_uri(incoming: Incoming) -> str:
 
 
 def _own_post(incoming: Incoming) -> Status | None:
-    # Unlike the actor of a Create, the actor of a boost need not be the author: the post itself must name the actor as its
-    # author.
+    # The actor of a boost, unlike the actor of a Create, may be somebody other than the author. Therefore the embedded post
+    # itself must name the actor as its author.
     if not is_note(incoming.object) or incoming.actor.uri not in uris_of(incoming.object.get("attributedTo")):
         return None
     status = store_note(read_sent_note(incoming.object, incoming.actor.uri), incoming.actor, publish_event=False)

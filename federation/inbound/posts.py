@@ -21,7 +21,7 @@ from statuses.services import deleting, holding, polls
 
 
 def handle_create(incoming: Incoming) -> None:
-    """Store a post of the actor that is relevant to a local account; store an encrypted message, or count a vote in a poll.
+    """Store a post of the actor that is relevant to a local account, store an encrypted message, or count a vote in a poll.
 
     A post that is not embedded is fetched, if its addressing may make it relevant. Raises Rejected for another author's post.
     """

@@ -21,7 +21,7 @@ from statuses.services import deleting, holding, interactions, requests
 
 def handle(incoming: Incoming) -> None:
     """Undo the embedded activity or, if only an id is given, the Follow, Like, Announce or Block with that id. Raises Rejected
-    for other types: undoing an emoji reaction removes no favourite.
+    for other types; therefore undoing an emoji reaction removes no favourite.
     """
     kind, uri = kind_of(incoming.object, _HANDLERS), incoming.undone_uri
     if uri is None:

@@ -58,7 +58,7 @@ def _pair_key(one: int, other: int) -> str:
 
 
 def _due_after_earlier(key: str, inboxes: Iterable[str], delay: timedelta | None = None) -> datetime | None:
-    """Return the time at which to send the next of several Follows and Undos between two accounts, None for immediately. The
+    """Return the time at which to send the next of several Follows and Undos between two accounts; None means immediately. The
     time is SPACING after the last waiting activity, and at least `delay` from now.
 
     Other servers may process activities in any order; the spacing makes the last activity win.

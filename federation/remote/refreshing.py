@@ -1,4 +1,4 @@
-"""Checks many remote accounts on their servers: refreshes the accounts, or deletes accounts that no longer exist.
+"""Checks many remote accounts with their servers: refreshes the accounts, or deletes accounts that no longer exist.
 
 Both functions yield the outcome for each account, so that a caller can show the outcomes and can stop. A server that does not
 answer is asked only once in a run.

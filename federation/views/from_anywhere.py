@@ -2,7 +2,7 @@
 server.
 
 The visitor's server names the page to continue on (WebFinger, the relation `SUBSCRIBE`). The visitor is shown a link to that
-page, with its host: there is no redirect to another server (security row 30).
+page, with its host, and is not redirected to another server (security row 30).
 """
 
 import logging

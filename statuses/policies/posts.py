@@ -132,8 +132,8 @@ class AuthorColumns:
 
     Each column is a JSON value with a default; an edit that leaves a column out resets the column to its default. `text` is the
     source, empty for a remote post; the other columns are members of the entity and of its versions, under the same names. The
-    metadata `limit` of a text is its maximum number of characters: a longer text is refused from a client and cut from another
-    server.
+    metadata `limit` of a text is its maximum number of characters. A longer text is refused if a client sends it, and truncated
+    if another server sends it.
     """
 
     text: str = ""

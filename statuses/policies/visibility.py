@@ -99,7 +99,7 @@ def boost_visibility(original: str, requested: str) -> str:
 
 
 def quote_visibility(quoted: str, requested: str) -> str:
-    """Return the visibility of a post that quotes: at most private if the quoted post is neither public nor unlisted."""
+    """Return the visibility of a post with a quote: at most private if the quoted post is neither public nor unlisted."""
     return Visibility.PRIVATE if quoted not in OPEN_VISIBILITIES and requested in OPEN_VISIBILITIES else requested
 
 

@@ -83,7 +83,9 @@ class PostPage:
         return found
 
     def related_ids(self, post: Post) -> set[int]:
-        """Return accounts whose relations to a viewer matter: quoted authors, authors with policies, members of collections."""
+        """Return the accounts whose relations to a viewer matter: quoted authors, authors with policies, members of
+        collections.
+        """
         shown = [part for part in (post.proper, post.proper.quoted) if part is not None]
         restricted = {
             part.account_id

@@ -1,4 +1,4 @@
-"""Steps of this app in `erasing`, `merging` and `archives` of accounts: posts, favourites, votes and files."""
+"""Steps for `erasing`, `merging` and `archives` of accounts: posts, favourites, votes and files."""
 
 from collections import defaultdict
 from functools import partial
@@ -62,7 +62,7 @@ def _take_back_votes(account_id: int) -> int:
 
 
 def _leave_posts_of_others(account_id: int) -> int:
-    # Posts of others may mention the account or reply to it, and their cached bodies may name it.
+    # Posts by others may mention the account or reply to it, and the cached bodies of these posts may name the account.
     with transaction.atomic():
         mentions = Mention.objects.filter(account_id=account_id).order_by("-status_id")
         mentioning = dict(mentions.values_list("id", "status_id")[: erasing.BATCH_SIZE])

@@ -44,7 +44,8 @@ def lock_status(status_id: int) -> bool:
 
     Code that stores a reference to a post calls this function **before** it changes anything. In this order, the code waits for
     a running deletion while the code holds no other locks, and a later deletion sees the added row. The check of the foreign
-    key, at the end of the transaction, would come too late: the deletion may then wait for counters of this transaction.
+    key, at the end of the transaction, would come too late, because the deletion may then wait for counters of this
+    transaction.
     """
     with connection.cursor() as cursor:
         cursor.execute(_STATUS_LOCK, [status_id])

@@ -1,5 +1,5 @@
-"""Creates and undoes favourites, bookmarks and boosts, and mutes of conversations. Repeated calls have no effect. An account
-may always undo its own action, even on a post that it may no longer read (behaviours section 7 "Undo", SEED-131 and 132).
+"""Creates and undoes favourites, bookmarks, boosts and conversation mutes. Repeated calls have no effect. An account may always
+undo its own action, even on a post that it may no longer read (behaviours section 7 "Undo", SEED-131 and 132).
 """
 
 from datetime import datetime

@@ -62,7 +62,7 @@ def unpin_status(*, account_id: int, status: Post) -> None:
 
 
 def keep_pins(*, account_id: int, status_ids: Sequence[int]) -> None:
-    """Replace the pins of a remote account with `status_ids`, newest first: at most PINS_LIMIT posts that it may pin."""
+    """Replace the pins of a remote account with the first PINS_LIMIT posts that the account may pin, newest first."""
     with transaction.atomic():
         lock(f"pins:{account_id}")
         _write_pins(account_id, status_ids)

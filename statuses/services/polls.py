@@ -68,7 +68,9 @@ def _announce_later(poll: Poll) -> None:
 
 
 def begin_announcement(poll_ids: Iterable[int]) -> None:
-    """Clear `announce_at`, so that the next vote publishes PollVotesDue; the same transaction then reads the votes."""
+    """Clear `announce_at`, so that the next vote publishes PollVotesDue; the caller reads the votes afterwards, in the same
+    transaction.
+    """
     Poll.objects.filter(id__one_of=poll_ids).update(announce_at=None)
 
 

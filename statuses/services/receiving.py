@@ -255,7 +255,7 @@ ON CONFLICT (account_id, thread_id) DO NOTHING
 
 
 def adopt_replies_to_page(status: Status, page: str) -> None:
-    """Link the replies that name a remote post by the address of its page, as replies from people's own sites do."""
+    """Link the replies that name a remote post by the address of its page, as replies from personal sites do."""
     with transaction.atomic():
         lock(f"status:{status.uri}")
         if _ORPHAN.first(uri=page) is not None and not is_pending(status.interaction_policy):
