@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import idna
 from allauth.account.models import EmailAddress
 from django.db.models import Exists, Func, OuterRef, Prefetch, Q, QuerySet, TextField, prefetch_related_objects
 from django.db.models.functions import Collate, Lower
@@ -22,6 +21,7 @@ from social.kernel import fragments, links
 from social.kernel.errors import NotFound, require_found
 from social.kernel.plans import Plan, Slot
 from social.kernel.statements import rows_of
+from social.kernel.text.names import encode_host
 
 _MOVED = Prefetch("moved_to", Account.objects.select_related("stat", "user__role"))
 
@@ -72,8 +72,8 @@ def split_address(address: str) -> tuple[str, str | None] | None:
     if colon and not port.isdigit():
         return None
     try:
-        host = host if host.isascii() else idna.encode(host, uts46=True).decode()
-    except idna.IDNAError:
+        host = host if host.isascii() else encode_host(host)
+    except UnicodeError:
         return None
     domain = f"{host}{colon}{port}"
     return username, None if links.is_own_domain(domain) else domain

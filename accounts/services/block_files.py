@@ -1,7 +1,7 @@
 """Imports and exports CSV files of blocks. A BlockFile for each kind defines what a line means.
 
 The columns, named with or without `#`, may come in any order, and all but the first may be missing; a file without a header
-line has one value per line.
+line has one value per line. Below a header line, columns may also be separated by semicolons or tabs.
 """
 
 import csv
@@ -19,6 +19,7 @@ from accounts.policies.staff import Staff, require
 from accounts.queries.servers import FollowsUnder
 from social.kernel.batches import in_batches
 from social.kernel.errors import Conflict, Invalid, KernelError
+from social.kernel.text.csv_headers import find_separator, header_names
 from social.kernel.text.names import clean_input
 
 BATCH: Final = 500
@@ -118,12 +119,13 @@ def read_lines(
     names = [key, *others]
     lines: list[tuple[int, dict[str, str]]] = []
     is_first = True
+    text = _decode(data) if isinstance(data, bytes) else data
+    rows = csv.reader(io.StringIO(clean_input(text)), delimiter=find_separator(text, key), strict=True)
     try:
-        text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
-        for number, row in enumerate(csv.reader(io.StringIO(clean_input(text)), strict=True), start=1):
+        for number, row in enumerate(rows, start=1):
             if is_first and row:
                 is_first = False
-                header = [name.strip().lower().removeprefix("#") for name in row]
+                header = header_names(row)
                 if key in header:
                     names = header
                     continue
@@ -132,11 +134,22 @@ def read_lines(
                 lines.append((number, values))
             if most is not None and len(lines) > most:
                 break
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UnreadableFile(_("That is not a CSV file in UTF-8.")) from error
+    except csv.Error as error:
+        raise _unreadable(rows.line_num) from error
     if "\0" in text:
         raise UnreadableFile(_("The file contains NUL bytes, so it is not a text file."))
     return lines
+
+
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _unreadable(data.count(b"\n", 0, error.start) + 1) from error
+
+
+def _unreadable(line: int) -> UnreadableFile:
+    return UnreadableFile(_("That is not a CSV file in UTF-8: line %(line)d cannot be read.") % {"line": line})
 
 
 def parse_lines(kind: BlockFile[D], written: Iterable[tuple[int, dict[str, str]]]) -> list[Entry[D]]:

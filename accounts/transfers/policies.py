@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from social.kernel.errors import KernelError
+from social.kernel.text.csv_headers import find_separator
 
 FILE_LIMIT: Final = 4 * 1024 * 1024
 """Maximum number of bytes of a file."""
@@ -82,7 +83,7 @@ def read_table(data: bytes, columns: Sequence[str], foreign: Collection[str] = (
     lines: list[Line] = []
     order: Sequence[int | None] = range(len(columns))
     first = True
-    for number, cells in _records(text):
+    for number, cells in _records(text, find_separator(text, columns[0])):
         if first:
             first = False
             positions = _order(cells, columns, foreign)
@@ -97,8 +98,8 @@ def read_table(data: bytes, columns: Sequence[str], foreign: Collection[str] = (
     return lines
 
 
-def _records(text: str) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     while True:
         number = reader.line_num + 1
         try:

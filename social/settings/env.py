@@ -273,14 +273,25 @@ def mail_settings(url: str) -> dict[str, Any]:
 
 def _sender(name: str, default: str) -> str:
     sender = _read(name) or default
-    if "@" not in parseaddr(sender)[1] or not sender.isprintable():
-        raise ImproperlyConfigured(f"{name}={sender} has no address. Write it as in Social <social@social.example>.")
+    address = parseaddr(sender)[1]
+    # With a second address, or with punctuation in a name without quotation marks, no e-mail could be sent.
+    if "@" not in address or (sender not in (address, f"<{address}>") and not sender.endswith(f" <{address}>")):
+        address = ""
+    if not address or not sender.isprintable():
+        raise ImproperlyConfigured(
+            f"{name}={sender} has no address. Write one, as in Social <social@social.example>; a name with other characters "
+            f'than letters, digits and spaces needs quotation marks, as in "Social: example" <social@social.example>.'
+        )
     return sender
 
 
 PORT = _number("PORT", 8000, 1, 65535)
 STREAMING_PORT = _number("STREAMING_PORT", 4000, 1, 65535)
 BIND = _read("BIND").removeprefix("[").removesuffix("]") or "127.0.0.1"
+if BIND == "*":
+    raise ImproperlyConfigured(
+        "BIND=* is not a network address. Write 0.0.0.0 for all of IPv4, or :: for all addresses."
+    )
 WEB_WORKERS = _number("WEB_WORKERS", 2, 1, 256)
 WORKER_LANES = _words("WORKER_LANES", tuple(LANES))
 CHECKED_ANSWERS = _number("CHECKED_ANSWERS", 0, 0, 1_000_000)

@@ -13,7 +13,7 @@ from PIL import Image
 from accounts.copies.models import CopyPurpose, CopyState, RemoteCopy
 from accounts.copies.policies import digest_of
 from accounts.emojis.models import CustomEmoji
-from accounts.models import AuditEntry, Invite, Role, User
+from accounts.models import Account, AuditEntry, Invite, Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.staff import staff_of
 from accounts.services.sanctions import suspend_account
@@ -195,6 +195,9 @@ def test_the_audit_log_reads_as_sentences_and_is_searched_and_filtered(boss: Use
         found = shown(client, path, **query)
         assert words in found, query
         assert "frobnicate Thing" not in found, query
+    Report.objects.all().delete()
+    Account.objects.exclude(id=boss.account_id).delete()
+    assert words in shown(client, path), "the log still names what was deleted"
 
 
 def test_strikes_and_appeals_are_found_by_person_and_words(boss: User) -> None:

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import AuditEntry, Domain
 from accounts.policies.staff import OPERATOR
 from accounts.services.block_files import UnreadableFile, plan_file, read_file
+from moderation.blocklists.services.reading import read_list
 from moderation.models import DomainRule
 from moderation.policies.domain_rules import DomainRuleDraft
 from moderation.services.domain_files import AllowFile, RuleFile
@@ -138,6 +139,22 @@ def test_wildcards_and_severities_of_other_programs_are_read() -> None:
     assert [entry.line for entry in entries if entry.problem] == [5, 6]
     # Allowing a server does not allow its subdomains, so a pattern would be misleading.
     assert [bool(entry.problem) for entry in read_file(AllowFile(), b"*.good.example\ngood.example")] == [True, False]
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+@pytest.mark.parametrize("header", ["#domain,#severity,#public_comment", '"Domain","Severity","Public_comment"'])
+def test_columns_may_be_separated_by_semicolons_or_tabs(mark: str, header: str) -> None:
+    data = f'\ufeff{header}\r\nbad.example,silence,"a{mark} b"\r\n'.replace(",", mark)
+    entries = read_file(RuleFile(), data.encode())
+    assert [(entry.name, entry.draft.severity) for entry in entries] == [("bad.example", "silence")]
+    assert entries[0].draft.public_comment == f"a{mark} b"
+    assert [entry.draft for entry in read_list(data.encode()).entries] == [entries[0].draft]
+
+
+@pytest.mark.parametrize("line", [b'"b.example"x,suspend', "bücher.example".encode("latin-1")])
+def test_a_file_that_cannot_be_read_is_refused_with_the_line(line: bytes) -> None:
+    with pytest.raises(UnreadableFile, match=r"not a CSV file in UTF-8: line 3 cannot be read\."):
+        read_file(RuleFile(), b"#domain,#severity\r\na.example,suspend\r\n" + line + b"\r\nc.example,suspend\r\n")
 
 
 def test_repeated_servers_are_refused_and_counted_while_the_header_is_not() -> None:

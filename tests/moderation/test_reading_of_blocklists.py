@@ -107,7 +107,7 @@ def test_a_page_or_garbage_in_place_of_a_list_changes_nothing(site: Site) -> Non
         (b"[1, 2", "This is not a valid JSON document."),
         (b"[" * 5000, "This is not a valid JSON document."),
         (b"not a domain\nneither is this\n", "No line of the list names a server: Line 1"),
-        (b"\xff\xfe\x00", "That is not a CSV file in UTF-8."),
+        (b"\xff\xfe\x00", "That is not a CSV file in UTF-8: line 1 cannot be read."),
         (b"a.example\n" * 20_001, "The list has more than 20000 lines."),
         (b"[" + b"1," * 2_000_000 + b"1]", "The list has more than 20000 lines."),
     ):

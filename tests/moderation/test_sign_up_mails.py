@@ -1,5 +1,6 @@
 """Tests of mails to staff about sign-ups waiting for approval, one for each account (contract, behaviours section 6)."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -73,6 +74,8 @@ def test_no_mail_asks_staff_about_users_who_need_no_approval(settings: Any) -> N
     staff.approve(by=OPERATOR, user=user)
     confirm(user)
     assert letters() == []
+    staff.create_user(by=OPERATOR, draft=replace(DRAFT, username="made", email="made@example.com"), confirmed=True)
+    assert letters() == [], "the operator approves whom the operator creates"
     settings.REGISTRATIONS = "open"
     confirm(
         sign_up(draft=SignUpDraft(username="other", email="o@example.com", password=DRAFT.password, agreement=True))

@@ -155,3 +155,20 @@ def test_figures_of_servers_are_cached_for_five_minutes(boss: Api) -> None:
         assert figures("remote.example", limit=1)[-2:] == [1, 1]
         moment.shift(FIGURES_AGE)
         assert figures("remote.example") == ["2", "1", str(people + 1), 1, 1]
+
+
+def test_tools_of_moderators_are_shown_the_rule_that_is_as_strict_as_theirs(boss: Api) -> None:
+    path = "/api/v1/admin/domain_blocks"
+    rule = boss.post(path, {"domain": "Loud.Example.", "severity": "noop", "reject_media": True}).json()
+    for domain, severity in (("sub.loud.example", "noop"), ("LOUD.example", "noop")):
+        answer = boss.post(path, {"domain": domain, "severity": severity})
+        assert (answer.status_code, answer.json()["existing_domain_block"]) == (422, rule)
+    assert boss.post(path, {"domain": "sub.loud.example", "severity": "silence"}).status_code == 200
+    for number, sent, status in (
+        (rule["id"], {"severity": "none"}, 422),
+        (rule["id"], {"domain": "other.example"}, 200),
+        ("abc", {"severity": "noop"}, 404),
+        ("9" * 30, {"severity": "noop"}, 404),
+    ):
+        assert boss.put(f"{path}/{number}", sent).status_code == status
+    assert boss.get(f"{path}/{rule['id']}").json() == rule

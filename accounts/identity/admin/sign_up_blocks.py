@@ -15,7 +15,13 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.accounts import account_column
 from accounts.admin.block_lists import AddedOnlyAdmin, FiledBlockListAdmin
 from accounts.admin.permitted import RowForm, Writes
-from accounts.identity.policies.sign_up import EMAIL_LIMIT, email_digest, is_in_usernames, normalised_username
+from accounts.identity.policies.sign_up import (
+    EMAIL_LIMIT,
+    blockable_email_domain,
+    email_digest,
+    is_in_usernames,
+    normalised_username,
+)
 from accounts.identity.queries.sign_up import with_refusals
 from accounts.identity.services import sign_up_blocks
 from accounts.identity.services.sign_up_files import EmailDomainFile
@@ -26,7 +32,7 @@ from social.api.staff import action
 from social.api.staff_columns import CREATION, States, address, shown
 from social.api.staff_forms import StaffForm
 from social.kernel.lengths import NAME_LIMIT
-from social.kernel.text.names import normalise_domain, unambiguous_domain
+from social.kernel.text.names import unambiguous_domain
 
 DIGEST_SHOWN: Final = 12
 BLOCKED: Final = _("It is blocked already.")
@@ -57,7 +63,7 @@ class EmailDomainForm(RowForm):
         error_messages = {"domain": {"unique": BLOCKED}}
 
     def clean_domain(self) -> str:
-        name = normalise_domain(self.cleaned_data["domain"].removeprefix("@"))
+        name = blockable_email_domain(self.cleaned_data["domain"])
         if name is None:
             raise ValidationError(gettext("This is not a domain."))
         return name

@@ -196,6 +196,14 @@ def normalised_username(username: str) -> str:
     return username.lower().translate(_LOOK_ALIKES)
 
 
+def blockable_email_domain(text: str) -> str | None:
+    """Return a domain of e-mail addresses as blocks store it; it may be written as `@example.org` or `*.example.org`, because a
+    block covers subdomains anyway. None for a text that is no domain, or has a port, with which no e-mail address ends.
+    """
+    domain = normalise_domain(text.strip().removeprefix("@").removeprefix("*."))
+    return None if domain is None or ":" in domain else domain
+
+
 def email_digest(email: str) -> str:
     """Return the SHA-256 of an address without what many providers ignore: case, dots, and the text after a plus sign."""
     local, _at, domain = email.strip().lower().rpartition("@")

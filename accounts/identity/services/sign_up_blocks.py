@@ -11,7 +11,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from accounts.identity.policies.sign_up import email_digest, is_in_usernames, normalised_username
+from accounts.identity.policies.sign_up import (
+    blockable_email_domain,
+    email_digest,
+    is_in_usernames,
+    normalised_username,
+)
 from accounts.identity.queries.sign_up import find_email_domain_blocks
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, EmailDomainRefusal, IpBlock, Severity, UsernameBlock
 from accounts.models.user import Permission
@@ -23,7 +28,6 @@ from social.api import refused_networks
 from social.kernel import clock
 from social.kernel.errors import Conflict, FieldError, Invalid, require_found
 from social.kernel.locks import keep_rows, lock_row
-from social.kernel.text.names import normalise_domain
 
 SignUpBlock = EmailDomainBlock | CanonicalEmailBlock | IpBlock | UsernameBlock
 DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -35,7 +39,7 @@ def block_email_domain(*, by: Staff, domain: str, allow_with_approval: bool = Fa
     """Block e-mail addresses of a domain and its subdomains. Raises Forbidden; Invalid for an invalid or blocked domain."""
     if not domain.strip():
         raise Invalid.of([FieldError.blank("domain")])
-    name = normalise_domain(domain)
+    name = blockable_email_domain(domain)
     if name is None:
         raise Invalid.of([FieldError.invalid("domain")])
     return _add(by, EmailDomainBlock(domain=name, allow_with_approval=allow_with_approval), "domain")

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.identity.models import BLOCK_COMMENT_LIMIT
+from accounts.identity.policies.sign_up import blockable_email_domain
 from accounts.identity.queries.sign_up import list_ip_blocks
 from accounts.identity.services.sign_up_blocks import block_email_domains, write_network_blocks
 from accounts.models import EmailDomainBlock, IpBlock, Severity
@@ -22,7 +23,6 @@ from accounts.policies.networks import is_of_proxies, is_wide, network_of
 from accounts.policies.staff import Staff
 from accounts.services.block_files import BATCH, Action, BlockFile, D, Entry, Planned, WrongLine, is_true
 from social.kernel import clock
-from social.kernel.text.names import normalise_domain
 
 _STRICTNESS: Final = {severity: place for place, severity in enumerate(Severity.values)}
 
@@ -37,9 +37,9 @@ class EmailDomainFile(BlockFile[bool]):
     command = "manage.py block_sign_ups email_domain --import"
 
     def parse(self, values: dict[str, str]) -> tuple[str, bool]:
-        written = values.get("domain", "").removeprefix("@").removeprefix("*.")
-        domain = normalise_domain(written)
-        if domain is None or ":" in domain or "." not in domain:
+        written = values.get("domain", "")
+        domain = blockable_email_domain(written)
+        if domain is None or "." not in domain:
             raise WrongLine(_("%(domain)s is not a domain") % {"domain": written[:253] or "''"})
         return domain, bool(is_true(values.get("allow_with_approval")))
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
-from accounts.identity.policies.sign_up import email_digest, normalised_username
+from accounts.identity.policies.sign_up import blockable_email_domain, email_digest, normalised_username
 from accounts.identity.services import sign_up_blocks
 from accounts.identity.services.sign_up_blocks import SignUpBlock
 from accounts.identity.services.sign_up_files import EmailDomainFile, NetworkFile
@@ -16,7 +16,6 @@ from accounts.policies.networks import network_of, warning_about_network
 from accounts.policies.staff import OPERATOR
 from accounts.services.block_files import BlockFile
 from social.kernel import clock
-from social.kernel.text.names import normalise_domain
 from social.management.base import OperatorCommand, undone_if, would
 
 
@@ -28,7 +27,7 @@ def _network(value: str) -> str:
 
 
 _FIND: dict[str, Callable[[str], SignUpBlock | None]] = {
-    "email_domain": lambda value: EmailDomainBlock.objects.filter(domain=normalise_domain(value) or "").first(),
+    "email_domain": lambda value: EmailDomainBlock.objects.filter(domain=blockable_email_domain(value) or "").first(),
     "email": lambda value: CanonicalEmailBlock.objects.filter(digest=email_digest(value)).first(),
     "network": lambda value: IpBlock.objects.filter(network=_network(value)).first(),
     "username": lambda value: UsernameBlock.objects.filter(normalised=normalised_username(value)).first(),

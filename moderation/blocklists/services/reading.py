@@ -35,6 +35,7 @@ _COMMENTS: Final = ("public_comment", "comment", "publicComment", "summary")
 # changes: servers would be blocked although their entries were retracted later.
 _PAGE_KEYS: Final = frozenset({"next", "partOf", "first"})
 _FLAGS: Final = ("reject_media", "reject_reports", "obfuscate")
+_SEPARATOR: Final = re.compile(rb"[,;\t]")
 _COMMENT: Final = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*#.*$", re.MULTILINE)
 # Name for the second column of a file without a header. No name in a header equals it, because headers are read in lower case.
 _SECOND: Final = "Second"
@@ -114,7 +115,7 @@ def _without_comments(body: bytes) -> bytes:
     count, begin = 0, 0
     for line in io.BytesIO(body):
         text = line.removeprefix(b"\xef\xbb\xbf").strip().lower()
-        if b"domain" in [name.strip().strip(b'"').removeprefix(b"#") for name in text.split(b",")]:
+        if b"domain" in [name.strip().strip(b'"').removeprefix(b"#") for name in _SEPARATOR.split(text)]:
             return b"\n" * count + body[begin:]
         if text and not text.startswith(b"#"):
             break

@@ -10,6 +10,8 @@ import regex
 
 MAX_DOMAIN_LENGTH: Final = 253  # longest domain name, in characters (RFC 1035 section 2.3.4)
 
+_MAX_LABEL_LENGTH: Final = 63
+
 WORD: Final = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
 """Characters of a word, for the inside of a character class: letters, marks, digits and underscores of all scripts.
 
@@ -35,6 +37,7 @@ _TAG: Final = regex.compile(TAG_NAME, regex.VERSION0)
 _TAG_SEPARATORS: Final = regex.compile(rf"\A\p{{M}}++|(?:[^{WORD}{_TAG_JOINTS}]\p{{M}}*+)++", regex.VERSION0)
 _LATIN_MARKS: Final = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
 _INVISIBLE_CHARACTER: Final = regex.compile(r"(?![\u200c\u200d\s])[\p{Cc}\p{Cf}\p{Co}\p{Cn}]", regex.VERSION0)
+_EMOJI: Final = regex.compile(r"[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}]", regex.VERSION0)
 _PLAIN_DOMAIN: Final = re.compile(
     r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*"
 )
@@ -98,8 +101,9 @@ def normalise_hashtag(name: str) -> str:
 def normalise_domain(domain: str) -> str | None:
     """Return a domain as it is stored and compared: lower case, Punycode, without a final dot, with its port if it has one.
 
-    Names follow UTS 46 (IDNA 2008); `localhost` and IP addresses are allowed for servers on one machine. Returns None for a
-    text that cannot be a domain (empty, too long, underscores, symbols, a port that does not exist).
+    Names follow UTS 46 (IDNA 2008) and may contain emoji; `localhost` and IP addresses are allowed for servers on one
+    machine. Returns None for a text that cannot be a domain (empty, too long, underscores, other symbols, a port that does
+    not exist).
     """
     host, port = domain.strip(), ""
     if host.startswith("["):
@@ -114,10 +118,35 @@ def normalise_domain(domain: str) -> str | None:
         return None
     if not _PLAIN_DOMAIN.fullmatch(host):
         try:
-            host = idna.encode(host, uts46=True).decode("ascii")
-        except (idna.IDNAError, UnicodeError):
+            host = encode_host(host)
+        except UnicodeError:
             return None
     return host + port if 0 < len(host) <= MAX_DOMAIN_LENGTH else None
+
+
+def encode_host(host: str) -> str:
+    """Return a host name in Punycode (UTS 46). Raises UnicodeError for an invalid name.
+
+    IDNA 2008 has no emoji, but some registries sell names with emoji, and servers use them; browsers and Mastodon accept
+    such names (UTS 46, section 4.1).
+    """
+    try:
+        return idna.encode(host, uts46=True).decode("ascii")
+    except idna.InvalidCodepoint:
+        return ".".join(map(_encode_label, idna.uts46_remap(host).split(".")))
+
+
+def _encode_label(label: str) -> str:
+    shown = label[4:].encode("ascii").decode("punycode") if label.startswith("xn--") else label
+    plain = _EMOJI.sub("a", shown)
+    if plain == shown:
+        return idna.alabel(label).decode("ascii")
+    # Everything but the emoji has to be valid, and the same name must not have a second spelling.
+    idna.check_label(plain)
+    encoded = "xn--" + shown.encode("punycode").decode("ascii")
+    if idna.uts46_remap(shown) != shown or label not in (shown, encoded) or len(encoded) > _MAX_LABEL_LENGTH:
+        raise idna.IDNAError(f"{label!r} is not a label")
+    return encoded
 
 
 def _is_port(digits: str) -> bool:

@@ -53,6 +53,8 @@ def test_follows_are_imported_with_their_options(ada: User) -> None:
         "\ufeffAccount address\nbob@social.localhost",
         "Notify on new posts,Account address\nfalse,bob@social.localhost\n",
         "Account address,Favourite colour\nbob@social.localhost,red\n",
+        "Account address;Show boosts;Languages\nbob@social.localhost;true;\n",
+        "Show boosts\tAccount address\ntrue\tbob@social.localhost\n",
         "account ADDRESS\n\n,\n  bob@social.localhost  \n",
         '"bob@social.localhost",,,\n',
         "bob@social.localhost\nBob@social.localhost\n",

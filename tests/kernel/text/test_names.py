@@ -104,6 +104,11 @@ def test_invalid_hashtags_are_refused(name: str) -> None:
         ("مثال.شبكة", "xn--mgbh0fb.xn--ngbc5azd"),
         ("उदाहरण.भारत", "xn--p1b6ci4b4b3a.xn--h2brj9c"),
         ("faß.de", "xn--fa-hia.de"),
+        ("I❤.ws", "xn--i-7iq.ws"),
+        ("i❤\ufe0f.ws", "xn--i-7iq.ws"),
+        ("XN--I-7IQ.ws:443", "xn--i-7iq.ws:443"),
+        ("🧡🦊.ws", "xn--9s9hnf.ws"),
+        ("ü-🏳.例え", "xn----dha02349a.xn--r8jz45g"),
         ("localhost:8001", "localhost:8001"),
         ("LOCALHOST", "localhost"),
         ("127.0.0.1:8001", "127.0.0.1:8001"),
@@ -125,7 +130,9 @@ def test_ip_addresses_are_not_host_names() -> None:
 @pytest.mark.parametrize(
     "written",
     [
-        *("", ".", "..", "a..b", ".a", "-a.b", "a-.b", "exa_mple.com", "a b.com", "a/b.com", "a@b.com", "💩.la"),
+        *("", ".", "..", "a..b", ".a", "-a.b", "a-.b", "exa_mple.com", "a b.com", "a/b.com", "a@b.com", "≠.com"),
+        *("-❤.ws", "❤-.ws", "xn--❤.ws", "a_❤.ws", "א❤.ws", "👨\u200d👩.ws", "❤" * 60 + ".ws"),
+        *("xn--" + "❤\ufe0f".encode("punycode").decode() + ".ws",),
         *("xn--a.com", "xn--\u00fc.com", "a" * 64 + ".com", "a." * 127 + "com", "ü" * 2000, "a\u200bb\u202e.com"),
         *(
             "a.com:0",

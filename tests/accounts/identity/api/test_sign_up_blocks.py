@@ -46,13 +46,21 @@ def waits(answer: Any) -> bool:
     return bool(me.status_code == 403)
 
 
-@pytest.mark.parametrize("domain", ["mail.example.com", "Example.COM", "example.com."])
+@pytest.mark.parametrize(
+    "domain", ["mail.example.com", "Example.COM", "example.com.", "@example.com", " *.example.com"]
+)
 def test_a_blocked_mail_provider_is_refused_with_all_its_subdomains(app: Api, domain: str) -> None:
     blocks.block_email_domain(by=OPERATOR, domain=domain)
     assert codes(post(app)) == {"email": ["ERR_BLOCKED"]}
     assert codes(post(app, email="Alice@Mail.Example.Com")) == {"email": ["ERR_BLOCKED"]}
     assert not User.objects.exists()
     assert post(app, email="alice@notexample.com").status_code == 200
+
+
+@pytest.mark.parametrize("domain", ["mail.example.com:25", "alice@example.com", "*.", "@", "127.0.0.1:25", "[::1]"])
+def test_a_block_that_no_address_could_match_is_refused(domain: str) -> None:
+    with pytest.raises(Invalid, match="Domain is invalid"):
+        blocks.block_email_domain(by=OPERATOR, domain=domain)
 
 
 def test_a_blocked_internationalised_domain_is_refused_in_both_spellings(app: Api) -> None:
