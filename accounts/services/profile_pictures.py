@@ -4,7 +4,6 @@ import mimetypes
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from io import BytesIO
 from typing import Final
 
@@ -107,9 +106,7 @@ def stored(drawn: Mapping[str, Drawing]) -> Iterator[dict[str, str]]:
 def remove_replaced(account: Account, columns: Mapping[str, object]) -> None:
     """Delete, after the commit, the files of the account's pictures in these columns."""
     paths = [getattr(account, column) for name in SHAPES for column in (name, f"{name}_static") if column in columns]
-    if any(paths):
-        # `robust`, so that the change succeeds even if the removal of the old files fails.
-        transaction.on_commit(partial(storage.remove, *paths), robust=True)
+    storage.remove_after_commit(*paths)
 
 
 def delete_picture(*, account_id: int, name: str) -> None:

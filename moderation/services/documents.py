@@ -191,7 +191,7 @@ def _replace_pictures(by: Staff, key: str, value: Any, paths: Iterable[str]) -> 
             _record(by, "update", "SiteSetting", 0, key)
             former = list(before.values()) if isinstance(before, dict) else [before]
             transaction.on_commit(forget_identity, robust=True)
-            transaction.on_commit(lambda: storage.remove(*former), robust=True)
+            storage.remove_after_commit(*former)
     except BaseException:
         storage.remove(*paths)
         raise

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import Any, Final, cast
 
 from django.db import connection, models, transaction
@@ -136,7 +135,7 @@ def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
         if chosen:
             targets = [(0, "all dead rows")] if ids is None else [(row.id, row.name) for row in chosen]
             audit_log.get()(by=by, action="retry", target_type="OutboxRow", targets=targets, count=len(chosen))
-        transaction.on_commit(partial(wake, *sorted({row.queue for row in chosen})), robust=True)
+        transaction.on_commit(lambda: wake(*sorted({row.queue for row in chosen})), robust=True)
     return len(chosen)
 
 
@@ -158,5 +157,5 @@ def discard(row_id: int, *, by: Any) -> bool:
         targets = [(row.id, row.name)]
         audit_log.get()(by=by, action="discard", target_type="OutboxRow", targets=targets, **details)
         row.delete()
-        transaction.on_commit(partial(wake, row.queue), robust=True)
+        transaction.on_commit(lambda: wake(row.queue), robust=True)
     return True

@@ -82,8 +82,7 @@ def _remove_files(account_id: int) -> int:
         files = [path for media in chosen for path in media.paths]
         forget_copies_of(chosen)
         MediaAttachment.objects.filter(id__one_of=[media.id for media in chosen]).delete()
-        if files:
-            transaction.on_commit(lambda: storage.remove(*files), robust=True)
+        storage.remove_after_commit(*files)
     return len(chosen)
 
 

@@ -4,7 +4,6 @@ from collections import Counter as Tally
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Final
 
 from django.db import transaction
@@ -75,8 +74,7 @@ def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) 
         )
         uncount_featured_tags(locked)
         uncount(locked, accepted_quotes(ids), set(ids), booster_ids=boosters)
-        if files:
-            transaction.on_commit(partial(storage.remove, *files), robust=True)
+        storage.remove_after_commit(*files)
     return len(ids)
 
 
@@ -219,6 +217,5 @@ def remove_rows(status_ids: Sequence[int]) -> int:
     media.delete()
     Status.objects.filter(id__one_of=ids).delete()
     uncount(living, quoted, set(ids))
-    if files:
-        transaction.on_commit(partial(storage.remove, *files), robust=True)
+    storage.remove_after_commit(*files)
     return len(ids)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import IO, Any, Final
 
 from django.db import transaction
@@ -205,7 +204,7 @@ class PreparedChange:
             media.meta["focus"] = self.focus
         if self.drawn.preview:
             if media.preview:
-                transaction.on_commit(partial(storage.remove, media.preview), robust=True)
+                storage.remove_after_commit(media.preview)
             media.preview, media.preview_size = self.drawn.preview, self.drawn.preview_size
             media.blurhash = self.drawn.blurhash
             media.meta.update(self.drawn.meta)
@@ -255,7 +254,7 @@ def delete_media(*, account_id: int, media_id: Any) -> None:
         if not attachable(account_id).filter(id=media.id).exists():
             raise Invalid(_("Media attachment is currently used by a status"))
         media.delete()
-        transaction.on_commit(partial(storage.remove, *media.paths), robust=True)
+        storage.remove_after_commit(*media.paths)
 
 
 def remove_unattached() -> int:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Final
 
 from django.db import transaction
@@ -89,5 +88,4 @@ def forget_copies(*, purposes: Iterable[CopyPurpose], urls: Iterable[str]) -> No
         copies = RemoteCopy.objects.select_for_update().filter(digest__one_of=batch)
         paths = [path for copy in copies for path in copy.paths]
         RemoteCopy.objects.filter(digest__one_of=batch).delete()
-        if paths:
-            transaction.on_commit(partial(storage.remove, *paths), robust=True)
+        storage.remove_after_commit(*paths)

@@ -217,7 +217,7 @@ def _store_emoji(by: Staff, shortcode: str, drawing: images.Drawing, terms: Term
                 CustomEmoji.objects.filter(id=row.id).update(**values)
             action = "update" if former else "create"
             record_about(by, action, row)
-            transaction.on_commit(lambda: storage.remove(*former), robust=True)
+            storage.remove_after_commit(*former)
     except BaseException:
         storage.remove(*paths)
         raise
@@ -241,10 +241,9 @@ def remove_local_emojis(*, by: Staff, emojis: Sequence[CustomEmoji]) -> None:
             row = CustomEmoji.objects.select_for_update().filter(id=emoji.id, domain=None).first()
             if row is None:
                 continue
-            files = (row.image, row.static_image)
             record_about(by, "destroy", row)
             row.delete()
-            transaction.on_commit(lambda files=files: storage.remove(*files), robust=True)  # type: ignore[misc]  # the default
+            storage.remove_after_commit(row.image, row.static_image)
 
 
 def change_emoji(

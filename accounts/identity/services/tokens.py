@@ -4,7 +4,6 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Final
 
 from django.db import connection, transaction
@@ -95,7 +94,7 @@ def _revoke_some(tokens: QuerySet[AccessToken]) -> int:
         publish(*(TokenRevoked(token_id=pk, token_checksum=checksum) for pk, checksum in doomed.items()))
         AccessToken.objects.filter(pk__one_of=doomed).delete()
         # This is done after the commit, because before it another process could read the rows and cache them again.
-        transaction.on_commit(partial(_announce, doomed), robust=True)
+        transaction.on_commit(lambda: _announce(doomed), robust=True)
     return len(doomed)
 
 

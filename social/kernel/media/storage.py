@@ -14,6 +14,7 @@ from typing import IO, Any, Final, cast
 from django.conf import settings
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import FileSystemStorage, default_storage, storages
+from django.db import transaction
 
 from social.kernel import links
 from social.kernel.descriptors import sync_folder
@@ -92,6 +93,11 @@ def remove(*paths: str) -> None:
                 pass
             except Exception as error:
                 logger.warning("%s could not be removed (%s: %s)", path, type(error).__name__, error)
+
+
+def remove_after_commit(*paths: str) -> None:
+    """Delete files as `remove` does, when the current transaction has been committed."""
+    transaction.on_commit(lambda: remove(*paths))
 
 
 def walk(folder: str) -> Iterator[tuple[str, int, datetime]]:
