@@ -54,6 +54,12 @@ def test_seed_030_a_subscription_is_created_read_changed_and_deleted(api: Api) -
     assert api.request("DELETE", PUSH).status_code == 200
 
 
+def test_the_id_of_a_subscription_is_a_string_with_a_number_of_at_most_32_bits(api: Api) -> None:
+    made = created(api)
+    assert int(made["id"]) < 2**31  # Mastodon for Android and Tusky read it as an Int
+    assert created(Api(make_token(make_user(), scopes="push")))["id"] != made["id"]
+
+
 def test_seed_083_alerts_for_new_posts_of_followed_accounts_can_be_chosen(api: Api) -> None:
     assert created(api, alerts={"status": "true"})["alerts"] == {"status": True}
 
