@@ -8,6 +8,7 @@ from social.api.fields import ClearableString, ClientBoolean, ClientString, IdLi
 from social.api.inputs import Form, Id, Input
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
+from social.kernel.http.addresses import as_uri
 
 
 class CollectionItemSerializer(EntitySerializer):
@@ -38,7 +39,7 @@ class CollectionSerializer(EntitySerializer):
             "local": collection.uri is None,
             "sensitive": collection.sensitive,
             "discoverable": collection.discoverable,
-            "url": collection.page_url,
+            "url": as_uri(collection.page_url),
             "item_count": len(instance.items),
             "created_at": clock.iso(collection.created_at),
             "updated_at": clock.iso(collection.updated_at),

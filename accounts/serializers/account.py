@@ -19,6 +19,7 @@ from accounts.policies.visibility import default_visibility
 from accounts.queries.accounts import CountedAccounts, Counters, load_counted_accounts
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, fragments, links
+from social.kernel.http.addresses import as_uri
 from social.kernel.media import storage
 
 
@@ -227,7 +228,7 @@ def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[st
         "group": account.actor_type == ActorType.GROUP,
         "created_at": clock.iso(datetime.combine(account.created_at.date(), time(), account.created_at.tzinfo)),
         "note": account.note_html if shown else "",
-        "url": account.page_url,
+        "url": as_uri(account.page_url),
         "uri": account.uri,
         "avatar": avatar,
         "avatar_static": avatar_static,
@@ -289,7 +290,7 @@ class PartialAccountSerializer(EntitySerializer):
             "acct": instance.acct,
             "locked": instance.locked,
             "bot": _is_bot(instance),
-            "url": instance.page_url,
+            "url": as_uri(instance.page_url),
             "avatar": avatar,
             "avatar_static": avatar_static,
             "avatar_description": instance.avatar_description,

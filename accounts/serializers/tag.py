@@ -7,6 +7,7 @@ from accounts.models import Account, FeaturedTag, Tag
 from accounts.queries.tags import DayOfUse, TagView
 from social.api.serializers import EntitySerializer
 from social.kernel import links
+from social.kernel.http.addresses import as_uri
 
 
 class DayOfUseSerializer(EntitySerializer):
@@ -52,7 +53,7 @@ class FeaturedTagSerializer(EntitySerializer):
         return {
             "id": str(instance.id),
             "name": instance.name,
-            "url": links.tagged_url(account.page_url, instance.tag.name),
+            "url": links.tagged_url(as_uri(account.page_url), instance.tag.name),
             "statuses_count": str(instance.statuses_count),
             "last_status_at": None if last is None else last.date().isoformat(),
         }

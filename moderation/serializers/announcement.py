@@ -7,6 +7,7 @@ from moderation.models import Announcement
 from moderation.queries.announcements import Reaction, ShownAnnouncements
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
+from social.kernel.http.addresses import as_uri
 from statuses.serializers.presenting import present_by_id
 
 
@@ -44,7 +45,12 @@ class AnnouncementSerializer(EntitySerializer):
         accounts = [shown.accounts[number] for number in instance.mentioned_ids if number in shown.accounts]
         return entity | {
             "mentions": [
-                {"id": str(account.id), "username": account.username, "url": account.page_url, "acct": account.acct}
+                {
+                    "id": str(account.id),
+                    "username": account.username,
+                    "url": as_uri(account.page_url),
+                    "acct": account.acct,
+                }
                 for account in accounts
             ],
             "statuses": [statuses[number] for number in instance.status_ids if number in statuses],

@@ -8,6 +8,7 @@ from accounts.emojis.queries import EmojiLookup
 from accounts.serializers.account import CustomEmojiSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
+from social.kernel.http.addresses import as_uri
 from social.kernel.media import scanning, storage
 from statuses.models import MediaAttachment, MediaType, Poll, Processing
 from statuses.policies.media import proxied_path
@@ -47,8 +48,8 @@ class MediaAttachmentSerializer(EntitySerializer):
             "type": instance.type,
             "url": file_url(instance) if instance.processing == Processing.COMPLETE else None,
             "preview_url": preview_url(instance) if _may_be_shown(instance) else None,
-            "remote_url": instance.remote_url,
-            "preview_remote_url": instance.preview_remote_url,
+            "remote_url": as_uri(instance.remote_url) if instance.remote_url else None,
+            "preview_remote_url": as_uri(instance.preview_remote_url) if instance.preview_remote_url else None,
             "text_url": None,
             "meta": instance.meta or None,
             "description": instance.description,

@@ -12,6 +12,7 @@ from accounts.policies.relations import Relations
 from accounts.serializers.account import CustomEmojiSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
+from social.kernel.http.addresses import as_uri
 from statuses.policies import quotes
 from statuses.policies.cards import host_of
 from statuses.policies.posts import READ_COLUMNS, Post, PostBody, read_as_text
@@ -30,7 +31,7 @@ class MentionSerializer(EntitySerializer):
         return {
             "id": str(instance["id"]),
             "username": username,
-            "url": links.profile_url(username) if domain is None else instance["url"] or instance["uri"],
+            "url": links.profile_url(username) if domain is None else as_uri(instance["url"] or instance["uri"]),
             "acct": acct_of(username, domain),
         }
 
@@ -43,7 +44,7 @@ def body(post: Post, source: PostBody, emojis: EmojiLookup) -> dict[str, Any]:
         "visibility": shown_visibility(post.visibility),
         "language": post.language,
         "uri": post.object_uri,
-        "url": links.status_url(post.username, post.id) if post.local else source.url or post.uri,
+        "url": links.status_url(post.username, post.id) if post.local else as_uri(source.url or post.uri),
         **content(source, emojis.find(post.domain, *source.texts(local=post.local))),
         **_imported_from(source),
     }

@@ -86,6 +86,9 @@ _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)
 _AUTHORITY = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:@%]+))(?::(?P<port>[1-9][0-9]{0,4}))?")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\]")
 _URL_CHARACTERS = "%/?:@!$&'()*+,;=[]"
+# The characters of a URI outside of its host: brackets are allowed only there (RFC 3986, appendix A).
+_URI = re.compile(r"(?:[A-Za-z0-9._~:/?#@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 URL_LENGTH_LIMIT = 8000  # maximum length of a URL, in characters; common servers refuse longer request lines
 
@@ -233,3 +236,22 @@ def parse_url(url: str) -> Target:
         rest = f"/{rest}"
     target = Target("", scheme, host, port)
     return Target(f"{scheme}://{target.netloc}{rest}", scheme, host, port)
+
+
+def as_uri(url: str) -> str:
+    """Return a URL that another server has written as a URI (RFC 3986): characters that a URI cannot have are escaped, and an
+    international host has its A-labels. Some clients drop a whole page of posts if one of its URLs is no URI
+    (metabolist/metatext#25, Dimillian/IceCubesApp#209).
+    """
+    if _URI.fullmatch(url):
+        return url
+    address, hash_sign, fragment = url.partition("#")
+    try:
+        target = parse_url(address)
+    except Refused:
+        origin, rest = "", quote(address, safe=_URL_CHARACTERS)
+    else:
+        origin = f"{target.scheme}://{target.netloc}"
+        rest = target.url.removeprefix(origin)
+    rest = f"{rest}{hash_sign}{quote(fragment, safe=_URL_CHARACTERS)}".replace("[", "%5B").replace("]", "%5D")
+    return origin + _STRAY_PERCENT.sub("%25", rest)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from social.kernel.http.addresses import canonical_host, is_allowed, parse_url, refusal
+from social.kernel.http.addresses import as_uri, canonical_host, is_allowed, parse_url, refusal
 from social.kernel.http.errors import Refused
 
 REFUSED = """
@@ -195,3 +195,22 @@ def test_a_canonical_url_is_requested_unchanged_and_others_are_escaped(url: str,
 def test_urls_that_hide_their_destination_are_refused(url: str) -> None:
     with pytest.raises(Refused):
         parse_url(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "uri"),
+    [
+        ("https://a.example/p?q=1&r[]=2#part", "https://a.example/p?q=1&r%5B%5D=2#part"),
+        ("https://a.example/%C3%BC", "https://a.example/%C3%BC"),
+        ("https://telegra.ph/タグ", "https://telegra.ph/%E3%82%BF%E3%82%B0"),
+        ("https://bücher.example/ä b|c#ü", "https://xn--bcher-kva.example/%C3%A4%20b%7Cc#%C3%BC"),
+        ("https://a.example/100%", "https://a.example/100%25"),
+        ("https://[2001:4860::1]/ü", "https://[2001:4860::1]/%C3%BC"),
+        ("https://me@a.example/ü", "https://me@a.example/%C3%BC"),
+        ("acct:zoé@a.example", "acct:zo%C3%A9@a.example"),
+        ("", ""),
+    ],
+)
+def test_a_url_of_another_server_is_shown_as_a_uri(url: str, uri: str) -> None:
+    assert as_uri(url) == uri
+    assert as_uri(uri) == uri
