@@ -26,6 +26,10 @@ MAX_BYTES: Final = 1 << 20
 MAX_DEPTH: Final = 32
 MAX_ITEMS: Final = 1_000
 MAX_SECONDS: Final = 1_000_000
+MAX_COUNT: Final = 2_000_000_000
+"""Largest count that is read. Clients refuse a page with a count of more than 31 bits (tuskyapp/Tusky#2802), and what happens
+here is added to the count.
+"""
 MAX_URI: Final = 1_300
 """Maximum size of an id in bytes, because two ids must fit into an index entry."""
 
@@ -196,7 +200,7 @@ def flag_of(value: Any, default: bool | D = False) -> bool | D:
     return bool(value) if value in (0, 1) else default
 
 
-def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
+def number_of(value: Any, limit: int = MAX_COUNT) -> int | None:
     """Return a count of 0 or more, at most `limit`; None if the value is not such a number."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None

@@ -234,7 +234,7 @@ def _is_quote(link: Mapping[str, Any]) -> bool:
     return is_acceptable(reading.text_of(link.get("mediaType"), 200), ACTIVITY_TYPES)
 
 
-def _total(collection: Any, limit: int = 2**31 - 1) -> int | None:
+def _total(collection: Any, limit: int = reading.MAX_COUNT) -> int | None:
     return reading.number_of(collection.get("totalItems"), limit) if isinstance(collection, Mapping) else None
 
 

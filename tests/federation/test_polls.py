@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from accounts.models import Account
+from federation.documents.reading import MAX_COUNT
 from federation.remote.actors import fetch_actor
 from notifications.models import Notification
 from social.kernel import clock
@@ -211,7 +212,7 @@ def test_new_vote_counts_are_no_edit_but_new_options_are(zoe: RemotePerson, ann:
         ({"oneOf": [{"name": ""}, 7, {"name": ["a"]}]}, (["a"], [0])),
         ({"oneOf": [{"name": str(number)} for number in range(600)]}, ([str(n) for n in range(500)], [0] * 500)),
         ({"oneOf": [{"name": "x" * 1000, "replies": {"totalItems": -1}}]}, (["x" * 400], [0])),
-        ({"oneOf": [{"name": "a", "replies": {"totalItems": 10**12}}]}, (["a"], [2**31 - 1])),
+        ({"oneOf": [{"name": "a", "replies": {"totalItems": 10**12}}]}, (["a"], [MAX_COUNT])),
         ({"endTime": "no time", "closed": True, "votersCount": "many"}, (["tea", "coffee"], [0, 0])),
     ],
 )
@@ -224,3 +225,12 @@ def test_a_malformed_poll_causes_no_error(
     assert (None if poll is None else (poll.options, poll.tallies)) == expected
     status = Status.objects.get()
     assert Api().get(f"/api/v1/statuses/{status.id}").status_code == 200
+
+
+def test_clients_can_read_a_poll_with_billions_of_votes(zoe: RemotePerson, ann: Account) -> None:
+    introduced(zoe, ann)
+    question = _question(zoe, "tea", "milk", "sugar", counts=10**12, votersCount=10**12)
+    assert deal(zoe, zoe.activity("Create", question)) == "done"
+    poll = Api().get(f"/api/v1/polls/{Poll.objects.get().id}").json()
+    numbers = [poll["votes_count"], poll["voters_count"], *(option["votes_count"] for option in poll["options"])]
+    assert numbers == [2**31 - 1, MAX_COUNT, MAX_COUNT, MAX_COUNT, MAX_COUNT]  # Tusky reads numbers of 32 bits
