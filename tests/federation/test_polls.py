@@ -213,6 +213,7 @@ def test_new_vote_counts_are_no_edit_but_new_options_are(zoe: RemotePerson, ann:
         ({"oneOf": [{"name": str(number)} for number in range(600)]}, ([str(n) for n in range(500)], [0] * 500)),
         ({"oneOf": [{"name": "x" * 1000, "replies": {"totalItems": -1}}]}, (["x" * 400], [0])),
         ({"oneOf": [{"name": "a", "replies": {"totalItems": 10**12}}]}, (["a"], [MAX_COUNT])),
+        ({"endTime": "+011900-01-01T00:00:00Z"}, (["tea", "coffee"], [0, 0])),
         ({"endTime": "no time", "closed": True, "votersCount": "many"}, (["tea", "coffee"], [0, 0])),
     ],
 )

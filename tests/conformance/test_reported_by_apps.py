@@ -1,0 +1,127 @@
+"""Tests of bugs that users of apps reported about servers other than Mastodon (docs/field.md lists the reports)."""
+
+from typing import Any
+
+import pytest
+
+from moderation.models import Announcement
+from social.kernel import clock
+from tests.conformance.people import Person
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import follow, make_remote_media, make_remote_status
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+
+
+def test_addresses_that_other_servers_write_with_any_characters_are_shown_as_uris(alice: Person) -> None:
+    """Swift refuses an entity with a URL that is no URI, and with it the whole page."""
+    stranger = make_remote("zoe", url="https://remote.example/@zoé")
+    status = make_remote_status(stranger, url="https://remote.example/@zoé/a b|c")
+    make_remote_media(status, "https://files.example/файл ü.png", copied=False)
+    reply = alice.do("statuses", {"status": f"@{stranger.acct} look", "in_reply_to_id": str(status.id)})
+    shown = alice.read(f"statuses/{status.id}")
+    assert shown["url"] == "https://remote.example/@zo%C3%A9/a%20b%7Cc"
+    assert shown["account"]["url"] == reply["mentions"][0]["url"] == "https://remote.example/@zo%C3%A9"
+    assert shown["media_attachments"][0]["remote_url"] == "https://files.example/%D1%84%D0%B0%D0%B9%D0%BB%20%C3%BC.png"
+
+
+def test_an_application_registers_with_a_list_of_addresses_and_scopes_of_staff() -> None:
+    form = "client_name=Tokodon&redirect_uris[]=tokodon%3A%2F%2Foauth&redirect_uris[]=urn:ietf:wg:oauth:2.0:oob"
+    form += "&scopes=read+write+follow+push+admin%3Aread+admin%3Awrite&website=https%3A%2F%2Fapps.kde.org"
+    made = Api().request("POST", "/api/v1/apps", form=form).json()
+    assert made["redirect_uris"] == ["tokodon://oauth", "urn:ietf:wg:oauth:2.0:oob"]
+    assert made["scopes"] == ["read", "write", "follow", "push", "admin:read", "admin:write"]
+
+
+@pytest.mark.parametrize("keys", [("[]", "[]"), ("[0]", "[1]"), ("[7]", "[9]")])
+def test_keywords_of_a_filter_may_be_sent_as_a_list_or_numbered(alice: Person, keys: tuple[str, str]) -> None:
+    words = "".join(
+        f"&keywords_attributes{key}[keyword]={word}&keywords_attributes{key}[whole_word]={whole}"
+        for key, word, whole in zip(keys, ("cat", "dog"), ("true", "False"), strict=True)
+    )
+    made = alice.api.request("POST", "/api/v2/filters", form=f"title=Pets&context[]=home{words}").json()
+    assert [(word["keyword"], word["whole_word"]) for word in made["keywords"]] == [("cat", True), ("dog", False)]
+
+
+def test_settings_that_only_other_servers_know_change_nothing(alice: Person) -> None:
+    before = alice.read("accounts/verify_credentials")
+    for body in ({"pleroma_settings_store": {"soapbox_fe": {"home": {}}}}, {}):
+        answer = alice.api.request("PATCH", "/api/v1/accounts/update_credentials", body)
+        assert (answer.status_code, answer.json()) == (200, before)
+
+
+def test_empty_texts_clear_a_profile_and_its_source_stays_as_written(alice: Person) -> None:
+    path = "/api/v1/accounts/update_credentials"
+    written = alice.api.request("PATCH", path, {"display_name": "Al", "note": "I <3 #cats"}).json()
+    assert (written["display_name"], written["source"]["note"]) == ("Al", "I <3 #cats")
+    cleared = alice.api.request("PATCH", path, form="display_name=&note=").json()
+    assert (cleared["display_name"], cleared["note"], cleared["source"]["note"]) == ("", "", "")
+
+
+def test_a_vote_is_shown_wherever_its_poll_is_shown(alice: Person, bob: Person) -> None:
+    follow(alice.account, bob.account)
+    poll = {"options": ["tea", "milk"], "expires_in": 3600, "multiple": True, "hide_totals": True}
+    post = bob.post(poll=poll)
+    alice.do(f"polls/{post['poll']['id']}/votes", {"choices": ["1", 0]})
+    boost = bob.do(f"statuses/{post['id']}/reblog")
+    quote = bob.post("look", quoted_status_id=post["id"])
+    reply = bob.post("well", in_reply_to_id=post["id"])
+    polls = [
+        alice.read(f"statuses/{boost['id']}")["reblog"]["poll"],
+        alice.read(f"statuses/{quote['id']}")["quote"]["quoted_status"]["poll"],
+        alice.read(f"statuses/{reply['id']}/context")["ancestors"][0]["poll"],
+        *(each["poll"] for each in alice.read("timelines/home") if each["id"] == post["id"]),
+    ]
+    assert len(polls) == 4
+    assert all(each["voted"] and sorted(each["own_votes"]) == [0, 1] for each in polls)
+    assert polls[0]["options"] == [{"title": "tea", "votes_count": None}, {"title": "milk", "votes_count": None}]
+
+
+def test_actions_on_a_post_do_not_hide_earlier_actions(alice: Person, bob: Person) -> None:
+    number = bob.post()["id"]
+    expected: dict[str, bool] = {}
+    for action, member, value in (
+        ("favourite", "favourited", True),
+        ("reblog", "reblogged", True),
+        ("bookmark", "bookmarked", True),
+        ("mute", "muted", True),
+        ("unreblog", "reblogged", False),
+        ("unfavourite", "favourited", False),
+    ):
+        answer = alice.do(f"statuses/{number}/{action}")
+        shown: dict[str, Any] = answer["reblog"] or answer
+        expected[member] = value
+        assert {name: shown[name] for name in expected} == expected, action
+
+
+@pytest.mark.parametrize("text", ["#", "# ", "@", "😀", "https://", "a" * 600])
+def test_searches_of_people_who_are_still_typing_find_nothing(alice: Person, text: str) -> None:
+    answer = alice.api.get("/api/v2/search", {"q": text, "resolve": "true"})
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {"accounts": [], "statuses": [], "hashtags": [], "collections": []},
+    )
+
+
+def test_an_announcement_can_be_dismissed_twice(alice: Person) -> None:
+    Announcement.objects.create(text="Maintenance", content="<p>Maintenance</p>", published_at=clock.now())
+    number = alice.read("announcements")[0]["id"]
+    for _ in range(2):
+        assert alice.do(f"announcements/{number}/dismiss") == {}
+    assert alice.read("announcements", with_dismissed="true")[0]["read"] is True
+
+
+@pytest.mark.parametrize("body", [None, {}, {"reblogs": None, "notify": None, "languages": None}])
+def test_an_account_is_followed_without_parameters(alice: Person, bob: Person, body: dict[str, None] | None) -> None:
+    for _ in range(2):
+        shown = alice.do(f"accounts/{bob.id}/follow", body)
+        assert (shown["following"], shown["showing_reblogs"], shown["notifying"]) == (True, True, False)
+        assert shown["languages"] is None
+
+
+def test_a_quote_of_a_blocked_account_is_marked(alice: Person, bob: Person) -> None:
+    quote = Person("carol").post("look", quoted_status_id=bob.post()["id"])["id"]
+    for action, state in (("block", "blocked_account"), ("unblock", "accepted"), ("mute", "muted_account")):
+        alice.do(f"accounts/{bob.id}/{action}")
+        assert alice.read(f"statuses/{quote}")["quote"]["state"] == state
