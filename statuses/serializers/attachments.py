@@ -15,7 +15,7 @@ from statuses.policies.media import proxied_path
 from statuses.policies.polls import has_ended
 
 #: Clients refuse a page with a larger number, and other servers may state any (tuskyapp/Tusky#2802).
-_MOST_VOTES: Final = 2**31 - 1
+_VOTES_LIMIT: Final = 2**31 - 1
 #: Types of files for which this server can generate a preview, if the file's own server has no preview.
 _PICTURED_TYPES: Final = (MediaType.IMAGE, MediaType.GIFV, MediaType.VIDEO)
 
@@ -75,7 +75,7 @@ class PollSerializer(EntitySerializer):
             "expires_at": clock.iso_or_none(instance.expires_at),
             "expired": ended,
             "multiple": instance.multiple,
-            "votes_count": min(sum(instance.tallies), _MOST_VOTES),
+            "votes_count": min(sum(instance.tallies), _VOTES_LIMIT),
             "voters_count": instance.voters_count,
             "options": [
                 {"title": title, "votes_count": None if hidden else count}

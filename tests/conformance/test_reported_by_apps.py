@@ -46,7 +46,8 @@ def test_keywords_of_a_filter_may_be_sent_as_a_list_or_numbered(alice: Person, k
 
 def test_settings_that_only_other_servers_know_change_nothing(alice: Person) -> None:
     before = alice.read("accounts/verify_credentials")
-    for body in ({"pleroma_settings_store": {"soapbox_fe": {"home": {}}}}, {}):
+    bodies: list[dict[str, Any]] = [{"pleroma_settings_store": {"soapbox_fe": {"home": {}}}}, {}]
+    for body in bodies:
         answer = alice.api.request("PATCH", "/api/v1/accounts/update_credentials", body)
         assert (answer.status_code, answer.json()) == (200, before)
 

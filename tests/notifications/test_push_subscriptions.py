@@ -101,8 +101,8 @@ def test_a_change_leaves_the_address_as_it_is(api: Api) -> None:
 
 def test_a_second_subscription_of_a_token_replaces_the_first(api: Api, ann: User) -> None:
     first, second = created(api), created(api, alerts={"poll": True})
-    assert first["id"] != second["id"]
-    assert [str(row.id) for row in PushSubscription.objects.all()] == [second["id"]]
+    assert (first["alerts"], second["alerts"]) == ({}, {"poll": True})
+    assert [str(row.token_id) for row in PushSubscription.objects.all()] == [second["id"]]
     assert created(Api(make_token(ann)))["id"] != second["id"]
     assert api.get(PUSH).json() == second
 
