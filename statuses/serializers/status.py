@@ -44,7 +44,7 @@ def body(post: Post, source: PostBody, emojis: EmojiLookup) -> dict[str, Any]:
         "visibility": shown_visibility(post.visibility),
         "language": post.language,
         "uri": post.object_uri,
-        "url": links.status_url(post.username, post.id) if post.local else as_uri(source.url or post.uri),
+        "url": links.status_url(post.username, post.id) if post.local else as_uri(source.url or post.object_uri),
         **content(source, emojis.find(post.domain, *source.texts(local=post.local))),
         **_imported_from(source),
     }
