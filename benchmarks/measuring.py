@@ -1,4 +1,4 @@
-"""Helpers of several benchmarks: they connect to a running server's database, insert rows, and wait until a server is idle."""
+"""Helpers for several benchmarks: they connect to a running server's database, insert rows, and wait until a server is idle."""
 
 import os
 import time

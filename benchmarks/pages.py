@@ -38,7 +38,7 @@ _PATHS: Final = {
         /admin/moderation/domainrule/ /admin/moderation/blocklist/ /admin/accounts/hashlist/ /admin/accounts/spamrule/
         /admin/timelines/trend/ /admin/moderation/webhook/ /admin/accounts/role/""",
 }
-#: The maximum size in bytes of the HTML of a page for visitors and members; the theme of the admin needs more.
+#: Maximum size of the HTML of a page for visitors and members, in bytes; admin pages are larger because of their theme.
 LIMIT: Final = 60_000
 _NAMES: Final = {"": "visitor", _MEMBER: "member", _OWNER: "owner"}
 _SHIFTS: Final = """window.shifted = 0; new PerformanceObserver(list => {
@@ -51,7 +51,7 @@ _LOADED: Final = """performance.getEntriesByType('navigation').concat(performanc
 
 
 def look(tab: Tab, url: str, width: int) -> tuple[int, float]:
-    """Return the bytes that a first visit to a page loads, without pictures, and its cumulative layout shift."""
+    """Return how many bytes a first visit to a page loads, not counting pictures, and the page's cumulative layout shift."""
     tab.call("Network.clearBrowserCache")
     tab.call("Emulation.setDeviceMetricsOverride", width=width, height=844, deviceScaleFactor=1, mobile=width < 500)
     tab.go(url)
@@ -80,7 +80,7 @@ def statements(paths: list[str], username: str) -> list[tuple[int, int]]:
 
 
 def signed_in(server: Instance, login: str) -> requests.Session:
-    """Return the session of a browser in which this user has signed in, or that of a visitor if `login` is empty."""
+    """Return a browser session in which this user has signed in, or a visitor's session if `login` is empty."""
     browser = requests.Session()
     if login:
         page = browser.get(f"{server.base_url}/auth/sign_in", timeout=60)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import psutil
 
-#: Words in the command lines of the kinds of processes: the first match decides, and a process without a match is `run`.
+#: Words that identify each kind of process by its command line: the first match wins, and a process without a match is `run`.
 _MARKS: Final = {
     "Valkey": "valkey-server",  # before PostgreSQL, because the path of the socket contains its name
     "PostgreSQL": "postgres",

@@ -1,10 +1,10 @@
-"""`python -m benchmarks.scale`: the database time of each GET endpoint and each list of the admin, with many posts.
+"""`python -m benchmarks.scale`: the database time of each GET endpoint and each admin list, with many posts.
 
 It starts its own PostgreSQL and Valkey and fills them once by `benchmarks.scale_data`: with `--posts` posts, one account for
 every eleven posts, on 2,000 servers, and 2,000 local users. `--folder` is where they are stored for the next run. The first
 local user has far more posts, follows and other rows than the others. As this user, and inside this process, it requests the
-GET endpoints of the OpenAPI document (plain, with a limit of 80, and from the middle of the list), the lists of the admin, and
-public pages. It prints the slowest requests with the median CPU time of PostgreSQL; the exit code is 1 if one of them is above
+GET endpoints of the OpenAPI document (plain, with a limit of 80, and from the middle of the list), the admin lists, and public
+pages. It prints the slowest requests with the median CPU time of PostgreSQL; the exit code is 1 if one of them is above
 `--limit` or fails with a server error.
 
 From the sixth execution on, PostgreSQL may use one generic plan of a prepared statement for all values: `--generic-plans`
@@ -92,8 +92,8 @@ def addresses(scale: Scale) -> list[str]:
 
 
 def callers() -> tuple[Callable[[str], Any], Callable[[str], Any]]:
-    """Return a function that requests an address of the API and one that requests a page, both as the first local user, who
-    becomes the owner of the server.
+    """Return a function that requests an API address and one that requests a page, both as the first local user, who becomes
+    the owner of the server.
     """
     from allauth.account.models import EmailAddress
     from django.test import Client

@@ -1,4 +1,4 @@
-"""Fills a server with users, follows and posts through its public API, the same in every run."""
+"""Fills a server with users, follows and posts through its public API; every run creates the same data."""
 
 import random
 from collections.abc import Callable, Sequence

@@ -21,7 +21,7 @@ Request = Callable[[Client, Seeded, random.Random], None]
 
 @dataclass(frozen=True)
 class Figures:
-    """Results of a run: requests per second, milliseconds per request, and CPU milliseconds per request of all processes."""
+    """Results of a run: requests per second, milliseconds per request, and CPU milliseconds of all processes per request."""
 
     rate: float
     p50: float

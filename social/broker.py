@@ -30,7 +30,7 @@ def _publisher() -> Connection:
 def send(task: str, arguments: tuple[Any, ...] = (), **options: Any) -> None:
     """Send a task to the broker; `options` are those of `apply_async`.
 
-    Raises errors from kombu and redis-py, within a short time.
+    Fails fast, with an error from kombu or redis-py.
     """
     began = time.monotonic()
     try:
@@ -51,7 +51,7 @@ def _send(task: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Non
 def send_drain(queues: Sequence[str]) -> None:
     """Send the tasks that drain `queues`, one for each lane; plugged into `social.kernel.wakes.waker`.
 
-    Raises errors from kombu and redis-py, within a short time.
+    Fails fast, with an error from kombu or redis-py.
     """
     lanes: dict[str, list[str]] = {}
     for queue in queues:

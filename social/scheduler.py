@@ -25,7 +25,8 @@ class LeaderScheduler(Scheduler):
     was last renewed.
     """
 
-    # Beat's own producer would retry a broker that is down with ever longer pauses, and notice late that it is back.
+    # While the broker is down, Beat's own producer would retry at ever longer intervals; it would be slow to notice that the
+    # broker is back.
     producer = None  # type: ignore[assignment]  # a cached property there
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

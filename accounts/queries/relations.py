@@ -299,7 +299,10 @@ def list_muted(account_id: int) -> QuerySet[Mute]:
 
 
 def list_all_blocked(account_id: int) -> QuerySet[Block]:
-    """List all blocks by the account, including blocks of suspended accounts, with their `target`, for the account itself."""
+    """List all blocks by the account with their `target`, including blocks of suspended accounts.
+
+    Only the account itself may see this list.
+    """
     return Block.objects.filter(account_id=account_id).select_related("target")
 
 

@@ -103,7 +103,7 @@ def go_on_erasing(events: Sequence[AccountErasureDue]) -> None:
 
 
 def erase_account(account_id: int) -> bool:
-    """Erase an account for at most TURN_SECONDS; return whether nothing is left. Publishes AccountErasureDue otherwise.
+    """Spend at most TURN_SECONDS on erasing an account; return whether nothing is left. Publishes AccountErasureDue otherwise.
 
     A step begins when the steps before it find nothing more. The row of a suspended account stays, as do the rows about it in
     the tables of `retain_rows_of_suspended`. The row of a deleted account stays as long as a registered `Hold` is needed.

@@ -166,7 +166,9 @@ def _change(account: Account, profile: RemoteProfile, *, renewed: bool) -> None:
 
 
 def store_network_totals(*, account: Account, totals: Mapping[str, int | None], hidden: bool) -> None:
-    """Store what a remote account's server states: `totals` by name (None: unknown), and whether it hides the lists."""
+    """Store what a remote account's server states: the numbers of its followers, followed accounts and posts (`totals`, by
+    name; None: unknown), and whether its lists of followers and followed accounts are `hidden`.
+    """
     with transaction.atomic():
         if account.hide_collections is not hidden:
             change_account(account.id, hide_collections=hidden)

@@ -18,7 +18,10 @@ _UNKNOWN: Final = "misskey.invalid"
 
 
 def with_own_links(content: str, *, uri: str, author: Account) -> str:
-    """Return the content of the post `uri`, in which links to imported posts lead to the copies here. At most one query."""
+    """Return the content of the post `uri`, with links to imported posts replaced by links to the posts here.
+
+    At most one query.
+    """
     addresses = dict.fromkeys(unescape(match[2]) for match in _LINK.finditer(content))
     uris_by_address = {
         address: uris for address in list(addresses)[:_LINKS_LIMIT] if (uris := _possible_uris(address, uri))

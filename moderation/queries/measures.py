@@ -125,8 +125,9 @@ PARAMETERS: Final = {key: definition.parameter for key, definition in _MEASURES.
 
 
 def measure(key: str, start: date, end: date, parameters: Mapping[str, Any]) -> Measured:
-    """Return the figures of the days from `start` to `end`; `parameters` holds the parameter of the measure. Two or three
-    statements.
+    """Return the figures for the days from `start` to `end`; `parameters` holds the parameter of the measure.
+
+    Two or three statements.
     """
     definition = _MEASURES[key]
     length = max((end - start).days + 1, 0)

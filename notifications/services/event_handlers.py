@@ -48,7 +48,7 @@ _FAVOURITES = Plan(
 def notify_followed(events: Sequence[account_events.AccountFollowed]) -> None:
     """Notify accounts of new followers, and delete the notifications of accepted follow requests (behaviours section 13)."""
     # The two conditions also match pairs of accounts from different events. Such a match does no harm: a notification is
-    # deleted only if the pair has no request any more, so it is outdated.
+    # deleted only if it is outdated because the pair has no request any more.
     requests = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
     Notification.objects.filter(
         ~Exists(requests),

@@ -59,7 +59,7 @@ class AnnualReportsViewSet(ApiViewSet):
         return _reply({}, report, status=200 if report is None else 202)
 
     def refresh(self, request: Request, id: int) -> HttpResponse:
-        """Show the progress of the server in computing a report or in fetching the thread around a post."""
+        """Show how far the server has got with computing a report or with fetching the thread around a post."""
         try:
             progress = _state_of(annual_reports.find_requested(self.account_id, id))
         except NotFound:

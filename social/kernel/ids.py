@@ -60,8 +60,9 @@ def moment_of(snowflake: int) -> datetime:
 
 
 def parse_id(raw: Any) -> int | None:
-    """Return an id that a client has sent, from its leading digits; None when it cannot be an id (contract, parameters section
-    0: answered with 404).
+    """Parse an id sent by a client, using only its leading digits.
+
+    Returns None if the value cannot be an id; callers then answer with 404 (contract, parameters section 0).
     """
     if isinstance(raw, bool):
         return None

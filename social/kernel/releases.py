@@ -1,5 +1,5 @@
-"""Values that one release stores and another one reads, because both releases run during an upgrade, and some rows wait even
-longer.
+"""Values that may be read by another release than the one that stored them: both releases run during an upgrade, and some rows
+are read only after the upgrade.
 """
 
 from collections.abc import Mapping

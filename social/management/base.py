@@ -137,8 +137,10 @@ def _shortened(line: str) -> str:
 
 @contextmanager
 def undone_if(dry_run: bool) -> Iterator[None]:
-    """Run the block in a transaction that a dry run rolls back, so that a dry run is refused for the same reasons. Events are
-    published on commit, so a change that is rolled back has no consequences.
+    """Run the block in a transaction, which is rolled back in a dry run; a dry run is therefore refused whenever the real run
+    would be.
+
+    Events are published on commit, so a change that is rolled back has no consequences.
     """
     with transaction.atomic():
         yield

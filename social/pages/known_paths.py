@@ -84,8 +84,8 @@ staff_urlpatterns: Final = [
 ]
 urlpatterns: Final = [
     *(_redirect(expression, name) for expression, name in _PAGES.items()),
-    # Mastodon's web app once had its paths below these prefixes. A path that begins with another slash, or with a backslash,
-    # which browsers read as a slash, would lead to another server.
+    # Mastodon's web app once had its paths below these prefixes. The rest of the path must not begin with a slash, or with a
+    # backslash, which browsers read as a slash, because the redirect would then lead to another server.
     re_path(r"^(?:web|deck)/+(?P<rest>[^/\\].*)$", RedirectView.as_view(url="/%(rest)s", query_string=True)),
     re_path(r"^authorize_follow/?$", RedirectView.as_view(pattern_name="interact", query_string=True)),
 ]

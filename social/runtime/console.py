@@ -85,7 +85,7 @@ class Console:
                 self._pending.clear()
 
     def finish(self, seconds: float = 1.0) -> None:
-        """Write the remaining lines for at most `seconds`; lines that the reader does not take by then are lost."""
+        """Write the remaining lines, waiting at most `seconds` for the reader; lines that it does not take by then are lost."""
         deadline = time.monotonic() + seconds
         while self._pending and (left := deadline - time.monotonic()) > 0:
             select.select([], [self.fd], [], left)

@@ -31,7 +31,7 @@ from social.runtime.machine_checks import RUN_SETUP, Check, first_line
 from social.settings import env
 from social.settings.issuers import Issuer
 
-#: Seconds of difference to the database's clock above which signatures of other servers begin to be refused.
+#: Difference from the database's clock, in seconds, above which the signatures of other servers begin to be refused.
 CLOCK_SKEW_LIMIT = 5.0
 #: Seconds without a heartbeat after which a process is reported: two heartbeats were missed, and the third is late.
 SILENCE_LIMIT = 2.5 * heartbeats.INTERVAL

@@ -211,8 +211,9 @@ def users_lock(data_dir: Path) -> Path:
 
 @contextlib.contextmanager
 def borrowed_servers(embedded: Embedded, *, also_silent: bool = False) -> Iterator[Embedded]:
-    """Return the servers for a command. If they do not run yet, this process starts them and stops them after their last
-    user.
+    """Return the servers for a command.
+
+    If they do not run yet, this process starts them, and stops them when their last user has ended.
 
     If another process runs the servers but they do not answer within START_SECONDS, raises OperatorError. With `also_silent`
     (for the doctor), continues without them after 3 s instead.

@@ -73,7 +73,9 @@ class UnacknowledgedRequest(Request):
         self.acknowledged = True
 
     def revoked(self) -> bool:
-        """Tell whether the message has expired, as a scheduled one does when a worker takes longer to start than its
-        interval. It is dropped without a line in the log: the next message does its work.
+        """Tell whether the message has expired: a scheduled task's message expires if the worker takes longer to start than the
+        task's interval.
+
+        It is dropped without a line in the log, because the next message does its work.
         """
         return bool(self.maybe_expire())

@@ -87,7 +87,7 @@ def _dispatch(command: str, arguments: list[str]) -> int:
 
 def _run_without_servers(arguments: list[str], data_dir: Path) -> int:
     if arguments in (["version"], ["--version"]):
-        print(__version__)  # Django would print its own
+        print(__version__)  # Django's command would print Django's version
         return 0
     if not has_secrets(data_dir):
         use_temporary_secrets()

@@ -82,7 +82,7 @@ def _find_series(route: str, method: str) -> Histogram | None:
 class MetricsMiddleware:
     """Measures the time of every request in a few microseconds.
 
-    It is first in MIDDLEWARE, so that its time includes all others.
+    It is first in MIDDLEWARE, so that the time includes all other middleware.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -25,10 +25,10 @@ FORMER_MAJORS: Final = {"16": "pginstall"}
 SYSTEM_FOLDER = Path("/var/lib/social")
 #: The superuser of the cluster; only `database_roles` connects as this user.
 ADMIN: Final = "social_admin"
-# The path of a socket may have 104 bytes on macOS and 108 on Linux, including the socket's own name.
+# The path of a socket may have at most 104 bytes on macOS and 108 on Linux, including the socket's own name.
 _SOCKET_PATH_LIMIT = 100
-# The folder's name is used in three kinds of URLs and in a comma-separated list: other characters would need four ways
-# of quoting.
+# The folder's name is used in three kinds of URLs and in a comma-separated list: other characters would have to be quoted in
+# four different ways.
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 
 # By default, glibc keeps freed memory up to the size of the largest block ever freed: 4 MiB more in each server process that
@@ -79,8 +79,10 @@ class Owner:
 
 @dataclass
 class Postgres:
-    """The cluster of one data directory. Its methods raise OperatorError for faults that an operator has to correct.
-    `install` is the folder of the programs in the wheel, `name` that of the cluster; only upgrades use other values.
+    """The cluster of one data directory.
+
+    Its methods raise OperatorError for faults that an operator has to correct. `install` is the folder of the programs in the
+    wheel, and `name` is the folder of the cluster; only upgrades set them.
     """
 
     data_dir: Path
@@ -270,7 +272,7 @@ class Postgres:
             "jit": "off",
             "max_parallel_workers_per_gather": "0",
             "timezone": "UTC",
-            # Starts, crashes and stops; errors of statements are in the log of the process that sent them.
+            # PostgreSQL logs its starts, crashes and stops; a failed statement is logged by the process that sent it.
             "log_min_messages": "log",
             "log_checkpoints": "off",
             "log_line_prefix": "",
@@ -299,7 +301,10 @@ class Postgres:
         )
 
     def answers(self) -> bool:
-        """Tell by its pid file whether the server accepts connections, so that no connection disturbs a starting server."""
+        """Tell whether the server accepts connections.
+
+        Reads its pid file, because a connection would disturb a starting server.
+        """
         try:
             lines = (self.cluster / "postmaster.pid").read_text().splitlines()
             return lines[7].strip() == "ready" and is_running(int(lines[0]), str(self.cluster))

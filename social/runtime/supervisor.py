@@ -62,7 +62,7 @@ def restart_delay(failures: int) -> float:
 
 
 def _pipe() -> tuple[int, int]:
-    """Return the ends of a pipe on which neither reading nor writing waits."""
+    """Return the ends of a pipe on which neither reading nor writing blocks."""
     ends = os.pipe()
     for end in ends:
         os.set_blocking(end, False)

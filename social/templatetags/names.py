@@ -20,7 +20,7 @@ def breakable(name: str) -> SafeString:
 
 @register.filter
 def isolated(name: str) -> SafeString:
-    """Return a name, isolated so that its direction of writing does not change the sentence around it."""
+    """Return a name, isolated so that its text direction does not affect the sentence around it."""
     return format_html("<bdi>{}</bdi>", name)
 
 

@@ -90,7 +90,7 @@ def _move(column: str, source: Account, target: Account) -> int:
     # Deleted posts are moved as well, because their ids can still be requested.
     moved, last = 0, 0
     rows = Status.objects.filter(**{column: source.id}).order_by("id").values_list("id", flat=True)
-    # Continue after the last id, because moved posts are still in the index.
+    # Continue after the last id, so that PostgreSQL need not step over the dead index entries of the posts already moved.
     while ids := list(rows.filter(id__gt=last)[:BATCH_SIZE]):
         change_statuses(ids, **{column: target.id})
         moved, last = moved + len(ids), ids[-1]

@@ -51,8 +51,9 @@ def store_revision(
     something). Publishes StatusEdited. If nothing visible changes, only new policies are written (QuotePolicyChanged).
 
     The caller has locked `status` and its files in order (`media`). CHANGED_COLUMNS are written for the files in `described`.
-    Actions of the spam rules in `screening` are applied; none of them may hold the edit. Visibility and parent do not change.
-    Accounts that are no longer mentioned may still read the post (behaviours section 9 "Edit").
+    The actions of the spam rules in `screening` are applied; the caller has checked that none of these rules holds the edit.
+    Visibility and parent do not change. Accounts that are no longer mentioned may still read the post (behaviours section 9
+    "Edit").
     """
     before, current = _version(status)
     values = new.written

@@ -80,7 +80,7 @@ def test_an_interrupted_deletion_of_a_remote_account_is_resumed(
     drain("ingress")
     monkeypatch.setattr(erasing, "BATCH_SIZE", 2)
     turns = 0
-    # The process stops after each batch.
+    # Each turn ends after one batch.
     monkeypatch.setattr(erasing, "TURN_SECONDS", 0.0)
     while Account.objects.filter(id=account.id).exists():
         assert OutboxRow.objects.filter(event__in=["AccountDeleted", "AccountErasureDue"]).exists()

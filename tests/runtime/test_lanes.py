@@ -64,7 +64,7 @@ def test_a_queue_uses_no_more_threads_than_declared(pool: LanePool) -> None:
 
 
 def test_a_queue_starts_the_next_call_while_another_waits_for_its_last_answers(pool: LanePool) -> None:
-    """A call whose time for claiming is over only waits for slow servers, while the next call claims rows."""
+    """A call that may no longer claim rows is only waiting for slow servers; meanwhile the next call claims rows."""
     released, done = threading.Event(), threading.Event()
     submit(pool, "threads", released.wait)
     try:

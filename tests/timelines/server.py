@@ -38,7 +38,7 @@ class StreamingServer:
         return f"ws://127.0.0.1:{self.port}/api/v1/streaming"
 
     def most_memory(self) -> int:
-        """Return the maximum size in bytes of all objects since the last call; only for a `traced` process."""
+        """Return the peak total size of all objects, in bytes, since the last call; only for a `traced` process."""
         return self._memory()[0]
 
     def kept_memory(self) -> int:

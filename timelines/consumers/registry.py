@@ -139,7 +139,10 @@ class ConnectionRegistry:
         self._connections[connection] = time.monotonic()
 
     def take_command(self, account_id: int) -> None:
-        """Count a command of an account, on any of its connections. Raises StreamError (429) after too many commands."""
+        """Count a command from an account, whichever of its connections sent it.
+
+        Raises StreamError (429) after too many commands.
+        """
         if not self._commands.take(account_id):
             raise streams.StreamError(429, streams.TOO_MANY_COMMANDS)
 

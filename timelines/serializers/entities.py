@@ -118,8 +118,8 @@ def present_trending_links(cards: Sequence[PreviewCard], viewer_id: int | None) 
 
 
 def with_filters(message: Message, filters: Filters, moment: datetime) -> Message:
-    """Return an event of a public stream for a viewer with these filters: the member `filtered` of its post lists the matching
-    filters.
+    """Return an event of a public stream for a viewer with these filters: the matching filters are added to the post as
+    `filtered`.
 
     The message is returned unchanged if no filter matches or if it contains no post; posts on public streams are never boosts.
     Filtering a long post takes a while, so never call this in an event loop.

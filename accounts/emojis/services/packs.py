@@ -65,7 +65,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of one file: `added`, `replaced`, `known` (an emoji of this name exists) or `refused`."""
+    """The result for one file: `added`, `replaced`, `known` (an emoji of this name exists) or `refused`."""
 
     name: str
     shortcode: str

@@ -2,7 +2,7 @@
 `private`.
 
 `checksums.sha256` has the format of `sha256sum -c`, and the manifest holds the checksum of that file. Until the backup is
-complete, the name of the folder ends with `.partial`, and the process that takes the backup has locked the checksums.
+complete, the name of the folder ends with `.partial`, and the process that takes the backup holds a lock on `checksums.sha256`.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ class Manifest:
     migrations: list[str]
 
     def check(self) -> None:
-        """Raise ValueError for a value that no backup can have: values are printed, compared, and used in URLs."""
+        """Raise ValueError for a value that no backup can have, because the values are printed, compared, and used in URLs."""
         for name, kind in self.__annotations__.items():
             value = getattr(self, name)
             texts = value if kind == list[str] else [value]
@@ -70,13 +70,13 @@ class Manifest:
 def read_manifest(folder: Path) -> Manifest:
     """Return the manifest of a backup.
 
-    Raises OperatorError for a folder that is not a backup, for a backup of a newer release, and if the manifest or the
+    Raises OperatorError for a folder that is not a backup, for a backup from a newer release, and if the manifest or the
     checksums are not files.
     """
     if folder.name.endswith(PARTIAL):
         raise OperatorError(f"{folder} was not completed: the backup was interrupted. Take another one.")
     for path in (folder / MANIFEST, folder / CHECKSUMS):
-        # A device or a pipe is refused too, because it could be read without end (security row 82).
+        # Devices and pipes are refused as well as links, because reading them might never end (security row 82).
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise OperatorError(f"{path} is a link, or no file, which no backup has. Take another backup.")
     try:

@@ -173,7 +173,8 @@ def restore(folder: Path, manifest: Manifest, target: Target, schema: Schema, re
         if isinstance(error, OSError):
             raise OperatorError(f"{error.filename}: {error.strerror}. Check owner and free space.") from None
         raise
-    # From here on, the database is that of the backup. After a failure, the mark stays and the restore must be repeated.
+    # From here on, the database has the contents of the backup. After a failure, the mark stays and the restore must be
+    # repeated.
     _advance_sequences()
     if len(_given_secrets()) < len(secrets_file.NAMES):
         secrets_file.replace_secrets(env.DATA_DIR, _stored_secrets(folder))
@@ -207,8 +208,9 @@ def _copy_file(source: Path, target: Path) -> None:
 
 
 def _advance_sequences() -> None:
-    """Move sequences beyond the numbers that were used after the backup. Other servers may know ids (of likes, say) that
-    contain such a number, and an id must never name two things.
+    """Move sequences beyond the numbers that were used after the backup.
+
+    Other servers may know ids (for example of likes) that contain such a number, and an id must never name two things.
     """
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(_MOVE_ON, [SKIPPED_NUMBERS])

@@ -122,7 +122,8 @@ def _fill(folder: Path, lines: IO[str], found: Plan, report: Report) -> Manifest
             lines.write(f"{archive.copy(source, target, advance)}  {path}\n")
             sizes.append(target.tell())
 
-    # A backup with media leaves out cached copies of remote files and their rows: they are fetched again on demand.
+    # A backup with media leaves out cached copies of remote files and their rows, because the files are fetched again on
+    # demand.
     without = [model._meta.db_table for model in (RemoteCopy, CopyFetch)] if found.with_media else []
     for path in (archive.DATABASE, archive.SECRETS):
         (folder / path).touch(mode=0o600)
@@ -152,7 +153,7 @@ def _fill(folder: Path, lines: IO[str], found: Plan, report: Report) -> Manifest
 
 
 def _secrets() -> dict[str, str]:
-    """Return the secrets in use, even those from the environment, in the format of `secrets.json`."""
+    """Return the secrets in use, including those from the environment, in the format of `secrets.json`."""
     secrets = settings.SECRETS
     values = {
         "SECRET_KEY": secrets.secret_key,

@@ -1,4 +1,5 @@
-"""Tables, functions and triggers as the migrations of this release create them, for the rows of a backup (security row 82).
+"""The tables, functions and triggers that the migrations of this release create; the rows of a backup are loaded into them
+(security row 82).
 
 The migrations run in a separate PostgreSQL cluster, which is removed afterwards.
 """
@@ -20,7 +21,7 @@ from social.settings import env
 
 
 def make_schema(applied: set[tuple[str, str]]) -> Schema:
-    """Return the schema that these migrations, with those that they depend on, create in an empty database."""
+    """Return the schema that these migrations and their dependencies create in an empty database."""
     with _scratch_server() as server, _as_default_database(server.database_url):
         _migrate(applied)
         return schema_of(server.database_url)
@@ -54,7 +55,7 @@ def _scratch_server() -> Iterator[Embedded]:
 
 
 def _remove(server: Embedded) -> None:
-    # The folder of PostgreSQL may be elsewhere.
+    # The folder of PostgreSQL may be outside the data directory.
     for folder in (server.sockets, server.postgres.folder, server.data_dir):
         shutil.rmtree(folder, ignore_errors=True)
 

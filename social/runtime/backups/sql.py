@@ -1,7 +1,7 @@
 """A database as compressed SQL: written by pg_dump in one snapshot, loaded in one transaction.
 
-Of the dump of a backup, only the rows and the positions of sequences are loaded, into tables that the migrations of this
-release create (`schema`); no statement of it is executed (security row 82). A dump that this program has just made itself is
+From the dump in a backup, only the rows and the positions of sequences are loaded, into tables that the migrations of this
+release create (`schema`); its statements are not executed (security row 82). A dump that this program has just made itself is
 executed.
 """
 
@@ -32,10 +32,10 @@ from social.runtime.processes import die_with_parent
 from social.settings import env
 
 _NAME: Final = rb'(?:[a-z_][a-z0-9_]*|"\w+")'
-#: The start of the rows of a table. A statement that matches this or POSITION is safe to execute, whoever wrote it.
+#: The line before the rows of a table. A statement that matches this or POSITION is safe to execute, whoever wrote it.
 ROWS: Final = re.compile(rb"COPY public\.(%b) \((%b(?:, %b)*)\) FROM stdin;\n" % (_NAME, _NAME, _NAME))
 POSITION: Final = re.compile(rb"SELECT pg_catalog\.setval\('public\.(%b)', -?\d+, (?:true|false)\);\n" % _NAME)
-# Commands of `psql` that pg_dump has written at both ends of a dump since August 2025.
+# `psql` commands that pg_dump, since its releases of August 2025, writes at the start and the end of a dump.
 _RESTRICTION: Final = re.compile(rb"^\\(?:un)?restrict \w+\n", re.MULTILINE)
 # Indexes are made by the migrations; an operator may have added others.
 _LEFT_OUT: Final = re.compile(
@@ -44,7 +44,7 @@ _LEFT_OUT: Final = re.compile(
 _QUOTE: Final = re.compile(rb"\$\w*\$")
 _END_OF_ROWS: Final = b"\\.\n"
 _NAMED: Final = re.compile(rb"public\.(%b)" % _NAME)
-# A statement at the head of a dump that PostgreSQL before version 17 does not know.
+# Statement at the start of a dump; PostgreSQL before version 17 does not know it.
 _UNKNOWN_TO_OLDER: Final = b"\nSET transaction_timeout = 0;\n"
 _ROWS: Final = re.compile(rb"COPY [^;]+ FROM stdin;\n")
 # The tables come first, with their indexes, triggers and sequences. ORDER BY collects all names before the first DROP.

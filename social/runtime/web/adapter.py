@@ -179,7 +179,7 @@ class Adapter:
         self.stop_accepting: Callable[[], None] = lambda: None
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Start, before the event loop runs."""
+        """Granian calls this before the event loop runs."""
         faulthandler.register(signal.SIGUSR1)
         # Granian handles SIGTERM and SIGINT with the same function, which does not end answers that wait for background work.
         loop.add_signal_handler(signal.SIGTERM, self._close_and_end, loop, 0.0)
@@ -187,7 +187,7 @@ class Adapter:
         self._beating = loop.create_task(self._send_heartbeats())
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """End, after the last response."""
+        """Granian calls this after the last response."""
         self._at_end()
 
     async def _send_heartbeats(self) -> None:
@@ -322,7 +322,7 @@ class Adapter:
         raise _Refused(500, "Internal Server Error")
 
     async def _wait(self, answer: _Answer, wait: later.Wait) -> _Answer:
-        """Return the delayed answer, or `answer` when its time is over."""
+        """Wait for the delayed answer and return it; return `answer` if there is none within `wait.seconds`."""
         end, pause, found = time.monotonic() + wait.seconds, later.FIRST_PAUSE, None
         try:
             while found is None and not self._stopping and time.monotonic() + pause < end:
@@ -355,7 +355,8 @@ async def _unless_gone(protocol: Any, call: Coroutine[Any, Any, _Answer]) -> _An
 def _environment(scope: Any) -> dict[str, Any]:
     """Build the WSGI environment from the head of a request. Raises _Refused for a malformed head.
 
-    Headers with an underscore are dropped, as proxies do: `X_Forwarded_For` and `X-Forwarded-For` would be one name.
+    Headers with an underscore are dropped, as proxies drop them: in WSGI, `X_Forwarded_For` and `X-Forwarded-For` would have
+    the same name.
     """
     version = "1.0" if scope.http_version == "1" else scope.http_version
     server, client = scope.server.rpartition(":"), scope.client.rpartition(":")

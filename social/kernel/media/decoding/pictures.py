@@ -215,7 +215,7 @@ def _animated(
 
 
 class _Drawn:
-    """Frames after the first, each drawn on demand; the encoder of PNG iterates over them twice."""
+    """The frames after the first, each drawn on demand; the PNG encoder iterates over them twice."""
 
     def __init__(self, source: IO[bytes], shape: Mapping[str, Any] | None) -> None:
         self._source, self._shape = source, shape
