@@ -18,16 +18,18 @@ class ModerationConfig(AppConfig):
         import_module("moderation.reactions")
         from accounts.models.user import WAITING_COUNTS
         from accounts.ports import welcome
-        from accounts.services.erasing import Hold, register_hold, retain_rows_of_suspended
+        from accounts.services.erasing import Hold, register, register_hold, retain_rows_of_suspended
         from moderation.models import Appeal, Report, StaffNote, Strike
         from moderation.pages.welcome import welcome_values
         from moderation.queries.announcements import unread_announcements
         from moderation.queries.reports import find_reported_statuses, outlive
+        from moderation.services.reports import keep_reports_by
         from social.api.staff import person_cards
         from statuses.services import deleting
 
         person_cards.plug(_person_cards)
         retain_rows_of_suspended(Report, Strike, Appeal, StaffNote)
+        register(keep_reports_by)
         register_hold(Hold((Report,), outlive, lasts=True))
         deleting.keep(find_reported_statuses)
         welcome.plug(welcome_values)

@@ -35,7 +35,7 @@ class Report(models.Model):
     foreign keys, so that a report still names a post that was deleted later. `rule_ids` is None when no rule was named. `uri`
     is None for local reports; the account of a report from another server is its instance actor. `forward_domains` are the
     servers to which a forwarded report is sent. `spam_rule` is the spam rule that made the report; `account` is then the
-    server's own account.
+    server's own account, as it is after the account of the reporter was deleted.
     """
 
     id = SnowflakeField(primary_key=True)

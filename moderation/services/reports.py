@@ -13,6 +13,8 @@ from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import differences, record_each
+from accounts.services.erasing import BATCH_SIZE
+from accounts.services.instance_actor import instance_actor
 from moderation.events import ReportChanged, ReportFiled
 from moderation.models import InstanceRule, Report, ReportCategory
 from moderation.models.report import REMOTE_COMMENT_LIMIT
@@ -105,6 +107,19 @@ def store_report(report: Report) -> None:
                 forwarded=report.forwarded,
             )
         )
+
+
+def keep_reports_by(account_id: int) -> int:
+    """Erasure step: attribute a batch of reports by a deleted account to the server's own account; return how many.
+
+    Staff still have to decide about these reports, and look them up later. Who filed them is forgotten.
+    """
+    own = instance_actor()
+    if account_id == own.pk or not Account.objects.filter(id=account_id, deleted_at__isnull=False).exists():
+        return 0
+    rows = Report.objects.filter(account_id=account_id).exclude(target_account_id=account_id).order_by("-id")
+    ids = list(rows.values_list("pk", flat=True)[:BATCH_SIZE])
+    return Report.objects.filter(id__one_of=ids).update(account=own) if ids else 0
 
 
 def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDraft) -> list[str]:

@@ -19,13 +19,14 @@ from accounts.models import (
 from accounts.policies.staff import OPERATOR
 from accounts.services import sanctions
 from accounts.services.erasing import delete_user
+from accounts.services.instance_actor import instance_username
 from moderation.models import Report
 from social.kernel import clock
 from statuses.models import Status
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import make_status
 from tests.moderation.acts import act, follow, owner
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.federation_server import needs_federation
 from tests.support.work import work
 
@@ -84,6 +85,25 @@ def test_reports_about_an_account_are_kept_after_its_deletion_by_staff(boss: Api
     assert not Status.objects.filter(account_id__in=[ann.account_id, zoe.id], deleted_at=None).exists()
     assert boss.post(f"/api/v1/admin/accounts/{zoe.id}/unsuspend").status_code == 404
     assert Api().get("/api/v1/accounts/lookup?acct=ann").status_code == 404
+
+
+@pytest.mark.parametrize("resolved", [False, True])
+def test_reports_by_an_account_outlast_it_without_its_name(boss: Api, resolved: bool) -> None:
+    ann, bea, zoe = make_user("ann"), make_account("bea"), make_remote("zoe")
+    when = clock.now() if resolved else None
+    for reporter in (ann.account, zoe):
+        Report.objects.create(account=reporter, target_account=bea, comment="Threats", action_taken_at=when)
+    Report.objects.create(account=bea, target_account=ann.account)
+    delete_user(user=ann)
+    call_command("delete_account", "zoe@remote.example", "--yes")
+    work()
+    assert not Account.objects.filter(id__in=[ann.account_id, zoe.id]).exists()
+    reports = boss.get(f"/api/v1/admin/reports?resolved={resolved}&unresolved={not resolved}").json()
+    assert [(report["target_account"]["username"], report["comment"]) for report in reports] == [("bea", "Threats")] * 2
+    assert {report["account"]["username"] for report in reports} == {instance_username()}
+    staff = signed_in(User.objects.get(role__name="Owner"))
+    for page in ("", "inbox/", f"{reports[0]['id']}/change/"):
+        assert staff.get(f"/admin/moderation/report/{page}").status_code == 200
 
 
 def test_follows_by_a_suspended_remote_account_end_and_follows_of_it_remain() -> None:
