@@ -9,7 +9,7 @@ from social.kernel.reasons import Reason as KernelReason
 
 
 class Reason(KernelReason):
-    """Reasons to refuse a document of another server, or a part of it."""
+    """Reasons to refuse a document from another server, or a part of it."""
 
     # JSON
     TOO_LARGE = "the document is too large", "contract 16: at most 1 MB, received or sent; security row 34"
@@ -302,7 +302,7 @@ class Reason(KernelReason):
 
 
 class Refused(Exception):
-    """Refusal of a document of another server for `reason`; `detail` may describe the case more precisely."""
+    """Refusal of a document from another server for `reason`; `detail` may describe the case more precisely."""
 
     def __init__(self, reason: Reason, detail: str = "") -> None:
         super().__init__(detail or reason.sentence)

@@ -1,4 +1,4 @@
-"""Sending of tasks to the broker, with short time-outs."""
+"""Sends tasks to the broker, with short time-outs."""
 
 import os
 import time

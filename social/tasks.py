@@ -49,8 +49,9 @@ def _drain_in_thread(queue: str) -> None:
 
 
 def drain_queue(queue: str) -> None:
-    """Run due rows of `queue` for at most SLICE seconds, then finish the batch and send a wake-up for the remaining rows. A
-    full batch is a sign of a backlog, so one more worker is woken, which may wake another worker.
+    """Spend at most SLICE seconds running due rows of `queue`, then finish the batch and send a wake-up for the remaining rows.
+
+    A full batch is a sign of a backlog, so one more worker is woken, which may wake another worker.
     """
     if time.monotonic() - _drained_at.get(queue, float("-inf")) < STREAM:
         time.sleep(BATCH_WINDOW)

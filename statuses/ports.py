@@ -10,7 +10,7 @@ from statuses.models import MediaAttachment
 
 
 class RemoteThreads(Protocol):
-    """Fetches the parts of threads that are on other servers, in the background."""
+    """Fetches, in the background, the parts of threads that are on other servers."""
 
     def refresh(self, status_id: int, *, account_id: int) -> AsyncRefresh | None:
         """Start fetching a post's ancestors, replies and counts, unless this was done recently; return the progress of a

@@ -26,7 +26,7 @@ def find_copy(purpose: CopyPurpose, url: str) -> RemoteCopy | None:
 
 
 def find_copies(purpose: CopyPurpose, urls: Iterable[str]) -> dict[str, RemoteCopy]:
-    """Return the existing copies of these files, in any state, by URL. Takes one query."""
+    """Return the existing copies of these files in any state, keyed by URL. Takes one query."""
     digests = [digest_of(purpose, url) for url in set(urls)]
     return {copy.url: copy for copy in RemoteCopy.objects.filter(digest__one_of=digests)}
 

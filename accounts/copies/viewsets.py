@@ -1,4 +1,4 @@
-"""Serves files of other servers from copies; a request waits, without occupying a thread, until a file is fetched."""
+"""Serves files from other servers out of copies; a request waits, without occupying a thread, until a file is fetched."""
 
 from functools import partial
 from typing import Final

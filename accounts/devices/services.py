@@ -40,9 +40,9 @@ DELETE FROM accounts_onetimekey WHERE id = (
 def register_device(*, token_id: int, account_id: int, draft: policies.DeviceDraft) -> Device:
     """Register or change the device of a token, and add or replace one-time keys by their ids.
 
-    If the device id, the fingerprint key or the identity key changes, the device is replaced by a new device, without keys and
-    messages. If the account has a device with this id on another token, that device is moved to this token. Raises Invalid for
-    invalid keys and for more than ONE_TIME_KEYS_LIMIT keys; Unauthorized when the token is being revoked.
+    If the device id, the fingerprint key or the identity key changes, the device is replaced by a new device that has neither
+    one-time keys nor messages. If the account has a device with this id on another token, that device is moved to this token.
+    Raises Invalid for invalid keys and for more than ONE_TIME_KEYS_LIMIT keys; Unauthorized when the token is being revoked.
     """
     require_valid(policies.device_errors(draft))
     keys = (draft.device_id, draft.fingerprint_key, draft.identity_key)

@@ -119,7 +119,7 @@ class Severity(models.TextChoices):
 
 
 class EmailDomainBlock(models.Model):
-    """Blocked e-mail domain, in lower-case Punycode; its subdomains are blocked, too."""
+    """Blocked e-mail domain, in lower-case Punycode; its subdomains are also blocked."""
 
     id = SnowflakeField(primary_key=True)
     domain = models.TextField(unique=True)

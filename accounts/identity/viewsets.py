@@ -163,7 +163,7 @@ class SignUpViewSet(AccountsViewSet):
     }
 
     def create(self, request: Request) -> HttpResponse:
-        """Sign up. Returns the new person's token, with the scopes of the application."""
+        """Sign up. Returns a token of the new person that has the scopes of the application."""
         form = serializers.SignUpInput.read(request)
         application = Application.objects.get(id=self.identity.application_id)
         draft = SignUpDraft(**vars(form), ip=request.client_ip)  # type: ignore[attr-defined]  # set by the middleware

@@ -87,7 +87,7 @@ def _count_as_text(count: int) -> str:
 
 
 def viewer_of(request: HttpRequest) -> User | None:
-    """Return the signed-in user of a page that visitors may read, too; None for a visitor, without a query."""
+    """Return the signed-in user of a page that visitors may also read; None for a visitor, without a query."""
     if settings.SESSION_COOKIE_NAME not in request.COOKIES or not isinstance(request.user, User):
         return None
     return request.user if find_sign_in_state(request.user) is SignInState.ACTIVE else None

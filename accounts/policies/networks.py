@@ -16,7 +16,7 @@ _PROXY_NETWORKS: Final = [
 def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     """Return the network of an IP address or CIDR notation, without host bits. Raises ValueError, also for a zone (`%eth0`).
 
-    IPv4 addresses written as IPv6 addresses (`::ffff:192.0.2.0/120`) are read as IPv4, like the addresses of clients.
+    IPv4 addresses written as IPv6 addresses (`::ffff:192.0.2.0/120`) are read as IPv4, like client addresses.
     """
     if "%" in text:
         raise ValueError(text)

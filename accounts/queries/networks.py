@@ -35,7 +35,10 @@ def list_following(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
 
 
 def list_follows(account_id: int) -> QuerySet[Follow]:
-    """List all follows by the account, including follows of suspended accounts, with their `target`, for the account itself."""
+    """List all follows by the account with their `target`, including follows of suspended accounts.
+
+    Only the account itself may see this list.
+    """
     return Follow.objects.filter(account_id=account_id).select_related("target")
 
 

@@ -185,7 +185,7 @@ def _load(sql: str, viewer_id: int | None, account_ids: Iterable[int]) -> Relati
 def load_relations_of(
     viewer_ids: Collection[int], account_ids: Collection[int], *, followable: Collection[int] | None = None
 ) -> dict[int, Relations]:
-    """Load follows, blocks and mutes between many viewers and these accounts, by viewer id, in one query.
+    """Load follows, blocks and mutes between many viewers and these accounts, keyed by viewer id. Needs one query.
 
     Viewers without relations are left out (use `Relations(viewer_id=...)`). Follow requests, and follows of the viewers
     by these accounts, are not read. `followable` limits the accounts whose followers are read.
@@ -317,8 +317,9 @@ def list_mutes_of(account_id: int) -> QuerySet[Mute]:
 
 
 def list_all_muted(account_id: int) -> QuerySet[Mute]:
-    """List all unexpired mutes by the account, including mutes of suspended accounts, with their `target`, for the account
-    itself.
+    """List all unexpired mutes by the account with their `target`, including mutes of suspended accounts.
+
+    Only the account itself may see this list.
     """
     rows = Mute.objects.filter(account_id=account_id).select_related("target")
     return rows.filter(Q(expires_at=None) | Q(expires_at__gt=Now()))

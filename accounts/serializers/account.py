@@ -31,7 +31,7 @@ def file_url(path: str, remote_url: str, default: str) -> str:
 
 
 def emoji_urls(emoji: CustomEmoji) -> tuple[str, str]:
-    """Return the addresses of an emoji's picture and of a still version of it; pictures of other servers are proxied."""
+    """Return the addresses of an emoji's picture and of a still version of it; pictures from other servers are proxied."""
     if emoji.domain is not None:
         proxied = f"media_proxy/emojis/{emoji.id}"
         original, still = f"{proxied}/original", f"{proxied}/static"
@@ -78,7 +78,7 @@ class RoleSerializer(EntitySerializer):
 
 
 class FieldSerializer(EntitySerializer):
-    """Field: a row of the table on a profile, as `Account.fields` stores it, with its value as HTML."""
+    """Field: a row of the table on a profile, with its value as HTML; `Account.fields` stores these rows."""
 
     shown = "html"
 
@@ -260,8 +260,9 @@ def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[st
 
 
 def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return the entity of an account to which another account has moved. It has no member `moved`, even if the account has
-    moved as well.
+    """Return the entity of an account to which another account has moved.
+
+    It has no member `moved`, even if this account has itself moved.
     """
     bare = copy.copy(account)  # the copy keeps the loaded counters and role
     bare.moved_to = None

@@ -201,7 +201,9 @@ register(_record_ended_follows, _forget_severed_follows, _end_relations, _blank_
 
 
 def delete_user(*, user: User) -> None:
-    """Delete a local account, for its owner or an operator. Publishes AccountDeleted. Doing it twice changes nothing.
+    """Delete a local account on behalf of its owner or of an operator.
+
+    Publishes AccountDeleted. Doing it twice changes nothing.
 
     The account is hidden immediately, and its sessions, tokens and streams end; its username can never be chosen again
     (security row 18). Its data are erased in the background. Raises Conflict for the last administrator.
@@ -263,7 +265,9 @@ def reject_user(*, by: Staff, user: User) -> None:
 
 
 def delete_account(*, by: Staff, account: Account) -> None:
-    """Delete a local or remote account (which may be stored again later), for staff. Publishes AccountDeleted.
+    """Delete a local or remote account on behalf of staff.
+
+    A remote account may be stored again later. Publishes AccountDeleted.
 
     Raises Forbidden; Conflict for the server's own account and the last administrator. Doing it twice changes nothing.
     """

@@ -1,4 +1,4 @@
-"""Verifies the links in profile fields, in the background."""
+"""Verifies the links in profile fields in the background."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence

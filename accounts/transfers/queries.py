@@ -1,4 +1,4 @@
-"""Reads imports, archives and moves, for their owners' pages."""
+"""Reads imports, archives and moves for the pages of their owners."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -94,6 +94,8 @@ def list_moves(account_id: int) -> QuerySet[Move]:
 
 
 def load_aliases(account: Account) -> list[tuple[str, Account | None]]:
-    """Load the aliases of an account: each ActivityPub id with the account, or None if it is unknown; in one query."""
+    """Load the aliases of an account: each ActivityPub id with its account, or None if the account is unknown. Needs one
+    query.
+    """
     known = {one.uri: one for one in Account.objects.filter(uri__one_of=account.also_known_as)}
     return [(uri, known.get(uri)) for uri in account.also_known_as]

@@ -1,4 +1,4 @@
-"""Relays to which this server is subscribed, for staff."""
+"""Admin page of the relays to which this server is subscribed."""
 
 from typing import Any, ClassVar, Final
 

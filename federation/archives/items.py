@@ -1,4 +1,4 @@
-"""Reads the items of a long list in a JSON document one after another, in constant memory."""
+"""Reads the items of a long list in a JSON document one after another; the memory used does not grow with the list."""
 
 import codecs
 import json

@@ -76,7 +76,10 @@ _APPROVAL_TERMS: Final = ("announceAuthorization", "approvedBy")
 
 
 def _approvals(posts: Sequence[Post]) -> dict[int, str]:
-    """Return the ids of the authorizations of approved boosts, by boost id. One query, or none if no policy limits boosts."""
+    """Return the ids of the authorizations of approved boosts, keyed by boost id.
+
+    One query, or none if no policy limits boosts.
+    """
     limited = [post.id for post in posts if post.original is not None and post.original.interaction_policy]
     if not limited:
         return {}

@@ -40,7 +40,7 @@ def add(incoming: Incoming, target: str) -> None:
 
 
 def update(incoming: Incoming) -> None:
-    """Store a changed collection, in the form that its owner has signed."""
+    """Store a changed collection as its owner has signed it."""
     store_document(_collection_in(incoming), incoming.actor)
 
 

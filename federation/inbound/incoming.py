@@ -82,7 +82,7 @@ class Incoming:
 
 
 def made_id(actor: Account, activity: Mapping[str, Any]) -> str | None:
-    """Return an id on the actor's server (security row 8) for an activity without an id. Mastodon accepts such activities too.
+    """Return an id on the actor's server (security row 8) for an activity without an id. Mastodon also accepts such activities.
 
     Repeated Follows, Likes or Blocks of the same object get the same id, and so do equal Flags. A boost gets a new id, because
     the row of a deleted boost keeps its id and would make a repeated boost look like the deleted boost. None for an activity

@@ -41,8 +41,8 @@ def handle_announce(incoming: Incoming) -> None:
     """Store a boost if a local account follows the booster, or if the boosted post is local.
 
     An unknown post is fetched, but the booster's own followers-only post is embedded, because this server could not fetch it. A
-    group boosts the post whose Create it forwards (FEP-1b12). The boost of a post that is held for review is held as well. A
-    boost that needs approval is stored as a request.
+    group boosts the post whose Create it forwards (FEP-1b12). A boost of a post that is held for review is itself held. A boost
+    that needs approval is stored as a request.
     """
     uri, object_uri = incoming.needed_or_made_uri(), _announced_uri(incoming)
     if is_relay(incoming.actor):

@@ -1,4 +1,4 @@
-"""Requests consent to quotes, answers requests of other servers, and revokes consent (FEP-044f)."""
+"""Requests consent to quotes, answers requests from other servers, and revokes consent (FEP-044f)."""
 
 from collections.abc import Iterable, Sequence
 

@@ -26,7 +26,7 @@ SELECT target_id, uri, inbox_host FROM (
 
 
 def load_headers(accounts_and_hosts: Iterable[tuple[Account, str]]) -> dict[tuple[int, str], str]:
-    """Return the synchronization header for each account and host, keyed by the account's id and the host, in two queries.
+    """Return the synchronization header for each account and host, keyed by the account's id and the host. Needs two queries.
 
     Accounts with FOLLOWERS_LIMIT followers or more are left out. Hosts whose inboxes also serve accounts of other hosts are
     left out too, because the digest covers the accounts of one host, and the server would end all other follows.

@@ -68,8 +68,9 @@ def _document(uri: str) -> Mapping[str, Any]:
 
 
 def read_outbox(actor_uri: str) -> None:
-    """Store the last posts of a remote account without notifications: at most FIRST_POSTS, from OUTBOX_PAGES pages. Boosts are
-    left out, because each would need a request to another server. Raises the errors of `fetch_document`.
+    """Store the last posts of a remote account without notifications: at most FIRST_POSTS from OUTBOX_PAGES pages.
+
+    Boosts are left out, because each would need a request to another server. Raises the errors of `fetch_document`.
     """
     account = _find(actor_uri)
     if account is None or not account.outbox_url:

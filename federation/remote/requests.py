@@ -73,8 +73,9 @@ def request_edit(uri: str) -> None:
 
 
 def request_followers(activity_id: int, url: str, digest: str) -> None:
-    """Request the list of an actor's local followers from its server, after a minute in which follows can still arrive. The
-    `url` and `digest` of the list arrived with the activity `activity_id`.
+    """Request the list of an actor's local followers from its server, after a minute, in which more follows may arrive.
+
+    The `url` and `digest` of the list arrived with the activity `activity_id`.
     """
     fetch = _fetch(FetchKind.FOLLOWERS, f"{url}#{digest}", place=url, activity_id=activity_id)
     _request([fetch], due_at=clock.now() + timedelta(minutes=1))

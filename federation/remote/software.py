@@ -1,5 +1,6 @@
-"""Finds out which software known servers run (NodeInfo), for staff to see. Servers that were reached recently are asked once in
-SOFTWARE_PERIOD. No decision of this server depends on the answer.
+"""Finds out which software known servers run (NodeInfo), which is shown to staff.
+
+Servers that were reached recently are asked once in SOFTWARE_PERIOD. No decision of this server depends on the answer.
 """
 
 from datetime import timedelta

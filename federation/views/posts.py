@@ -33,7 +33,7 @@ def post(request: HttpRequest, username: str, id: str) -> HttpResponse:
 
 
 def post_response(request: HttpRequest, username: str, id: str) -> HttpResponse:
-    """Return the document of a post; for a deleted post its Tombstone, with status 410."""
+    """Return the document of a post or, with status 410, the Tombstone of a deleted post."""
     try:
         post, reader_id = find_shown_post(request, username, id)
     except NotFound:

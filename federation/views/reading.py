@@ -54,7 +54,7 @@ def reader_id_of(request: HttpRequest) -> int | None:
 
 
 def signature_of(request: HttpRequest) -> signers.Signed | None:
-    """Return the verified signature of a request, with its fingerprint. The rules and errors of `signer_of` apply."""
+    """Return the verified signature of a request with its fingerprint. The rules and errors of `signer_of` apply."""
     secure = is_secure_mode()
     if "Signature" not in request.headers and not secure:
         return None

@@ -1,4 +1,4 @@
-"""The audit log, for staff."""
+"""Admin page of the audit log."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rules and terms of service of this server, for staff."""
+"""Admin pages of the rules and the terms of service of this server."""
 
 from datetime import UTC
 from typing import Any

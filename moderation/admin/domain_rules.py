@@ -1,4 +1,4 @@
-"""Admin pages of domain rules and allowed servers, with import and export of files."""
+"""Admin pages of domain rules and allowed servers, which can be imported from files and exported to files."""
 
 from typing import Any, ClassVar, Final
 

@@ -1,4 +1,4 @@
-"""Exports of evidence about an account, for staff."""
+"""Admin pages of evidence exports about an account."""
 
 from typing import Any, ClassVar
 

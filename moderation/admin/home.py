@@ -1,4 +1,4 @@
-"""The first page of the admin: pending tasks of staff, the server's health, and its growth."""
+"""The first page of the admin: pending tasks for staff, the server's health, and its growth."""
 
 import json
 from collections.abc import Sequence

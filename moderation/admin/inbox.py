@@ -231,8 +231,10 @@ class InboxAdmin(PermittedAdmin):
         return self.page(request, template, minutes=MINUTES, **context)
 
     def _confirm(self, request: HttpRequest, selection: _Selection, form: DecisionForm) -> TemplateResponse:
-        """Ask for confirmation, and show the accounts, their reports, their chosen posts and the names of the actions. With a
-        sanction, open reports that were not on the page are shown as well, because a sanction settles them too.
+        """Ask for confirmation, and show the accounts, their reports, their chosen posts and the names of the actions.
+
+        With a sanction, the page also shows open reports that were not on the previous page, because a sanction settles them
+        too.
         """
         acts, words = form.cleaned_data["acts"], dict(ACTS)
         rows, chosen, authors = selection

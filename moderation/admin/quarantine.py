@@ -1,4 +1,4 @@
-"""Files that the scanner or a hash list refused, for staff."""
+"""Admin pages of the files that the scanner or a hash list refused."""
 
 from django.contrib import admin
 from django.db.models import Q

@@ -1,4 +1,4 @@
-"""Reported posts as the pages of staff show them."""
+"""Reported posts as they are shown on staff pages."""
 
 from collections.abc import Collection, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Reports, strikes, and appeals against them, for staff."""
+"""Admin pages of reports, strikes, and appeals against strikes."""
 
 from typing import Any
 

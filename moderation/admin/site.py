@@ -1,4 +1,4 @@
-"""Settings of this server, for staff."""
+"""Admin page of the settings of this server."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""Spam rules, and the posts that they hold, for staff."""
+"""Admin pages of spam rules and of the posts that they hold."""
 
 from typing import Any, ClassVar
 

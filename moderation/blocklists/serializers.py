@@ -263,6 +263,6 @@ class RemoveDraftInput(Form):
 
 
 class RemoveInput(Form):
-    """Removal of a list; with `remove_children`, the rules that came only from it are removed as well."""
+    """Removal of a list; with `remove_children`, the rules that came only from this list are also removed."""
 
     remove_children: bool = True

@@ -146,7 +146,7 @@ class Strike(models.Model):
 
 
 class Appeal(models.Model):
-    """An appeal against a strike; at most one per strike, within APPEAL_PERIOD."""
+    """An appeal against a strike. A strike can be appealed once, within APPEAL_PERIOD."""
 
     id = SnowflakeField(primary_key=True)
     strike = models.OneToOneField(Strike, on_delete=models.CASCADE, related_name="appeal")

@@ -98,7 +98,7 @@ def load_admin_accounts(account_ids: Collection[int]) -> dict[int, AdminAccount]
 
 
 def describe_accounts(loaded: Iterable[Account]) -> dict[int, AdminAccount]:
-    """Return these loaded accounts as staff see them, by id, in two queries."""
+    """Return these loaded accounts as staff see them, keyed by id. Needs two queries."""
     accounts = {account.id: account for account in loaded}
     described = list(accounts)
     confirmed = EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True)

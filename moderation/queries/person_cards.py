@@ -1,4 +1,4 @@
-"""Reads the cards of people that staff see next to every decision, in a fixed number of statements."""
+"""Reads, in a fixed number of statements, the cards of people that staff see next to every decision."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def load_person_cards(account_ids: Collection[int]) -> dict[int, PersonCard]:
 
 
 def complete_cards(described: Mapping[int, AdminAccount], ids: Sequence[int]) -> dict[int, PersonCard]:
-    """Return the cards of these accounts, whose `stat` and `user` are loaded; at most four statements."""
+    """Return the cards of these accounts, whose `stat` and `user` are loaded, in at most four statements."""
     emojis = EmojiLookup.for_accounts(admin.account for admin in described.values())
     at_addresses = _seen_at({used.ip for admin in described.values() for used in admin.ips})
     strikes: dict[int, dict[str, int]] = {}

@@ -143,7 +143,7 @@ def find_report_about(account: Account, report_id: int) -> Report:
 
 
 def load_rules(reports: abc.Collection[Report]) -> dict[int, InstanceRule]:
-    """Return the rules that these reports name, including withdrawn rules, by id, in one query."""
+    """Return the rules that these reports name, including withdrawn rules, keyed by id. Needs one query."""
     rule_ids = {number for report in reports for number in report.rule_ids or ()}
     return InstanceRule.objects.filter(id__one_of=rule_ids).in_bulk()
 
@@ -159,7 +159,7 @@ def load_strikes(strike_ids: abc.Collection[int]) -> dict[int, Strike]:
 
 
 def load_appeals(strike_ids: abc.Collection[int]) -> dict[int, Appeal]:
-    """Return the appeals against these strikes, by the id of the strike."""
+    """Return the appeals against these strikes, keyed by the id of the strike."""
     return {appeal.strike_id: appeal for appeal in Appeal.objects.filter(strike_id__one_of=strike_ids)}
 
 

@@ -64,7 +64,7 @@ def _call(job: Job[WebhookCall], webhook: Webhook | None) -> Steps:
 
 
 def _store_attempt(call: WebhookCall, *, error: str, status: int | None = None, seconds: float = 0.0) -> None:
-    """Store the result of an attempt, and delete all but the last ATTEMPTS_KEPT attempts of the webhook."""
+    """Store the result of an attempt; delete all but the last ATTEMPTS_KEPT attempts of the webhook."""
     with transaction.atomic():
         if not keep_rows(Webhook, [call.webhook_id]):
             return

@@ -24,7 +24,7 @@ from social.kernel import clock
 from social.kernel.errors import Conflict, FieldError, Invalid, require_found
 from social.kernel.events import publish
 
-#: All actions, in the order in which they are carried out.
+#: All actions in the order in which they are carried out.
 ACTS: Final = ("assign", "mark", "warn", "sensitive", "silence", "disable", "suspend", "delete", "resolve")
 #: Actions that settle every open report about the account (contract, behaviours section 18).
 SANCTIONS: Final = ("sensitive", "silence", "disable", "suspend")

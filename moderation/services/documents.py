@@ -198,7 +198,7 @@ def _replace_pictures(by: Staff, key: str, value: Any, paths: Iterable[str]) -> 
 
 
 def hide_first_steps(*, by: Staff) -> None:
-    """Hide the steps of setting up a new server from the first page, for all staff. Raises Forbidden."""
+    """Hide the steps for setting up a new server, which the first page of the admin shows, from all staff. Raises Forbidden."""
     require(by, Permission.MANAGE_SETTINGS)
     with transaction.atomic():
         write_setting(HIDDEN_SETTING, True)

@@ -66,5 +66,5 @@ def clean_up() -> dict[str, int]:
 
 
 def count_due() -> dict[str, int]:
-    """Return the number of rows that `clean_up` would delete now, by kind."""
+    """Return the number of rows of each kind that `clean_up` would delete now."""
     return {name: count() for name, (count, _forget) in _KINDS.items()}

@@ -93,7 +93,7 @@ _UNDO: Final[dict[str, Callable[[Staff, Strike], object]]] = {
     StrikeAction.SILENCE: lambda by, strike: sanctions.unlimit_account(by=by, account=strike.target_account),
     StrikeAction.SUSPEND: _unsuspend,
 }
-"""Functions that undo actions, by action. A warning cannot be undone, and deleted posts cannot be restored."""
+"""The function that undoes each action. A warning cannot be undone, and deleted posts cannot be restored."""
 
 
 def take_back(by: Staff, strike: Strike) -> None:
@@ -104,8 +104,10 @@ def take_back(by: Staff, strike: Strike) -> None:
 
 
 def file_appeal(*, strike: Strike, text: str) -> Appeal:
-    """Appeal against a strike, once, within APPEAL_PERIOD. Publishes AppealFiled. Raises Forbidden when it is too late, the
-    strike was undone, or there is an appeal already; Invalid with `details` for an invalid text.
+    """Appeal against a strike.
+
+    Only one appeal is possible, within APPEAL_PERIOD. Publishes AppealFiled. Raises Forbidden when it is too late, the strike
+    was undone, or there is an appeal already; Invalid with `details` for an invalid text.
     """
     require_valid(appeal_errors(text), details=True)
     with transaction.atomic():

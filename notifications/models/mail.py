@@ -26,7 +26,7 @@ class MailItem(models.Model):
 
 
 class Mailing(WaitingRow):
-    """A queue entry for a recipient who may have to get a mail about items, or a summary; at most one entry per recipient."""
+    """A queue entry for a recipient who may have to get a mail about items, or a summary. A recipient has at most one entry."""
 
     queue = "mails"
     due = MailsDue

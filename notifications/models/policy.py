@@ -1,4 +1,4 @@
-"""Policies for notifications, senders accepted in spite of a policy, and requests of senders whose messages are held."""
+"""Policies for notifications, senders accepted in spite of a policy, and requests from senders whose messages are held."""
 
 from typing import Final
 

@@ -58,8 +58,10 @@ class PushSubscription(models.Model):
 
 
 class Push(WaitingRow):
-    """A notification queued for a subscription; at most one row per pair. The row outlives the notification and the
-    subscription, so that deleting them needs no further statement and no lock; the queue deletes the row later.
+    """A notification queued for a subscription.
+
+    There is at most one row per notification and subscription. The row outlives the notification and the subscription, so that
+    deleting them needs no further statement and no lock; the queue deletes the row later.
     """
 
     queue = "pushes"

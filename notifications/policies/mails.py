@@ -1,4 +1,4 @@
-"""Rules for when and in which form notifications are mailed, without access to the database."""
+"""Rules for when and in which form notifications are mailed; they do not access the database."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

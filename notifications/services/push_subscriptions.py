@@ -14,9 +14,10 @@ from social.kernel.http.client import place_of
 
 
 def subscribe(*, token_id: int, target: push.PushTarget, settings: push.PushSettings) -> PushSubscription:
-    """Create the push subscription of an access token, in place of an earlier subscription. If the user then has more than
-    SUBSCRIPTIONS_LIMIT subscriptions, the oldest ends. Raises Invalid (contract, parameters section 5), and Unauthorized when
-    the token is being revoked.
+    """Create the push subscription of an access token; it replaces an earlier subscription.
+
+    If the user then has more than SUBSCRIPTIONS_LIMIT subscriptions, the oldest ends. Raises Invalid (contract, parameters
+    section 5), and Unauthorized when the token is being revoked.
     """
     place = place_of(target.endpoint)
     if errors := list(push.target_errors(target, may_be_asked=place is not None)):

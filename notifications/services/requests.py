@@ -1,7 +1,7 @@
-"""Writes policies, and creates, accepts and dismisses the requests of senders whose messages a policy holds (contract,
+"""Writes policies, and creates, accepts and dismisses the requests from senders whose messages a policy holds (contract,
 behaviours section 13).
 
-Held notifications are delivered or deleted after the response, in batches. Each batch is committed together with the event for
+Held notifications are delivered or deleted in batches after the response. Each batch is committed together with the event for
 the next batch, so that nothing is lost or done twice if a process is killed.
 """
 
@@ -152,8 +152,9 @@ def accept_requests(*, account_id: int, request_ids: Collection[int]) -> int:
 
 
 def dismiss_requests(*, account_id: int, request_ids: Collection[int]) -> int:
-    """Delete these requests; return their number. Publishes RequestDismissed, whose handler deletes the held notifications, for
-    each sender with held notifications.
+    """Delete these requests; return their number.
+
+    For each sender with held notifications, publishes RequestDismissed, whose handler deletes these notifications.
     """
     with transaction.atomic():
         requests = _delete_requests(account_id, request_ids)

@@ -1,4 +1,4 @@
-"""The policy for notifications, and the requests of senders whose messages it holds, over HTTP."""
+"""The policy for notifications, and the requests from senders whose messages it holds, over HTTP."""
 
 from typing import Any, Final
 

@@ -29,7 +29,7 @@ class PushSubscriptionsViewSet(ApiViewSet):
         return reply(PushSubscriptionSerializer(find_push_subscription(self.identity.token_id)).data)
 
     def create(self, request: Request) -> HttpResponse:
-        """Subscribe, in place of an earlier subscription."""
+        """Subscribe; this replaces an earlier subscription."""
         target, settings = PushTargetInput.read(request), PushSettingsInput.read(request)
         subscription = push_subscriptions.subscribe(token_id=self.identity.token_id, target=target, settings=settings)
         return reply(PushSubscriptionSerializer(subscription).data)

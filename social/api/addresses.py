@@ -39,7 +39,10 @@ def find(meta: dict[str, Any]) -> str:
 
 
 def is_trusted(remote: str) -> bool:
-    """Tell whether the peer at the address `remote` is a trusted proxy. If so, its X-Forwarded-Proto can be trusted too."""
+    """Tell whether the peer at the address `remote` is a trusted proxy.
+
+    If so, its X-Forwarded-Proto header can also be trusted.
+    """
     return _is_trusted(_parse(remote), settings.TRUSTED_PROXIES)
 
 

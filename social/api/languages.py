@@ -70,7 +70,7 @@ def from_cookie(request: Any) -> str | None:
 
 
 def store_in_cookie(response: Any, code: str) -> None:
-    """Store the chosen language in a cookie, for a year."""
+    """Store the chosen language in a cookie that lasts a year."""
     response.set_cookie(
         COOKIE, code, max_age=365 * 86400, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax"
     )

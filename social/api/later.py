@@ -22,7 +22,7 @@ Poll = Callable[[], HttpResponse | None]
 
 @dataclass(frozen=True)
 class Wait:
-    """A delayed answer: `poll` is called until it returns the answer, for at most `seconds`."""
+    """A delayed answer: `poll` is called until it returns the answer, or until `seconds` have passed."""
 
     poll: Poll
     seconds: float

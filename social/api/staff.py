@@ -1,4 +1,4 @@
-"""Base classes of the admin, with django-unfold as its theme. Every change calls a service: rows are not edited here.
+"""Base classes of the admin, whose theme is django-unfold. Every change calls a service: rows are not edited here.
 
 Only the modules `social.api.staff*` import the theme; the apps' admin classes extend the classes of this module.
 """

@@ -1,4 +1,4 @@
-"""Columns of the admin's tables with custom labels, filters by condition, and one format for dates and times."""
+"""Columns of admin tables with custom labels, filters by condition, and one format for dates and times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters of the admin that are form fields instead of links: the theme's dropdowns and text fields."""
+"""Admin filters that are form fields instead of links: the theme's dropdowns and text fields."""
 
 from __future__ import annotations
 

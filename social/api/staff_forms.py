@@ -1,4 +1,4 @@
-"""Forms of the admin, in the style of its theme."""
+"""Admin forms in the style of the theme."""
 
 from __future__ import annotations
 

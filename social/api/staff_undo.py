@@ -1,4 +1,4 @@
-"""The last decisions of a staff member, stored in the session, so that every page of the admin can offer to undo them."""
+"""The last decisions of a staff member, stored in the session, so that every admin page can offer to undo them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ def see_other(url: str) -> HttpResponseRedirect:
 
 
 def remember(request: HttpRequest, decisions: Sequence[Any]) -> None:
-    """Store the decisions of one staff action, in place of earlier decisions. Decisions that cannot be undone are left out."""
+    """Store the decisions of one staff action; they replace earlier decisions. Decisions that cannot be undone are left out."""
     found = [decision for decision in decisions if decision.can_be_undone]
     if found:
         request.session[_KEY] = {

@@ -181,8 +181,9 @@ class Batch:
         self._release([row.id for row in group if row.id in self.rows])
 
     def _run_abandoned(self, row: Row) -> None:
-        """Run an abandoned row. The attempt is counted beforehand, so that a row that kills the process is eventually given up
-        too.
+        """Run an abandoned row.
+
+        The attempt is counted beforehand, so that even a row that kills the process is eventually given up.
         """
         attempts = row.attempts + 1
         if attempts > MAX_ATTEMPTS:

@@ -1,4 +1,4 @@
-"""Heartbeats of each kind of process, for the doctor."""
+"""Heartbeats of each kind of process, which the doctor checks."""
 
 from datetime import UTC, datetime
 

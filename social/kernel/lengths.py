@@ -44,7 +44,9 @@ def lengths(name: str, /, **limits: int) -> models.CheckConstraint:
 
 
 def is_refused_value(error: DatabaseError) -> bool:
-    """Tell whether the database refused a value itself, for example for its length, in which case every retry would fail too.
+    """Tell whether the database refused the value itself, for example because of its length.
+
+    Every retry would then fail as well.
 
     PostgreSQL's codes for this are check_violation, string_data_right_truncation, program_limit_exceeded (a value too long for
     an index).

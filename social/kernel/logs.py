@@ -159,7 +159,7 @@ class Outages(logging.Filter):
             text = f"{text} ({type(shown).__name__}: {shown})"
         record.msg = " ".join(text.split()) + (f" [{left_out} lines like it were left out]" if left_out else "")
         record.args, record.exc_info, record.exc_text = (), None, None
-        # Celery puts the traceback of a task here as well.
+        # Celery also puts the traceback of a task here.
         vars(record).pop("data", None)
         return True
 

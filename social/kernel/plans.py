@@ -69,7 +69,7 @@ class OneOf(Lookup):
 
 @Field.register_lookup
 class NoneOf(OneOf):
-    """The negation of OneOf, except that it is true for NULL; for lists that exclude few rows.
+    """The negation of OneOf, except that it is true for NULL. It is meant for lists that exclude few rows.
 
     For `column <> ALL(array)` the planner assumes that each value excludes a share of the rows: with many values it expects few
     rows to remain, reads all of them and sorts them. For the CASE below, the planner assumes that few rows are excluded.

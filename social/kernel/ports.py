@@ -41,7 +41,7 @@ class Port(Generic[T]):
 
     @contextmanager
     def replaced(self, implementation: T | None) -> Iterator[None]:
-        """Set another implementation, or none, inside the block; for tests."""
+        """Set another implementation, or none, inside the block (used in tests)."""
         before, self._implementation = self._implementation, implementation
         try:
             yield

@@ -115,7 +115,9 @@ def _plain(role: Role) -> Any:
 
 
 def ask(role: Role, *command: str | bytes | int | float) -> Any:
-    """Return the answer to one command, in bytes; for commands that run in every request.
+    """Return the answer to one command, in bytes.
+
+    This is faster than calling the client; it is meant for commands that run in every request.
 
     Like the client, it fails immediately while the circuit breaker is open, sends nothing twice, and notices a closed
     connection before it sends anything. Raises RedisError.

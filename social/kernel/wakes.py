@@ -76,7 +76,7 @@ def wake(*queues: str) -> None:
 
 
 def wake_others(*queues: str) -> None:
-    """Wake workers as `wake` does, but always by a message, so that other workers drain `queues`, too."""
+    """Wake workers as `wake` does, but always by a message, so that other workers, too, drain `queues`."""
     send = waker.find()
     if send is None or not queues or circuit.is_open:
         return

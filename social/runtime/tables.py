@@ -110,7 +110,7 @@ def add_missing() -> list[str]:
     found = [one for one in differences() if one.missing]
     try:
         with transaction.atomic(), connection.schema_editor() as editor:
-            # An index may need a column that is missing too.
+            # An index may need a column that is itself missing.
             for one in sorted(found, key=lambda one: not isinstance(one.missing, models.Field)):
                 if isinstance(one.missing, models.Field):
                     editor.add_field(one.model, one.missing)

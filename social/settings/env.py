@@ -111,7 +111,7 @@ def _token(name: str) -> str:
 
 
 def _words(name: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    # A list of words separated by commas or spaces; by default, all allowed words.
+    # A list of words separated by commas or spaces. The default is all allowed words.
     chosen = _read(name).lower().replace(",", " ").split()
     for word in chosen:
         if word not in allowed:

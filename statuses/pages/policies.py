@@ -131,7 +131,7 @@ class PoliciesForm(ServiceForm):
         ]
 
     def policies(self) -> dict[str, int]:
-        """Return the policies of a valid form, by visibility."""
+        """Return the policies of a valid form, keyed by visibility."""
         values = {name: value or self.initial[name] for name, value in self.cleaned_data.items()}
         return {
             visibility: sum(_part_of(values[_name(visibility, name)], kind) for name, kind in POLICY_KINDS.items())

@@ -81,8 +81,9 @@ def may_reblog(account: Account, post: Post | Status, relations: Relations) -> b
 
 
 def visible_to(viewer_id: int | None, *, prefix: str = "") -> Q:
-    """Return `can_see` as a condition on a queryset of Status; for a boost it checks the boosted post too. `prefix`
-    (`"status__"`) is the path to the post in a queryset of another model.
+    """Return `can_see` as a condition on a queryset of Status; for a boost, the boosted post must be visible as well.
+
+    `prefix` (`"status__"`) is the path to the post in a queryset of another model.
     """
     boosted = f"{prefix}reblog_of__"
     itself = _visible_itself(viewer_id, prefix)

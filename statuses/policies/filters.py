@@ -83,7 +83,7 @@ class Filters:
                 yield place, text.ends[start], text.ends[end]
 
     def search(self, text: Text) -> dict[int, str]:
-        """Return the first match of each filter that has a keyword in the text, by the filter's index."""
+        """Return the first match of each filter that has a keyword in the text, keyed by the filter's index."""
         first: dict[int, tuple[int, int, int]] = {}
         for (number, order), start, end in self._find_keywords(text):
             found = start, order, end

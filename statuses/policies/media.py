@@ -105,5 +105,5 @@ def _number(text: str) -> float:
 
 
 def proxied_path(media_id: int, *, small: bool = False) -> str:
-    """Return the path under which this server proxies a remote file, without a leading slash."""
+    """Return the path, without a leading slash, under which this server proxies a remote file."""
     return f"media_proxy/{media_id}/{'small' if small else 'original'}"

@@ -141,12 +141,12 @@ class AuthorColumns:
 
     @property
     def author_columns(self) -> dict[str, Any]:
-        """Values of AUTHOR_COLUMNS, by name."""
+        """Values of AUTHOR_COLUMNS, keyed by name."""
         return {name: getattr(self, name) for name in AUTHOR_COLUMNS}
 
     @property
     def shown_columns(self) -> dict[str, Any]:
-        """Values of SHOWN_COLUMNS, by name."""
+        """Values of SHOWN_COLUMNS, keyed by name."""
         return {name: getattr(self, name) for name in SHOWN_COLUMNS}
 
     @property

@@ -36,8 +36,9 @@ class ShownCards:
 
 
 def load_status_cards(status_ids: Iterable[int], viewer_id: int | None) -> ShownCards:
-    """Load the previews of these posts, by post id. One query, none if there are no posts; up to four more if pages name
-    authors.
+    """Load the previews of these posts, keyed by post id.
+
+    One query, none if there are no posts; up to four more if pages name authors.
     """
     ids = list(status_ids)
     if not ids:

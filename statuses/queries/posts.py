@@ -298,7 +298,7 @@ SELECT v.account_id, q.status_id, array_agg(v.choice ORDER BY v.id)
 
 
 def load_polls(status_ids: Iterable[int]) -> dict[int, Poll]:
-    """Return the polls of these posts, by post id. One query, or none if there are no posts."""
+    """Return the polls of these posts, keyed by post id. One query, or none if there are no posts."""
     ids = list(status_ids)
     return {poll.status_id: poll for poll in Poll.objects.filter(status_id__one_of=ids)} if ids else {}
 

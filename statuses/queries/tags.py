@@ -19,7 +19,7 @@ def find_tag(name: str, viewer_id: int | None) -> Tag:
     Raises NotFound for an invalid hashtag. One query, up to three for a private hashtag.
 
     A hashtag without public or unlisted posts counts as unused, because its name reveals a topic, unless the viewer follows it
-    or may read one of its last posts. For visitors, a hashtag that only local-only posts use counts as unused as well.
+    or may read one of its last posts. For visitors, a hashtag that only local-only posts use also counts as unused.
     """
     tag = named_tag(name)
     found = Tag.objects.filter(name=tag.name).first()

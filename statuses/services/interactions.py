@@ -53,7 +53,7 @@ def favourite_status(
     uri: str | None = None,
     approved: bool = False,
 ) -> bool:
-    """Favourite a post that the account may read; for a boost, the boosted post. Publishes StatusFavourited, once.
+    """Favourite a post that the account may read, or the boosted post if it is a boost. Publishes StatusFavourited, once.
 
     Returns True for a new favourite, which is also added to the count in `status` if that is a Post; False if the favourite
     existed already, if the post was deleted, or if a request was sent to the author instead (`ask`; not with `approved`).

@@ -45,7 +45,7 @@ class SentFile:
 
     @property
     def head(self) -> bytes:
-        """Read the first bytes, from which the media type is recognised."""
+        """Read the first bytes of the file, which reveal its media type."""
         self.file.seek(0)
         return self.file.read(types.HEAD)
 

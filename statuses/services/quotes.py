@@ -21,9 +21,9 @@ def change_policies(
     """Change who may quote the author's own post and, with `interactions` (rules by kind), who else may interact with it;
     existing quotes and interactions stay (contract, parameters section 3). Publishes QuotePolicyChanged.
 
-    `author` is local, with its `user`; for a boost, the boosted post is changed. Without `policy` and `interactions` the user's
-    default is used. Raises Forbidden for another account's post, Invalid for a value that is not a policy, NotFound for a post
-    deleted in the meantime.
+    `author` is local, with its `user`. If the post is a boost, the boosted post is changed. Without `policy` and `interactions`
+    the user's default is used. Raises Forbidden for another account's post, Invalid for a value that is not a policy, NotFound
+    for a post deleted in the meantime.
     """
     target = status.proper
     if target.account_id != author.id:

@@ -57,8 +57,10 @@ class Progress:
 
 @dataclass
 class Pass:
-    """A pass over the posts of other servers, newest first, and its progress. `terms` are the settings with which it began,
-    `before` is the id of the last post checked, and `ended_at` is empty until all posts have been checked.
+    """A pass over the posts from other servers, newest first, and its progress.
+
+    `terms` are the settings with which it began, `before` is the id of the last post checked, and `ended_at` is empty until all
+    posts have been checked.
     """
 
     terms: list[int]
@@ -114,10 +116,12 @@ def remove_remote_statuses(
 
 
 def remove_old_remote_posts() -> int:
-    """Remove posts of other servers that no local account needs, according to KEEP_REMOTE_POSTS_DAYS and REMOTE_POSTS_LIMIT;
-    return how many. The scheduler runs this every ten minutes. A run begins no new batch after RUN_SECONDS, and pauses after
-    each batch for as long as the batch took, but at most a second. A pass over all posts begins a day after the previous pass,
-    or when the settings change.
+    """Remove posts from other servers that no local account needs, according to KEEP_REMOTE_POSTS_DAYS and REMOTE_POSTS_LIMIT;
+    return how many.
+
+    The scheduler runs this every ten minutes. A run begins no new batch after RUN_SECONDS, and pauses after each batch for as
+    long as the batch took, but at most a second. A pass over all posts begins a day after the previous pass, or when the
+    settings change.
     """
     samples, current = load_state()
     _take_sample(samples)

@@ -136,7 +136,7 @@ class Composed(AuthorColumns):
 
     @property
     def written(self) -> dict[str, Any]:
-        """Columns that new posts and edits write, by name."""
+        """Values of the columns that new posts and edits write, keyed by the column's name."""
         return {name: getattr(self, name) for name in _WRITTEN_COLUMNS}
 
 
@@ -339,9 +339,11 @@ def _answered_account_id(author: Account, parent: models.Status | None) -> int |
 def lock_media(
     author: Account, media_ids: Sequence[int], *, of_status_id: int | None = None, checked: bool | None = None
 ) -> list[models.MediaAttachment]:
-    """Lock and return the author's own unattached files, in the order of `media_ids`. With `of_status_id`, the post being
-    edited, files that this post shows or has shown are allowed too. Raises Invalid for files that the author does not own, that
-    are scheduled or, with `checked` (by default for local authors), that cannot be attached together.
+    """Lock the author's own unattached files and return them in the order of `media_ids`.
+
+    With `of_status_id`, the post being edited, files that this post shows or has shown are allowed too. Raises Invalid for
+    files that the author does not own, that are scheduled or, with `checked` (by default for local authors), that cannot be
+    attached together.
     """
     if not media_ids:
         return []

@@ -24,10 +24,11 @@ def may_be_translated(post: Post, language: str) -> bool:
 def translate_post(
     *, account_id: int, status_id: int, language: str
 ) -> tuple[Post, PostBody, translations.Translation]:
-    """Translate a post for a reader, or return a translation made in the last 24 hours; for a boost, the boosted post. Raises
-    NotFound for an unreadable post, and if no translation service is configured; Forbidden for a post that is neither public
-    nor unlisted, or is local-only, too long, or in a language that cannot be translated; Unavailable if the service does not
-    answer.
+    """Translate a post for a reader (of a boost, the boosted post), or return a translation made in the last 24 hours.
+
+    Raises NotFound for an unreadable post, and if no translation service is configured; Forbidden for a post that is neither
+    public nor unlisted, or is local-only, too long, or in a language that cannot be translated; Unavailable if the service does
+    not answer.
     """
     post = find_post(status_id, account_id).proper
     if not translation.is_on():

@@ -48,7 +48,7 @@ class FeaturedTagsViewSet(ApiViewSet):
         return {}
 
     def suggestions(self, request: Request) -> Any:
-        """List the hashtags of the caller's last posts, most used first, without hashtags featured on the profile."""
+        """List the hashtags of the caller's last posts, most used first, except those featured on the profile."""
         tags = load_suggested_tags(self.account_id)
         return present_tags(tags, view_tags(tags, self.account_id))
 

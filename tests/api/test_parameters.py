@@ -29,7 +29,7 @@ def echo(method: str, body: Any = b"", content_type: str = JSON, query: str = ""
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
 def test_every_method_reads_query_form_multipart_and_json(method: str) -> None:
-    """clients.md, trap 1; GET and DELETE may have a body too."""
+    """clients.md, trap 1; GET and DELETE requests may also have a body."""
     expected = {"a": "1", "b": {"c": ["x", "y"]}}
     assert echo(method, query="a=1&b[c][]=x&b[c][]=y") == expected
     assert echo(method, query="a=1&b%5Bc%5D%5B%5D=x&b%5Bc%5D%5B%5D=y") == expected

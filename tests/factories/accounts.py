@@ -75,7 +75,7 @@ def make_remote(username: str | None = None, domain: str = "remote.example", **a
 
 
 def make_many_remote(number: int) -> list[Account]:
-    """Create many remote accounts quickly, by inserting only their rows."""
+    """Create many remote accounts quickly: only their rows are inserted."""
     rows = (
         Account(
             username=f"m{one}", domain="many.example", uri=f"https://many.example/{one}", url="https://many.example/"

@@ -166,7 +166,7 @@ def test_a_request_for_a_local_user_is_answered_by_policy_and_the_user_can_leave
     (entity,) = api.get(f"/api/v1/accounts/{alice.id}/in_collections").json()["collections"]
     assert (entity["uri"], entity["local"], entity["item_count"]) == (birds(yan)["id"], False, 1)
     assert [one["type"] for one in api.get("/api/v1/notifications").json()] == ["added_to_collection"]
-    # A second request is accepted too.
+    # A second request is also accepted.
     again = request | {"name": "again"}
     assert deal(yan, again) == "done"
     assert [one["result"] for one in elsewhere.delivered("Accept")] == [stamp, stamp]

@@ -100,7 +100,7 @@ def test_remote_votes_count_once_and_are_announced_together_some_minutes_later(
     assert not {"cc", "published"} & set(update)
     assert [option["replies"]["totalItems"] for option in question["anyOf"]] == [2, 1]
     assert question["votersCount"] == 2
-    # The result of the next vote is sent as well.
+    # The result of the next vote is also sent.
     deal(yan, _vote(yan, poll, "green", 2))
     _later()
     assert elsewhere.delivered()[-1]["object"]["anyOf"][1]["replies"]["totalItems"] == 2

@@ -67,7 +67,7 @@ class Author:
     """A user who publishes and deletes posts continuously on a server whose processes are killed.
 
     Every fifth post is requested only once; the others are repeated with their Idempotency-Key until the response is 200. Every
-    sixth accepted post is deleted, some immediately and some later, and deletions are repeated too.
+    sixth accepted post is deleted, some immediately and some later; a deletion is also repeated until it is answered.
     """
 
     server: Instance

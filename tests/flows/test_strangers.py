@@ -63,7 +63,9 @@ def attacked(server: Instance, someone: RemotePerson, dripping: Dripping, victim
 
 
 def arrivals(server: Instance) -> list[float]:
-    """Return the seconds between each local post and the notification of the mention in it, by the server's clock."""
+    """Return how many seconds of the server's clock passed between each local post and the notification of the mention in
+    it.
+    """
     with psycopg.connect(Embedded(server.data_dir).database_url, autocommit=True) as connection:
         rows = connection.execute(
             "SELECT extract(epoch FROM n.created_at - s.created_at)::float8 FROM notifications_notification n"

@@ -57,7 +57,7 @@ class Client:
         self._end.set()
 
     def ids(self, stream: str, event: str = "update") -> set[str]:
-        """Return the ids that arrived on a stream, on any connection."""
+        """Return the ids that arrived on a stream, over all connections."""
         return {found for some in self.connections for name, kind, found in some if (name, kind) == (stream, event)}
 
     def repeated(self) -> list[Seen]:

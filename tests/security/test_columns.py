@@ -1,4 +1,4 @@
-"""Tests that every text column in the database has a maximum length (security row 33), by inserting longer values."""
+"""Tests that every text column in the database refuses values above its maximum length (security row 33)."""
 
 from collections.abc import Iterator
 

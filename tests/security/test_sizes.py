@@ -31,7 +31,7 @@ def cost(ask: Callable[[], Any]) -> float:
 
 
 def times_ordinary(person: Person, ask: Callable[[], Any]) -> float:
-    """Return the processor time of a request relative to that of an ordinary refused request, measured at the same time."""
+    """Return the CPU time of a request relative to the CPU time of an ordinary refused request, measured at the same time."""
 
     def ordinary() -> None:
         assert person.api.post("/api/v1/statuses", {"status": ""}).status_code == 422

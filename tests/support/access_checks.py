@@ -175,7 +175,7 @@ def a_stranger_is_welcome(row: Row, callers: Any, scene: Scene | None = None) ->
 
 
 def a_wrong_token_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """An unknown token: 401; on moderators' endpoints 403."""
+    """An unknown token gets 401, or 403 on moderators' endpoints."""
     _refused(row, scene, 403 if row.access.kind is Kind.STAFF else 401, token="nobody-gave-this-out")
 
 
@@ -199,7 +199,7 @@ def a_role_without_the_permission_is_refused(row: Row, callers: Any, scene: Scen
 
 
 def an_application_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """An application's own token where a user is needed: 422; on moderators' endpoints 403."""
+    """An application's own token, where a user is needed, gets 422, or 403 on moderators' endpoints."""
     status = 403 if row.access.kind is Kind.STAFF else 422
     _refused(row, scene, status, token=callers.app_token(*row.access.sufficient_scopes))
 

@@ -51,7 +51,7 @@ def violations(tab: Tab, *, colours_only: bool = False) -> list[Any]:
 
 
 def loaded_from_elsewhere(tab: Tab, site: str) -> list[str]:
-    """Return the addresses of other hosts that the page has requested."""
+    """Return the addresses on other hosts that the page has requested."""
     return [name for name in json.loads(tab.run(_LOADED)) if not name.startswith(site)]
 
 

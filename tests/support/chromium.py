@@ -47,7 +47,7 @@ class Tab:
         self.problems: list[str] = []
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Return the result of a command of the protocol; raise RuntimeError if the browser refuses it."""
+        """Return the result of a protocol command; raise RuntimeError if the browser refuses it."""
         self.number += 1
         self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
         answer = self._read(lambda message: message.get("id") == self.number)

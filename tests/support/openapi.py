@@ -1,4 +1,4 @@
-"""Generates the OpenAPI document from the declarations of the endpoints, by drf-spectacular.
+"""Generates the OpenAPI document from the declarations of the endpoints, using drf-spectacular.
 
 `make documents` writes it to social/api/openapi.json, which `/api/openapi.json` serves unchanged, so that no web process loads
 the generator.

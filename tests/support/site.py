@@ -75,7 +75,7 @@ class Site:
         self.address = f"http://{self.host}"
 
     def show(self, path: str, body: str | bytes, status: int = 200, **headers: str) -> str:
-        """Set the response of a path, and return its address; in names of headers, underscores stand for hyphens."""
+        """Set the response of a path, and return its address. In header names, underscores stand for hyphens."""
         self.pages[path] = (status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
         return self.address + path
 

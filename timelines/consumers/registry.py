@@ -172,7 +172,7 @@ class ConnectionRegistry:
             self._hub.unsubscribe(channel, self._receive)
 
     async def settle(self, *names: str) -> None:
-        """Wait until messages on these channels are certain to arrive; at most one second if Redis does not respond."""
+        """Wait until messages on these channels are certain to arrive, but at most one second if Redis does not respond."""
         await self._hub.settled(*names)
 
     def _receive(self, channel: str, data: bytes) -> None:

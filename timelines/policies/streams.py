@@ -183,7 +183,7 @@ def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: 
         domains[facts.quoted_id] = facts.quoted_domain
     relations = viewer.hidden.relations(viewer.account_id, domains, moment)
     if facts.quoted_id is not None:
-        # The quoted author is checked for the viewer's own posts as well. The event, which is the same for all listeners,
+        # The quoted author is also checked if the post is the viewer's own. The event, which is the same for all listeners,
         # contains the quoted post, and the quoted author may block the viewer.
         quoted = UNHIDDEN if facts.author_id != viewer.account_id else PRESENT
         if not quoted.shows(facts.quoted_id, relations):

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 THRESHOLD: Final = 5
-"""Minimum number of accounts, or of favourites and boosts, for a trend."""
+"""Minimum number of accounts that a hashtag or link needs to trend, and of favourites and boosts that a post needs."""
 
 TAG_HALF_LIFE: Final = timedelta(hours=4)
 LINK_HALF_LIFE: Final = timedelta(hours=8)

@@ -179,7 +179,9 @@ def list_home_items(viewer_id: int, cursor: Cursor) -> list[FeedItem]:
 
 
 def read_items(statement: FeedStatement, cursor: Cursor, **parameters: int) -> list[FeedItem]:
-    """Return the posts of a feed at the cursor, in its direction. Takes one query; repeated boosts are included."""
+    """Return the posts of a feed from the cursor on, in the cursor's direction. Takes one query; repeated boosts are
+    included.
+    """
     low = 0 if cursor.after is None else min(cursor.after, _HIGHEST_ID)
     high = _HIGHEST_ID if cursor.before is None else min(cursor.before, _HIGHEST_ID)
     near, far = (low, high) if cursor.ascending else (high, low)

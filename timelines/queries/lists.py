@@ -88,7 +88,7 @@ def load_list_ids(account_ids: Collection[int]) -> list[int]:
 
 
 def load_lists_of_members(account_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
-    """Return the lists that contain each account and may have a feed, with their owners. Takes one query."""
+    """Return for each account the lists, with their owners, that contain the account and may have a feed. Takes one query."""
     found: dict[int, list[tuple[int, int]]] = {}
     rows = ListMember.objects.filter(account_id__one_of=list(account_ids), absent=False)
     for account_id, list_id, owner_id in rows.values_list("account_id", "list_id", "list__account_id"):

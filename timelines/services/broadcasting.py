@@ -233,9 +233,11 @@ def review_user(user_id: int) -> None:
 
 
 def withdraw_hidden_posts(reader_id: int, status_ids: Collection[int], *, list_id: int | None = None) -> None:
-    """Publish the deletion of posts that were just removed from the reader's home feed, or from the feed of the list `list_id`,
-    on the stream of that feed. Posts are left out unless they involve an account which the reader blocks or mutes, or which
-    blocks the reader. Without a subscriber, nothing is read.
+    """Publish, on the stream of a feed, the deletion of posts that were just removed from that feed: the reader's home feed, or
+    the feed of the list `list_id`.
+
+    Posts are left out unless they involve an account which the reader blocks or mutes, or which blocks the reader. Without a
+    subscriber, nothing is read.
     """
     channel = channels.home(reader_id) if list_id is None else channels.of_list(list_id)
     if not status_ids or not subscribed_channels([channel]):

@@ -224,5 +224,5 @@ PORTABLE_LISTS: Final = portable_lists.PortableList(
 
 
 def register_lists() -> None:
-    """Register the users' lists, with their members, for import and export."""
+    """Register lists and their members as data that users can import and export."""
     portable_lists.register(PORTABLE_LISTS)

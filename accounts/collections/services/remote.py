@@ -1,4 +1,4 @@
-"""Stores collections of other servers, and the consent of accounts to be in collections on another server (FEP-7aa9).
+"""Stores collections from other servers, and the consent of accounts to be in collections on another server (FEP-7aa9).
 
 The caller must have clamped the values (federation section 16). Remote accounts are shown only with verified consent.
 """

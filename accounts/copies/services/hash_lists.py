@@ -1,4 +1,4 @@
-"""Creates, changes, enables, disables and deletes hash lists, and imports their hashes, for staff."""
+"""Lets staff create, change, enable, disable and delete hash lists, and import their hashes."""
 
 from dataclasses import dataclass
 from itertools import chain

@@ -224,7 +224,10 @@ def _store_emoji(by: Staff, shortcode: str, drawing: images.Drawing, terms: Term
 
 
 def export_emojis(*, category: str | None = None) -> Iterator[tuple[str, bytes]]:
-    """Yield the file name and bytes of each local emoji's picture, in one category or in all. Missing files are left out."""
+    """Yield the file name and bytes of the picture of each local emoji in one category, or in all categories.
+
+    Missing files are left out.
+    """
     rows = CustomEmoji.objects.filter(domain=None).exclude(image="").order_by("shortcode")
     if category is not None:
         rows = rows.filter(category=category)
@@ -285,7 +288,7 @@ def change_emoji(
 
 
 def copy_emoji(*, by: Staff, emoji: CustomEmoji) -> None:
-    """Copy a remote emoji to this server, under the same name.
+    """Copy a remote emoji to this server under the same shortcode.
 
     Raises Forbidden; Conflict if the name exists already, or if the picture is still being fetched; Invalid for a picture or
     name that is not accepted here.

@@ -1,4 +1,4 @@
-"""Stores custom emojis of other servers as these servers describe them; never changes local emojis."""
+"""Stores custom emojis from other servers as these servers describe them; never changes local emojis."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -39,7 +39,9 @@ def sign_in_url(request: HttpRequest, back: str) -> str:
 
 
 def allow_redirects_to(response: HttpResponseBase, redirect_uri: str) -> None:
-    """Allow the forms of this page to redirect to an application, because browsers check `form-action` on redirects too."""
+    """Allow the forms of this page to redirect to an application, because browsers also check `form-action` for the redirect
+    after a form.
+    """
     source = form_action_source(redirect_uri)
     allow_forms_to(response, [source] if source is not None else [])
 

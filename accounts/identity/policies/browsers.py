@@ -1,4 +1,4 @@
-"""Finds the names of browsers and of their operating systems in the headers of requests."""
+"""Finds the names of browsers and of their operating systems in request headers."""
 
 import re
 from dataclasses import dataclass

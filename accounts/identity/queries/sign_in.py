@@ -74,7 +74,7 @@ def find_session_identity(session_key: str) -> Identity | None:
 
 
 def list_sessions(user: User, current_key: str | None) -> list[BrowserSession]:
-    """List the most recently used browsers, the one with `current_key` first; at most SESSIONS_SHOWN, in one query."""
+    """List at most SESSIONS_SHOWN of the most recently used browsers, the one with `current_key` first. Needs one query."""
     latest = live_sessions(user).order_by("-last_seen_at", "-id")[:SESSIONS_SHOWN]
     sessions = [
         BrowserSession(

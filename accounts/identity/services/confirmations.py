@@ -159,7 +159,7 @@ def remove_unconfirmed(*, kept: timedelta = UNCONFIRMED_RETENTION) -> int:
 
 def _remove_some(before: datetime) -> int:
     with transaction.atomic():
-        # A confirmation locks this row first, too.
+        # A confirmation also locks this row first.
         rows = list_unconfirmed(before=before).select_for_update(of=("self",), skip_locked=True)
         users: list[User] = [address.user for address in rows[:BATCH_SIZE]]
         if not users:

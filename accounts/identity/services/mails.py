@@ -151,7 +151,7 @@ def send_approval_mails(events: Sequence[UserApproved]) -> None:
 
 
 def send_all(letters: Iterable[Letter]) -> None:
-    """Send mails in their recipients' languages; at most MAILS_A_DAY of a kind to an address. Raises Unavailable."""
+    """Send mails in their recipients' languages. An address gets at most MAILS_A_DAY mails of a kind. Raises Unavailable."""
     connection, server_name = get_connection(), find_site_title()
     try:
         for letter in letters:

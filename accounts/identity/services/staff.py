@@ -82,7 +82,10 @@ def _give_role(by: Staff, user: User, given: Role) -> None:
 
 
 def approve(*, by: Staff, user: User) -> None:
-    """Approve a pending user. Publishes UserApproved, once, for the mail that sign-up has promised. Raises Forbidden."""
+    """Approve a pending user.
+
+    Publishes UserApproved once; its handler sends the mail that was promised at sign-up. Raises Forbidden.
+    """
     with _acting(by, user, "approve") as locked:
         _update(user, approved=True)
         if not locked.approved:

@@ -1,4 +1,4 @@
-"""Creates, changes, enables, disables and deletes spam rules, for staff."""
+"""Lets staff create, change, enable, disable and delete spam rules."""
 
 from collections.abc import Sequence
 from typing import Any, Final

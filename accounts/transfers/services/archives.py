@@ -106,7 +106,7 @@ def write_archives(events: Sequence[ArchiveDue]) -> None:
 
 
 def write_archive(archive_id: int) -> None:
-    """Write an archive for at most TURN_SECONDS. Publishes ArchiveReady, or ArchiveDue if there may be more steps.
+    """Spend at most TURN_SECONDS writing an archive. Publishes ArchiveReady, or ArchiveDue if there may be more steps.
 
     The archive of a deleted account is removed. Raises Unavailable while another process writes it.
     """

@@ -107,13 +107,16 @@ def drop_import(*, account: Account, import_id: int) -> None:
 
 
 def work_off_imports(events: Sequence[ImportDue]) -> None:
-    """Handle ImportDue: process each import for at most TURN_SECONDS."""
+    """Handle ImportDue: spend at most TURN_SECONDS processing each import."""
     for import_id in dict.fromkeys(event.import_id for event in events):
         process_import(import_id)
 
 
 def process_import(import_id: int) -> None:
-    """Process an import for at most TURN_SECONDS while its owner's account is usable. Publishes ImportDue if lines are left."""
+    """Spend at most TURN_SECONDS processing an import.
+
+    Publishes ImportDue if lines are left. The import ends early if its owner's account is not usable.
+    """
     end = time.monotonic() + TURN_SECONDS
     while True:
         batch = Import.objects.select_related("account__user").filter(id=import_id, state=ImportState.RUNNING).first()

@@ -17,8 +17,9 @@ _Owner = Annotated[LocalUser, ("help", "the owner of the import")]
 
 
 class Command(OperatorCommand):
-    """Import a user's own posts from an archive, or undo such an import. After an interruption, run the command again; the
-    worker continues too.
+    """Import a user's own posts from an archive, or undo such an import.
+
+    After an interruption you can run the command again; if you do not, the worker continues the import.
     """
 
     def add(self, user: LocalUser, file: Path, *, visibility: str = "", dry_run: bool) -> None:

@@ -30,8 +30,10 @@ _List = Annotated[HashList, _find_list, ("metavar", "LIST"), ("help", "name or i
 
 
 class Command(OperatorCommand):
-    """Manage hash lists of unwanted files. Uploads and files of other servers that are on an enabled list are
-    refused. Add a list, import a file of hashes into it, then enable it.
+    """Manage hash lists of unwanted files.
+
+    Uploads, and files from other servers, that are on an enabled list are refused. Add a list, import a file of hashes into it,
+    then enable it.
     """
 
     def list_(self, *, json: bool) -> None:

@@ -39,9 +39,10 @@ class AdminViewSet(ApiViewSet):
     """The staff member who sends the request; set only if the endpoint requires a permission of staff."""
 
     acts: ClassVar[Mapping[str, tuple[str, Callable[[Staff, Any], object]]]] = {}
-    """Actions on a row, by method name, each with its title in the OpenAPI document and the function that acts. `endpoints`
-    declares these methods as well. `find` finds the row, and `present` presents the row that the function returns or, if it
-    returns None, the row that was found.
+    """Actions on a row, by method name, each with its title in the OpenAPI document and the function that acts.
+
+    `endpoints` also declares these methods. `find` finds the row, and `present` presents the row that the function returns or,
+    if it returns None, the row that was found.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -58,8 +59,10 @@ class AdminViewSet(ApiViewSet):
         raise NotImplementedError  # each subclass has its own
 
     def require_permission(self, permission: IntFlag) -> None:
-        """Set `by` and check the permission. One query, and a second query if staff must have a second factor
-        (STAFF_SECOND_FACTOR, as for the pages of staff). Raises NotPermitted, Forbidden.
+        """Set `by` and check the permission.
+
+        One query, and a second query if staff must have a second factor (STAFF_SECOND_FACTOR, as for staff pages). Raises
+        NotPermitted, Forbidden.
         """
         user = find_user(self.identity.user_id)
         self.by = staff_of(user)

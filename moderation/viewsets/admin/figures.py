@@ -50,7 +50,7 @@ class AdminFiguresViewSet(AdminViewSet):
         return self._answer(given, count, fragment_keys("measure", start, end, given))
 
     def break_down(self, request: Request) -> HttpResponse:
-        """Counts by part of a dimension; unknown dimensions are left out. Figures of servers are cached as well."""
+        """Counts by part of a dimension; unknown dimensions are left out. Figures about servers are cached."""
         form = inputs.DimensionsInput.read(request)
         start, end = form.days
         given = inputs.given_with(request, form.keys, dimensions.PARAMETERS)

@@ -51,7 +51,7 @@ class AdminReportsViewSet(AdminViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """List reports; by default, only open reports."""
+        """List open reports or, with `resolved`, settled reports."""
         page = self.paginate(list_reports(ReportsInput.read(request)))
         return page.respond(self._entities(page.items))
 

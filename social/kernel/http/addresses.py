@@ -96,8 +96,8 @@ URL_LENGTH_LIMIT = 8000  # maximum length of a URL, in characters; common server
 def refusal(ip: Address) -> str | None:
     """Return why this server never connects to an address, or None for a public unicast address.
 
-    Every IPv6 form that contains an IPv4 address is refused, whatever that address is: mapped, compatible, translated,
-    NAT64, 6to4, Teredo, ISATAP. Every address with a zone is refused as well.
+    Every IPv6 form that contains an IPv4 address is refused, whatever that address is: mapped, compatible, translated, NAT64,
+    6to4, Teredo, ISATAP. An address with a zone is always refused.
     """
     if isinstance(ip, IPv6Address) and ip.scope_id is not None:
         return "zone identifier"

@@ -14,7 +14,7 @@ _OVERHEAD_SHARE: Final = 8
 
 
 class Answer(aiohttp.ClientResponse):
-    """Response of another server, with limits on interim responses and on bytes that belong to neither headers nor body.
+    """Response from another server, with limits on interim responses and on bytes that belong to neither headers nor body.
 
     Without the limits, the library's parser would skip any number of empty lines before the answer, and chunk extensions of any
     length.

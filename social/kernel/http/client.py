@@ -338,7 +338,7 @@ def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
     """Run a coroutine that makes many fetches on the network loop, and wait for it at most `timeout` seconds.
 
     Used for deliveries, because the connections outlive the call, unlike with `asyncio.run`. The coroutine shares the loop with
-    all other fetches of the process, so it must not compute for long, and must not query the database. Raises TimeoutError and
-    the coroutine's errors.
+    all other fetches of the process, so it must neither compute for long nor query the database. Raises TimeoutError and the
+    coroutine's errors.
     """
     return network.current().call(work, timeout)

@@ -9,7 +9,7 @@ from social.kernel.reasons import Reason
 
 
 class FetchReason(Reason):
-    """Reasons to refuse the response of another server, whatever was requested."""
+    """Reasons to refuse a response from another server, whatever was requested."""
 
     NO_ANSWER = "no usable answer came", "contract 1: accepted with status 200"
     ADDRESS_REFUSED = (

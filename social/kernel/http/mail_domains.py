@@ -17,8 +17,9 @@ def make_resolver() -> dns.resolver.Resolver:
 
 
 def find_mail_hosts(domain: str) -> list[str]:
-    """Return the hosts of a domain's MX records, or the domain itself when it has an address but no MX record; in lower case,
-    without the final dot.
+    """Return the hosts of a domain's MX records, or the domain itself when it has an address but no MX record.
+
+    The names are in lower case and have no final dot.
 
     The list is empty if the domain does not exist or refuses mail (a null MX), or if the DNS does not answer within
     LOOKUP_SECONDS. `domain` is in Punycode. Must not be called inside a transaction, because it waits for other machines.

@@ -68,7 +68,7 @@ class Rendition:
         return self.file.read()
 
     def in_memory(self) -> "Rendition":
-        """A copy in memory, which can be used after the block; for small pictures."""
+        """Return a copy in memory, which can be used after the block; use this only for small pictures."""
         return replace(self, file=BytesIO(self.data))
 
 

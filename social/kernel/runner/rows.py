@@ -26,8 +26,8 @@ _KEPT_TROUBLES: Final = timedelta(days=1)
 
 # Finds the hosts one by one through the index, instead of reading all waiting rows; the rows of a host are found by the same
 # index, oldest first. When two processes find that the pace of a host allows a row, the first one to write `asked_at` gets the
-# host. A row whose lease has expired counts one more attempt, so that a row whose work kills the process is eventually given up
-# too.
+# host. A row whose lease has expired counts one more attempt, so that even a row whose work kills the process is eventually
+# given up.
 _CLAIM: Final = """
 WITH RECURSIVE hop AS (
     SELECT min(host) AS host FROM {table} WHERE dead_at IS NULL

@@ -65,9 +65,9 @@ class Work(Generic[R]):
     Steps are a generator that runs in the worker's own thread, where the database connection is. What the generator yields is
     awaited on the network loop, and the result or exception is sent back to the generator. The generator records in
     `Job.answers` how hosts answered, and ends when the work is done. The generator must be idempotent, because a process may
-    end before the result is stored. The generator raises Failed when the attempt has failed; any other exception is logged and
-    is a failure too. `finished` is called with rows that are done, or were given up a while ago, in the transaction that
-    deletes them.
+    end before the result is stored. The generator raises Failed when the attempt has failed; any other exception also counts as
+    a failure, and is logged. `finished` is called with rows that are done, or were given up a while ago, in the transaction
+    that deletes them.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Work(Generic[R]):
         self.run()
 
     def stop_claiming(self, run: "Run[R]", *, at_any_rate: bool) -> None:
-        """Stop a run from claiming rows; without `at_any_rate`, only if another run of this process still claims rows."""
+        """Stop a run from claiming rows; unless `at_any_rate` is set, only if another run of this process still claims rows."""
         with self._leaving:
             if at_any_rate or len(self.claiming) > 1:
                 self.claiming.discard(run)

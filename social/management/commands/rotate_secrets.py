@@ -26,11 +26,13 @@ _FORMER_KEYS: Final = {"secret-key": "SECRET_KEY_FALLBACKS", "encryption-key": "
 
 
 class Command(OperatorCommand):
-    """Replace a secret in secrets.json after somebody else may have seen it. secret-key: sessions, links in e-mails and
-    addresses of files stay valid with the former key, until --forget-old. encryption-key: second factors, signing keys and
-    secrets of webhooks are encrypted again; --forget-old does that again and removes the former keys. web-push: a new pair
-    of keys, which ends every subscription of an application (--yes). To replace the signing keys of accounts, use
-    rotate_keys. Stop the server first; with several machines, copy secrets.json to the others before they start.
+    """Replace a secret in secrets.json after somebody else may have seen it. secret-key: sessions, links in e-mails and file
+    addresses stay valid with the former key, until --forget-old. encryption-key: second factors, signing keys and secrets of
+    webhooks are encrypted again; --forget-old does that again and removes the former keys. web-push: a new pair of keys, which
+    ends every subscription of an application (--yes).
+
+    To replace the signing keys of accounts, use rotate_keys. Stop the server first; with several machines, copy secrets.json to
+    the others before they start.
 
     kind: which secret
     forget_old: remove former keys instead of adding a new one

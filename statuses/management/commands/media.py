@@ -13,8 +13,10 @@ from statuses.services.media_upkeep import forget_failures, measure_storage, pru
 
 
 class Command(OperatorCommand):
-    """Show what the media storage holds, remove old copies of files of other servers or files that nothing refers to, or
-    have files of other servers fetched again. After an interruption, run the command again.
+    """Show what the media storage holds, remove old copies of files from other servers or files that nothing refers to, or have
+    files from other servers fetched again.
+
+    After an interruption, run the command again.
     """
 
     def usage(self, *, storage: bool) -> None:
@@ -31,7 +33,7 @@ class Command(OperatorCommand):
             self.stdout.write(f"stored {folder}: {files}, {_amount(size)}")
 
     def remove(self, *, days: Days = 7, host: str | None = None, dry_run: bool) -> None:
-        """Remove copies of files of other servers; they are fetched again when needed.
+        """Remove copies of files from other servers; they are fetched again when needed.
 
         days: only copies that nobody has looked at for this number of days (%(default)s)
         host: only files whose addresses have this host: files.example.com
@@ -45,7 +47,7 @@ class Command(OperatorCommand):
         self.stdout.write(f"{removed} copies, {_amount(freed)}")
 
     def refresh(self, *, host: str | None = None, dry_run: bool) -> None:
-        """Retry files of other servers that could not be fetched: they are fetched when somebody next views them.
+        """Retry files from other servers that could not be fetched: they are fetched when somebody next views them.
 
         host: only files whose addresses have this host: files.example.com
         """

@@ -9,9 +9,10 @@ from statuses.services.remote_retention import bytes_of_posts, remove_remote_sta
 
 
 class Command(OperatorCommand):
-    """Remove old posts of other servers that no local account has answered, boosted, quoted, favourited or bookmarked,
-    that mention no local account, and whose authors no local account follows or has in a list. The server may run
-    meanwhile, and the command can be interrupted and run again. The settings KEEP_REMOTE_POSTS_DAYS and
+    """Remove old posts from other servers that no local account has answered, boosted, quoted, favourited or bookmarked, that
+    mention no local account, and whose authors no local account follows or has in a list.
+
+    The server may run meanwhile, and the command can be interrupted and run again. The settings KEEP_REMOTE_POSTS_DAYS and
     REMOTE_POSTS_LIMIT make the server do this regularly.
 
     days: only posts older than this number of days (%(default)s)

@@ -1,4 +1,4 @@
-"""Tests that unusual query parameters of the admin cause no server error and show no row that the role may not see (security
+"""Tests that unusual query parameters in the admin cause no server error and show no row that the role may not see (security
 row 55).
 """
 

@@ -139,7 +139,7 @@ def _agree(
 
 
 def _by_condition(viewer_id: int | None, ids: list[int]) -> set[int]:
-    """Return the posts that the SQL condition permits; for a boost, the boosted post must be permitted too."""
+    """Return the posts that the SQL condition permits; a boost is permitted only if the boosted post is."""
     sql = f"SELECT s.id, s.reblog_of_id FROM statuses_status s WHERE s.id = ANY(%(ids)s) AND {readable_by_viewer()}"
     with connection.cursor() as cursor:
         cursor.execute(sql, {"ids": ids, "viewer": viewer_id or 0})

@@ -1,4 +1,4 @@
-"""Tests of simultaneous actions, with real threads and transactions."""
+"""Tests of simultaneous actions in real threads and transactions."""
 
 import contextlib
 import threading

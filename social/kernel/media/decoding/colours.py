@@ -35,7 +35,7 @@ def colours_of(cover: Image.Image) -> dict[str, str]:
 
 
 def _edges(image: Image.Image) -> Image.Image:
-    """Return the outermost tenth of each side, in one strip."""
+    """Return the outermost tenth of each side; the four parts are joined into one strip."""
     width = _SIDE // 10
     strip = Image.new("RGB", (_SIDE, width * 4))
     strip.paste(image.crop((0, 0, _SIDE, width)), (0, 0))

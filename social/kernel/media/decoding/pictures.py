@@ -29,8 +29,8 @@ Image.preinit()
 
 _BLUR_SIDE: Final = 64
 _FORMATS: Final = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "HEIF")
-# The formats in which pictures are redrawn. A still GIF becomes a PNG; AVIF and HEIC become JPEG, because not every browser
-# shows AVIF, and hardly any shows HEIC (behaviours section 10).
+# The formats in which pictures are redrawn. A GIF without animation becomes a PNG; AVIF and HEIC become JPEG, because not every
+# browser shows AVIF, and hardly any shows HEIC (behaviours section 10).
 _TARGETS: Final = {
     "JPEG": "JPEG",
     "MPO": "JPEG",
