@@ -200,8 +200,10 @@ class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
 
 
 class AccountBlocked(Event, key="pair:{account_id}:{target_id}"):
-    """`account_id` has blocked `target_id`; follows in both directions have ended. `uri` is the id of the Block activity. `uri`
-    is None between local accounts, and for blocks of an earlier release, which built the id from `block_id`.
+    """`account_id` has blocked `target_id`; follows in both directions have ended.
+
+    `uri` is the id of the Block activity. `uri` is None between local accounts, and for a block stored by an earlier release,
+    which built the id from `block_id`.
     """
 
     account_id: int

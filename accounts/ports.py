@@ -27,7 +27,7 @@ class RemoteAccounts(Protocol):
         ...
 
     def refresh(self, account: Account) -> Account:
-        """Return the account, updated from its own server, within five seconds. Raises Unavailable."""
+        """Update the account from its own server, which takes at most five seconds, and return it. Raises Unavailable."""
         ...
 
 

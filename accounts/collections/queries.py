@@ -22,7 +22,7 @@ _OWN_NUMBER: Final = re.compile(r"/collections/([0-9]{1,18})\Z")
 
 @dataclass(frozen=True, slots=True)
 class ShownCollection:
-    """A collection and the items that a viewer sees in it, in the order they were added."""
+    """A collection and the items that a viewer sees in it, in the order in which they were added."""
 
     collection: Collection
     items: tuple[CollectionItem, ...]

@@ -104,7 +104,7 @@ def list_severances(account_id: int) -> QuerySet[SeveredAccount]:
 
 
 def load_severances(severed_ids: Collection[int]) -> dict[int, SeveredAccount]:
-    """Load these rows by id, each with the block or suspension that ended the follows (`severance`)."""
+    """Load these rows keyed by id, each with the block or suspension that ended the follows (`severance`)."""
     if not severed_ids:
         return {}
     found = SeveredAccount.objects.filter(id__one_of=list(severed_ids)).select_related("severance")

@@ -208,8 +208,9 @@ def completed(cached: dict[str, Any], account_id: int, counted: dict[str, Any], 
 
 
 def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return the entity without counters and approval, blank if the account is suspended. `user__role` and `moved_to` must be
-    loaded.
+    """Return the entity without counters or approval, blank if the account is suspended.
+
+    `user__role` and `moved_to` must be loaded.
 
     The body is the same for every viewer, except `moved`, which is what the viewer of `relations` sees.
     """

@@ -42,7 +42,7 @@ def remove_follower(*, account: Account, follower: Account) -> None:
 
 
 def accept_waiting(account_id: int) -> None:
-    """Accept at most BATCH_SIZE requests to an unlocked account, except those of limited accounts.
+    """Accept at most BATCH_SIZE requests to an unlocked account, except requests from limited accounts.
 
     Publishes AccountUnlocked when more are left. The caller must hold the lock `lock_name`, in a transaction.
     """

@@ -170,8 +170,8 @@ _PLAIN_COLUMNS: Final = (
 def update_profile(*, user: User, change: ProfileChange) -> User:
     """Apply a change to a user's own profile and settings completely or not at all. Publishes ProfileUpdated.
 
-    Unlocking accepts pending follow requests, except those of limited accounts; the first hundred immediately, the
-    others in the background. A failed change leaves no files. Raises Invalid with `details`.
+    Unlocking accepts pending follow requests, except requests from limited accounts: the first hundred immediately, the others
+    in the background. A failed change leaves no files. Raises Invalid with `details`.
     """
     change = _cleaned(change)
     require_valid(change_errors(change), details=True)

@@ -45,7 +45,7 @@ _DAMAGED: Final = (
 
 
 class Container(Protocol):
-    """The files of an archive, by name."""
+    """The files of an archive, keyed by name."""
 
     def names(self) -> Iterator[str]:
         """Yield the names of all files."""

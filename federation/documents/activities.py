@@ -50,7 +50,7 @@ def announce(boost: Post, *, context: bool = True) -> dict[str, Any]:
 
 
 def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[str, Any]]:
-    """Return the Create or Announce of each local post, by post id; `context` has the same meaning as in `create`.
+    """Return the Create or Announce of each local post, keyed by post id; `context` has the same meaning as in `create`.
 
     With @context, the Announce of a followers-only post embeds the post, because other servers cannot fetch it.
     """

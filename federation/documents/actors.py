@@ -135,7 +135,7 @@ def image(path: str, description: str = "") -> dict[str, str]:
 
 
 def media_type_of(path: str) -> str:
-    """Return the media type of a picture that this server has made, by its file extension."""
+    """Return the media type of a picture that this server has made, according to its file extension."""
     ending = path.rpartition(".")[2].lower()
     return {"png": "image/png", "gif": "image/gif", "webp": "image/webp"}.get(ending, "image/jpeg")
 

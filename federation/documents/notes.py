@@ -36,7 +36,7 @@ SELF_REPLIES: Final = 5
 
 
 def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
-    """Return the documents of local posts (not of boosts) by id, without @context.
+    """Return the documents of local posts (not of boosts), keyed by id, without @context.
 
     Takes at most five queries for any number of posts; one more if an author is limited, one if a post has a poll, and two if a
     post links to a collection.

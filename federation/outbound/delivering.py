@@ -71,7 +71,9 @@ def _begin(jobs: Sequence[Job[Delivery]]) -> Iterator[Steps]:
 
 
 def _signers(activities: Iterable[OutboundActivity]) -> dict[int, Sequence[Signer]]:
-    """Return the signers of the activities' accounts, by account; accounts whose key cannot be decrypted are left out."""
+    """Return the signers of the activities' accounts, keyed by account id; accounts whose key cannot be decrypted are left
+    out.
+    """
     signers: dict[int, Sequence[Signer]] = {}
     for activity in activities:
         pair = getattr(activity.account, "key_pair", None)

@@ -81,7 +81,7 @@ def send_published(events: Sequence[status_events.StatusPublished]) -> None:
 def send_edited(
     events: Sequence[status_events.StatusEdited | status_events.QuotePolicyChanged | status_events.QuoteSettled],
 ) -> None:
-    """Send an Update of each post to every server where the post may have arrived, in place of waiting Updates."""
+    """Send an Update of each post to every server where the post may have arrived; it replaces waiting Updates."""
     _send_updates((event.status_id for event in events), activities.update)
 
 
@@ -271,7 +271,7 @@ def _send_of_block(
 
 
 def send_profile(events: Sequence[account_events.ProfileUpdated]) -> None:
-    """Send an Update of each actor to its followers, recently mentioned accounts and relays, in place of waiting Updates."""
+    """Send an Update of each actor to its followers, recently mentioned accounts and relays; it replaces waiting Updates."""
     for account in _accounts(event.account_id for event in events).values():
         inboxes = profile_inboxes(account.id) if _sends_activities(account) else ()
         if not inboxes:

@@ -27,12 +27,14 @@ logger = logging.getLogger("social.federation")
 
 LOOKUP_SECONDS: Final = 5.0
 CACHED_SECONDS: Final = 60
-"""Lifetime of the cached devices of an account, which a conversation needs several times within a short time."""
+"""Lifetime of the cached devices of an account, which a conversation needs several times in quick succession."""
 _KEY_BYTES: Final = 1 << 16
 
 
 class DevicesElsewhere:
-    """Devices of remote accounts, fetched from their servers. Claims of keys are signed by the sender of the message."""
+    """Devices of remote accounts, fetched from their servers. Requests that claim keys are signed by the sender of the
+    message.
+    """
 
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
         end = time.monotonic() + LOOKUP_SECONDS

@@ -46,7 +46,7 @@ class Gathered:
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Make `get` return these responses, in this thread."""
+        """Inside the block, make `get` return these responses in this thread."""
         token = _current.set(self)
         try:
             yield

@@ -84,7 +84,9 @@ def parse(message: Message) -> MessageSignature:
 
 def verify(signature: MessageSignature, message: Message, base_url: str, public_key_pem: str, now: datetime) -> None:
     """Raise BadSignature unless the signature covers all required parts and has not expired, and WrongKey unless it matches the
-    key and the request. The signed address begins with `base_url`, so that a signature for another server fails.
+    key and the request.
+
+    The signed address is expected to begin with `base_url`, so that a signature for another server fails.
     """
     if not signature.components >= _REQUIRED_COMPONENTS:
         raise BadSignature(Reason.COMPONENTS_UNSIGNED)

@@ -51,7 +51,7 @@ _KINDS: Final[tuple[tuple[str | Promise, Permission, Callable[[], QuerySet[Any]]
     (_("Changes by blocklists"), Permission.MANAGE_FEDERATION, list_waiting),
 )
 DECISION_PERMISSIONS: Final = functools.reduce(operator.or_, (permission for _title, permission, _rows in _KINDS))
-"""The permissions that each allow some of these decisions."""
+"""The permissions, each of which allows some of these decisions."""
 
 
 def count_waiting_for(user: User) -> list[tuple[str | Promise, int]]:

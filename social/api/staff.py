@@ -245,8 +245,8 @@ class ReadOnlyAdmin(Base):
     def each(self, request: HttpRequest, queryset: QuerySet[Any], act: BoundAct) -> TemplateResponse | None:
         """Run an act on each chosen row, log it in the admin's log, and show messages about the result.
 
-        If the act has a question, the page that asks it, with the fields of its form, is returned first. A message names
-        each row that the service refuses, with the reason.
+        If the act has a question, first return the page that asks the question, with the fields of the act's form. A message
+        names each row that the service refuses, with the reason.
         """
         rows = list(queryset[: ROWS_LIMIT + 1])
         if len(rows) > ROWS_LIMIT:

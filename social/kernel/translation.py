@@ -52,7 +52,10 @@ def is_on() -> bool:
 
 
 def load_languages() -> Mapping[str, Sequence[str]]:
-    """Return the target languages of the service by source language (or UNKNOWN), requested once a day. Raises Unavailable."""
+    """Return the target languages of the service, keyed by source language (or UNKNOWN).
+
+    They are requested once a day. Raises Unavailable.
+    """
     url: str = settings.TRANSLATION_SERVICE
     key = f"translation_languages:{blake2b(url.encode(), digest_size=8).hexdigest()}"
     known: Mapping[str, Sequence[str]] | None = fragments.load([key]).get(key)

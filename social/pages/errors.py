@@ -1,4 +1,4 @@
-"""Answers to errors: JSON under /api, an error page on all other paths.
+"""Error responses: JSON under /api, an error page on all other paths.
 
 `social.urls` names these views: `handler400 = "social.pages.errors.bad_request"`, `handler403 = ...forbidden`, `handler404 =
 ...not_found`, `handler500 = ...server_error`. The views use no session, and read only the server's look from the database.

@@ -196,7 +196,7 @@ def absolute(address: str) -> str:
 
 
 def path_of(url: str | None) -> str:
-    """Return the path of a URL of this server, so that links work under another host name; other URLs unchanged; "" for
+    """Return the path of a URL of this server, so that links work under another host name; return other URLs unchanged, "" for
     None.
     """
     return (url or "").removeprefix(settings.BASE_URL)

@@ -198,8 +198,8 @@ def _media_storage(url: str) -> dict[str, Any] | None:
 
 
 def _media_url() -> str:
-    """Return the base URL of files, with a slash at its end: MEDIA_BASE_URL if it is set, otherwise the bucket's URL, otherwise
-    a path of this server.
+    """Return the base URL of uploaded files, with a slash at its end: MEDIA_BASE_URL if it is set, otherwise the bucket's URL,
+    otherwise a path of this server.
     """
     written = _url("MEDIA_BASE_URL", "", ("https", "http"), "https://files.social.example")
     return f"{written.rstrip('/')}/" if written else _bucket_url() or "/system/"

@@ -143,7 +143,7 @@ def _shown_to(viewer_id: int | None) -> Q:
 
 
 def list_scheduled(account_id: int) -> QuerySet[ScheduledStatus]:
-    """Select the account's scheduled posts with everything their entities need, unordered: two queries."""
+    """Select the account's scheduled posts with everything their entities need, in no particular order. Needs two queries."""
     files = ScheduledMedia.objects.select_related("media").order_by("position")
     return ScheduledStatus.objects.filter(account_id=account_id).prefetch_related(Prefetch("media", files))
 

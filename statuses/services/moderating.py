@@ -1,4 +1,4 @@
-"""Carries out decisions of staff: deletes posts, marks files as sensitive, approves or discards held posts (docs/adr/0031)."""
+"""Carries out staff decisions: deletes posts, marks files as sensitive, approves or discards held posts (docs/adr/0031)."""
 
 import hashlib
 from collections.abc import Collection, Sequence

@@ -1,4 +1,6 @@
-"""Tests of all admin pages in Chromium: accessible according to axe-core in all themes and sizes, no foreign requests."""
+"""Tests in Chromium that axe-core finds no fault on any admin page, in all themes and sizes, and that no page makes foreign
+requests.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tests of adding to an object that is deleted at the same moment: neither action fails, in either order.
+"""Tests of adding to an object that is deleted at the same moment: neither action fails, whichever comes first.
 
 They cover every table whose rows are deleted and to which other tables have foreign keys. A new table makes
 `test_every_table_with_foreign_keys_to_it_is_covered` fail until it is covered.

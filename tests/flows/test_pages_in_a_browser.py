@@ -1,4 +1,6 @@
-"""Tests of every page of the site in Chromium: accessible according to axe-core, no layout shifts, no foreign requests."""
+"""Tests in Chromium that axe-core finds no fault on any page of the site, and that no page has layout shifts or foreign
+requests.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

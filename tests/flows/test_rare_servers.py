@@ -30,7 +30,7 @@ def elsewhere() -> Iterator[RemoteServer]:
 
 @pytest.fixture
 def hoster() -> Iterator[RemoteServer]:
-    """A server that hosts the inboxes and collections of actors of another server."""
+    """A server that hosts the inboxes and collections of actors on another server."""
     with RemoteServer().running() as server:
         server.domain = f"127.0.0.1:{server.http.server_port}"
         server.url = f"http://{server.domain}"

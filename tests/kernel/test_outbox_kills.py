@@ -27,7 +27,7 @@ def wait_for(process: subprocess.Popen[str], line: str) -> None:
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    """Kill the process by SIGKILL, and wait until it has ended."""
+    """Kill the process with SIGKILL, and wait until it has ended."""
     process.kill()
     process.wait()
     if process.stdout is not None:

@@ -141,7 +141,7 @@ def ask(method: str, path: str, params: Mapping[str, Any] | None = None, *, toke
 
 
 def every_access(urlconf: str) -> Callable[..., None]:
-    """Return a test function with one case per endpoint, which runs all checks of access with ids that do not exist."""
+    """Return a test function with one case per endpoint, which runs all access checks with ids that do not exist."""
 
     @pytest.mark.django_db
     @pytest.mark.parametrize("endpoint", routed(urlconf))
@@ -219,7 +219,7 @@ def each_scope_opens(row: Row, callers: Any, scene: Scene | None = None) -> None
     for scope in sorted(row.access.sufficient_scopes):
         response = send(row, scene, token=make_token(scope))
         if response.status_code == 401 and by_application:
-            # The endpoint accepts tokens of applications, but this action needs a user.
+            # The endpoint accepts application tokens, but this action needs a user.
             response = send(row, scene, token=callers.user_token(scope))
         refused = response.status_code == 403 and "scope" in str(response.json().get("error"))
         assert not refused, f"{scope}: {seen(row, response)}"

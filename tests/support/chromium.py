@@ -120,7 +120,9 @@ class Tab:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=letter)
 
     def tab_to(self, selector: str, presses: int = 100) -> None:
-        """Press Tab until an element has the focus; fail if it never gets it, or if the focus is not visible."""
+        """Press Tab until an element has the focus; fail if the element never gets the focus, or if the focus is not
+        visible.
+        """
         for _press in range(presses):
             self.key("Tab")
             if self.run(f"document.activeElement.matches({json.dumps(selector)})"):

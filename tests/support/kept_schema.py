@@ -1,4 +1,4 @@
-"""Caches the tables for the next test run: creating them by all migrations takes ten seconds of processor time.
+"""Caches the tables for the next test run: creating them with all migrations takes ten seconds of CPU time.
 
 The cache is valid only for the same contents of all migrations. After a change, and in the first run, the migrations create the
 tables as on any server.

@@ -43,7 +43,7 @@ class SoftwareKey:
         return self._credential(response, {"credProps": {"rk": True}})
 
     def get(self, options: dict[str, Any], **changed: Any) -> str:
-        """Return the browser's response of `navigator.credentials.get`, as JSON; `changed` replaces parts of it."""
+        """Return, as JSON, what the browser's `navigator.credentials.get` would return; `changed` replaces parts of it."""
         data = self._data()
         client_data = self._client_data("webauthn.get", options["publicKey"]["challenge"])
         signed = data + sha256(websafe_decode(client_data)).digest()

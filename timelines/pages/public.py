@@ -129,7 +129,7 @@ def tags_for_templates(tags: Sequence[Tag], viewer_id: int | None) -> list[dict[
 
 
 def people_of(entity: Mapping[str, Any]) -> int:
-    """Return the number of accounts that have used a hashtag or a link today and yesterday, from its entity."""
+    """Return, from the entity of a hashtag or a link, the number of accounts that have used it today and yesterday."""
     return sum(int(day["accounts"]) for day in entity["history"][:_SUMMED_DAYS])
 
 

@@ -293,7 +293,7 @@ def drop(names: Iterable[str]) -> None:
 
 
 def begin(name: str) -> bytes:
-    """Register a builder and return its mark; to be called **before** SQL is read. Raises RedisError."""
+    """Register a builder and return its mark. Must be called **before** SQL is read. Raises RedisError."""
     mark = b"mark:" + secrets.token_bytes(12)
     build = f"{feed_key(name)}:build"
     pipeline = redis.client("feeds").pipeline(transaction=True)

@@ -43,7 +43,7 @@ class RoleForm(DraftForm):
             "media_megabytes": _("Storage for files in megabytes"),
             "posts_per_day": _("Posts per 24 hours"),
             "imported_posts_limit": _("Old posts from archives"),
-            "imported_mebibytes_limit": _("Files from archives in MiB"),
+            "imported_mebibytes_limit": _("Files from archives (MiB)"),
         }
         help_texts = {
             "color": _("For example #0b6e66; may be empty"),

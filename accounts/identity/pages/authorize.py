@@ -126,7 +126,8 @@ def permission_groups(scopes: Sequence[str]) -> list[Group]:
     return [group for group in groups if group.permissions]
 
 
-# These errors are sent to the application. All other errors mean that its request is wrong, and are shown to the person.
+# These errors are sent to the application. All other errors mean that the application's request is wrong, and are shown to the
+# person.
 _SENT_BACK: Final = frozenset({"access_denied", "invalid_scope"})
 _CODE: Final = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
 _PARAMETERS: Final = (

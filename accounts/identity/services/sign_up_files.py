@@ -83,7 +83,10 @@ def _approval_as_text(allow_with_approval: bool) -> str:
 
 @dataclass(frozen=True)
 class NetworkDraft:
-    """Values of a network block. A `comment` of None leaves the comment unchanged; `ends`: the values have an `expires_at`."""
+    """Values of a network block.
+
+    A `comment` of None leaves the comment unchanged; `ends` tells whether the values include an `expires_at`.
+    """
 
     severity: Severity
     comment: str | None = None

@@ -30,7 +30,7 @@ _DELETE = access.staff("admin:write:accounts", Permission.DELETE_USER_DATA)
 _ACT = access.staff("admin:write:accounts", Permission.MANAGE_USERS | Permission.MANAGE_REPORTS)
 _PAGES = ByCursor(Limit(100, 200))
 ACTS: Final = {act.api: act for act in ACCOUNT_ACTS if act.api}
-"""Actions that have their own endpoint, by the last part of the endpoint's path."""
+"""Actions that have their own endpoint, keyed by the last part of the endpoint's path."""
 
 
 class AdminAccountsViewSet(AdminViewSet):

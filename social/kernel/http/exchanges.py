@@ -14,9 +14,10 @@ from social.kernel.http.content import media_type
 from social.kernel.http.errors import Refused
 
 Signer = Callable[[str, str, Mapping[str, str], bytes | None], Mapping[str, str]]
-"""`signer(method, url, headers, body)` -> headers to add or replace. Called for each hop with exactly what will be sent, except
-User-Agent and Accept-Encoding (contract, federation section 10). The signer runs on the network loop, so it must only compute,
-without database queries.
+"""`signer(method, url, headers, body)` -> headers to add or replace.
+
+Called for each hop with exactly what will be sent, except User-Agent and Accept-Encoding (contract, federation section 10). The
+signer runs on the network loop, so it must only compute, and must not query the database.
 """
 
 

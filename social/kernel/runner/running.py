@@ -1,4 +1,6 @@
-"""Does the queued work for other servers, in runs of a few seconds: for many hosts at the same time, with few rows for each.
+"""Does the queued work for other servers in runs of a few seconds.
+
+A run works for many hosts at the same time, on few rows for each.
 
 Source: DESIGN "One runner", "Lanes", "Claims are leases" and "Deliveries are fair".
 """
@@ -102,11 +104,14 @@ class Work(Generic[R]):
         _subscribed[self.model.queue] = self
 
     def react(self, events: Sequence[Event]) -> None:
-        """Call `run`, once for any number of events."""
+        """Call `run` once, however many events there are."""
         self.run()
 
     def stop_claiming(self, run: "Run[R]", *, at_any_rate: bool) -> None:
-        """Stop a run from claiming rows; unless `at_any_rate` is set, only if another run of this process still claims rows."""
+        """Stop a run from claiming rows.
+
+        Unless `at_any_rate` is set, the run is stopped only if another run of this process still claims rows.
+        """
         with self._leaving:
             if at_any_rate or len(self.claiming) > 1:
                 self.claiming.discard(run)

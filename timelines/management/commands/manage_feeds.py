@@ -6,8 +6,10 @@ from timelines.stores import feed
 
 
 class Command(OperatorCommand):
-    """Rebuild or clear home feeds. A feed is a cache that is built when its reader next loads it; building feeds in advance
-    reduces the load of the first minutes after Redis was emptied.
+    """Rebuild or clear home feeds.
+
+    A feed is a cache that is built when its reader next loads it; building feeds in advance reduces the load in the first
+    minutes after Redis was emptied.
     """
 
     def build(self, names: LocalUsers = (), *, all: bool, dry_run: bool) -> None:
