@@ -23,7 +23,7 @@ SEVERITIES: Final[Mapping[str, str]] = {
     "": DomainSeverity.SUSPEND,
     "limit": DomainSeverity.SILENCE,
 }
-"""Severities by their names in files of Mastodon and other programs."""
+"""Severities, keyed by their names in files from Mastodon and other programs."""
 
 _COMPARED: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "public_comment")
 

@@ -65,8 +65,9 @@ def write_rules(
     *, by: Staff, drafts: Mapping[str, DomainRuleDraft], changing: Collection[str] = (), from_lists: bool = False
 ) -> dict[str, AlreadyRuled]:
     """Create these rules, or change the existing rules of servers in `changing`, as `create_rule` and `change_rule` do, in one
-    transaction; `from_lists` means that blocklists request the rules. Return the refusals by domain. Publishes
-    DomainRuleChanged. Raises Forbidden, Invalid.
+    transaction; `from_lists` means that blocklists request the rules.
+
+    Return the refusals, keyed by domain. Publishes DomainRuleChanged. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_FEDERATION)
     if not drafts:

@@ -108,7 +108,7 @@ def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -
 
 
 class EvidenceArchive:
-    """A zip of evidence: the number of `posts` in it, and the size and SHA-256 of each of its `members`, by name."""
+    """A zip of evidence: the number of `posts` in it, and the size and SHA-256 of each of its `members`, keyed by name."""
 
     def __init__(self, zipped: zipfile.ZipFile) -> None:
         self._zipped = zipped

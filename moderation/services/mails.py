@@ -126,7 +126,9 @@ def send_appeal_mails(events: Sequence[AppealFiled]) -> None:
 
 def queue_digests() -> int:
     """Queue the daily mail about pending decisions for the staff who want it and whose time zone has reached DIGEST_HOUR;
-    return the number of mails. Run by the scheduler, hourly. Publishes StaffMailDue.
+    return the number of mails.
+
+    The scheduler runs this hourly. Publishes StaffMailDue.
     """
     queued = 0
     with transaction.atomic():

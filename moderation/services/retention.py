@@ -61,7 +61,7 @@ _KINDS: Final[dict[str, tuple[Callable[[], int], Callable[[], int]]]] = {
 
 
 def clean_up() -> dict[str, int]:
-    """Delete all expired data, in batches; return the number of rows by kind. Run by the scheduler."""
+    """Delete all expired data, in batches; return the number of rows of each kind. Run by the scheduler."""
     return {name: forget() for name, (_count, forget) in _KINDS.items()}
 
 

@@ -1,4 +1,4 @@
-"""Changes webhooks, for staff with MANAGE_WEBHOOKS and the permissions for the events, and queues their calls."""
+"""Lets staff with MANAGE_WEBHOOKS and the permissions for the events change webhooks, and queues the calls of webhooks."""
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
