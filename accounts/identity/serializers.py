@@ -118,7 +118,7 @@ class UserInfoSerializer(EntitySerializer):
             "name": instance.display_name,
             "preferred_username": instance.username,
             "profile": instance.page_url,
-            "picture": file_url(instance.avatar, "", "avatar.png"),
+            "picture": file_url(instance.avatar, "", "avatars/original/missing.png"),
         }
 
 

@@ -152,7 +152,7 @@ def _is_bot(account: Account) -> bool:
 
 def picture_urls(account: Account, name: str) -> tuple[str, str]:
     """Return the addresses of the `avatar` or `header` and of a still version, or of the default picture."""
-    default = f"{name}.png"
+    default = f"{name}s/original/missing.png"
     if account.suspended:
         return (file_url("", "", default),) * 2
     remote_url: str = getattr(account, f"{name}_remote_url")

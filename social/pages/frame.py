@@ -204,7 +204,7 @@ def path_of(url: str | None) -> str:
 
 def shown_picture(address: str) -> str:
     """Return the absolute URL of a picture for previews; empty for the default avatar and for no picture."""
-    return "" if address in ("", static("avatar.png")) else absolute(address)
+    return "" if address in ("", static("avatars/original/missing.png")) else absolute(address)
 
 
 def sharing_of_site(path: str, *, title: str = "", description: str = "") -> Sharing:

@@ -1,8 +1,10 @@
 """Tests of bugs that users of apps reported about servers other than Mastodon (docs/field.md lists the reports)."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.staticfiles import finders
 
 from moderation.models import Announcement
 from social.kernel import clock
@@ -126,3 +128,14 @@ def test_a_quote_of_a_blocked_account_is_marked(alice: Person, bob: Person) -> N
     for action, state in (("block", "blocked_account"), ("unblock", "accepted"), ("mute", "muted_account")):
         alice.do(f"accounts/{bob.id}/{action}")
         assert alice.read(f"statuses/{quote}")["quote"]["state"] == state
+
+
+def test_the_default_pictures_have_the_names_that_apps_know(alice: Person) -> None:
+    """Apps draw no picture for `missing.png`; any other name is taken for a picture that the user chose."""
+    shown = alice.read("accounts/verify_credentials")
+    for name in ("avatar", "header"):
+        assert shown[name] == shown[f"{name}_static"]
+        assert shown[name].endswith(f"/{name}s/original/missing.png")
+        path = finders.find(shown[name].partition("/static/")[2])
+        assert path is not None
+        assert Path(path).read_bytes().startswith(b"\x89PNG")

@@ -160,7 +160,7 @@ def test_seed_052_a_suspended_account_is_found_and_blank(alice: Person, bob: Per
         check("Account", body)
         assert body["suspended"] is True
         assert (body["display_name"], body["note"], body["fields"], body["emojis"]) == ("", "", [], [])
-        assert body["avatar"].endswith("avatar.png")
+        assert body["avatar"].endswith("/avatars/original/missing.png")
         for name in ("statuses", "followers", "following", "featured_tags"):
             answer = api.get(f"/api/v1/accounts/{alice.id}/{name}")
             assert (answer.status_code, answer.json()) == (200, []), name

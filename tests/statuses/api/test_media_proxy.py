@@ -262,7 +262,7 @@ def test_profile_pictures_of_remote_accounts_are_served_by_this_server(
     still = Image.open(io.BytesIO(_shown(media_root, _show(entity["avatar_static"]))))
     assert (moving.size, moving.is_animated, still.size, still.format) == ((400, 400), True, (400, 400), "PNG")  # type: ignore[attr-defined]  # WebP has it
     assert _asked(elsewhere) == ["/a.png"]
-    assert entity["header"].endswith("/header.png"), "without a header the default one is shown"
+    assert entity["header"].endswith("/headers/original/missing.png"), "without a header the default one is shown"
     base = f"/media_proxy/accounts/{zoe.id}"
     assert Api().get(f"{base}/header").status_code == Api().get(f"{base}/nose").status_code == 404
     Account.objects.filter(id=zoe.id).update(suspended_at=clock.now())

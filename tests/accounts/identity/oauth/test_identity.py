@@ -87,7 +87,7 @@ def test_userinfo_needs_the_scope_profile_and_nothing_else_does(
             "name": "Ada L.",
             "preferred_username": "ada",
             "profile": "http://social.localhost/@ada",
-            "picture": "http://social.localhost/static/avatar.png",
+            "picture": "http://social.localhost/static/avatars/original/missing.png",
         }
     assert client.get("/oauth/userinfo", headers=bearer(application, person, "read", "write")).status_code == 403
     assert client.get("/oauth/userinfo", headers=bearer(application, None, "profile")).status_code == 422
