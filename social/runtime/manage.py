@@ -125,16 +125,23 @@ def _prepare(command: str, arguments: list[str], data_dir: Path) -> None:
 
 
 def _refuse_lost_secrets(command: str, data_dir: Path) -> None:
-    """Raise OperatorError if the database of an installation exists: its data needs the secrets with which it was written."""
+    """Raise OperatorError if the database of an installation exists: its data needs the secrets with which it was written.
+
+    A `restore` that only checked a backup, or that was killed before it changed anything, has left an empty database.
+    """
+    from social.runtime.embedded import Embedded, borrowed_servers
     from social.runtime.fingerprints import refuse_new_secrets, stored_fingerprints
 
-    if os.environ.get("DATABASE_URL"):
-        with _connected(command) as connection, connection.cursor() as cursor:
-            exists = bool(stored_fingerprints(cursor))
-    else:
-        exists = Postgres(data_dir).cluster.exists()
-    if exists:
-        raise refuse_new_secrets(data_dir)
+    with contextlib.ExitStack() as stack:
+        url = os.environ.get("DATABASE_URL")
+        if not url:
+            if not Postgres(data_dir).cluster.exists():
+                return
+            servers = stack.enter_context(borrowed_servers(Embedded(data_dir, valkey_wanted=False)))
+            url = servers.environment()["DATABASE_URL"]
+        with _connected(command, url) as connection, connection.cursor() as cursor:
+            if stored_fingerprints(cursor):
+                raise refuse_new_secrets(data_dir)
 
 
 def _require_installation(data_dir: Path, *, or_unfinished: bool) -> None:
@@ -251,9 +258,9 @@ def _load_domains(command: str, data_dir: Path) -> None:
             os.environ[name] = found
 
 
-def _connected(command: str) -> psycopg.Connection[Any]:
-    """Return a connection to the database. `setup`, often the first command after a boot, waits for a database that is
-    starting. Raises OperatorError if there is no connection.
+def _connected(command: str, url: str = "") -> psycopg.Connection[Any]:
+    """Return a connection to the database at `url`, by default the configured one. `setup`, often the first command after a
+    boot, waits for a database that is starting. Raises OperatorError if there is no connection.
     """
     from social.runtime import database
 
@@ -261,7 +268,7 @@ def _connected(command: str) -> psycopg.Connection[Any]:
     said = False
     while True:
         try:
-            return database.connect(os.environ["DATABASE_URL"])
+            return database.connect(url or os.environ["DATABASE_URL"])
         except OperatorError as error:
             if time.monotonic() > deadline:
                 raise

@@ -98,11 +98,27 @@ def test_the_settings_that_diffsettings_prints_have_no_password_of_the_mail_serv
     assert not {"EMAIL_URL", "SENTRY_DSN", "METRICS_TOKEN"} & set(dir(settings))
 
 
-def test_lost_secrets_are_not_replaced_silently(data_dir: Path) -> None:
+def test_an_empty_database_that_restore_has_left_needs_no_secrets(data_dir: Path) -> None:
+    """`restore --dry-run` on a new machine starts the embedded database, and stores nothing in it."""
+    servers = Embedded(data_dir, durable=False, valkey_wanted=False)
+    servers.start()
+    servers.stop()
+    # The domain is refused after the secrets were made, which is quicker than a complete start.
+    line = refusal(
+        manage("setup", "--domain", "social.example:99", environment=clean_environment(DATA_DIR=str(data_dir)))
+    )
+    assert "LOCAL_DOMAIN" in line
+    assert (data_dir / "secrets.json").exists()
+
+
+def test_lost_secrets_are_not_replaced_silently(data_dir: Path, secrets: Secrets) -> None:
     """With the embedded database, every command reports the loss and generates no new secrets."""
     generate_secrets(data_dir)
     servers = Embedded(data_dir, durable=False, valkey_wanted=False)
     servers.start()
+    with database.connect(servers.environment()["DATABASE_URL"]) as made, made.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {database.TABLE} AS SELECT 1 AS id, '{{}}'::jsonb AS fingerprints")
+        store_fingerprints(cursor, secrets)
     servers.stop()
     (data_dir / "secrets.json").rename(data_dir / "backup")
     environment = clean_environment(DATA_DIR=str(data_dir))
