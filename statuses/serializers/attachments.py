@@ -41,6 +41,11 @@ def _may_be_shown(media: MediaAttachment) -> bool:
     return media.processing == Processing.COMPLETE or not scanning.is_on()
 
 
+def _shown_meta(meta: dict[str, Any]) -> dict[str, Any]:
+    # Mastodon for iOS and Fedistar read this member as an integer, and refuse the whole page if it is 29.97.
+    return meta | {"fps": round(meta["fps"])} if "fps" in meta else meta
+
+
 class MediaAttachmentSerializer(EntitySerializer):
     """MediaAttachment: a file; it has no address until it is processed, but it may have a preview."""
 
@@ -53,7 +58,7 @@ class MediaAttachmentSerializer(EntitySerializer):
             "remote_url": as_uri(instance.remote_url) if instance.remote_url else None,
             "preview_remote_url": as_uri(instance.preview_remote_url) if instance.preview_remote_url else None,
             "text_url": None,
-            "meta": instance.meta or None,
+            "meta": _shown_meta(instance.meta) or None,
             "description": instance.description,
             "blurhash": instance.blurhash,
         }

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from accounts.serializers.account import present_counted_accounts
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
+from social.kernel.http.addresses import as_uri
 from social.kernel.media import storage
 from social.kernel.text.names import visible_text
 from statuses.models import CardType, PreviewCard
@@ -33,7 +34,7 @@ class PreviewCardSerializer(EntitySerializer):
         viewer_id: int | None = self.context["viewer_id"]
         image = storage.url(card.image) if card.image else None
         entity: dict[str, Any] = {
-            "url": instance.url,
+            "url": as_uri(instance.url),
             "title": card.title,
             "description": card.description,
             "language": card.language,

@@ -18,12 +18,13 @@ class ScheduledStatusSerializer(EntitySerializer):
     def to_representation(self, instance: ScheduledStatus) -> dict[str, Any]:
         # A draft written by an older release lacks newer fields.
         application_id, draft = instance.application_id, _LEFT_OUT | instance.draft
-        allowed = draft["allowed_mentions"]
+        allowed, unsent = draft["allowed_mentions"], draft.get("unsent", ())
         return {
             "id": str(instance.id),
             "scheduled_at": clock.iso(instance.scheduled_at),
             "params": {
-                **{name: draft[name] or None for name in _LEFT_OUT},
+                # Tusky and Pachli send empty texts, and cannot read the answer if such a text is null.
+                **{name: None if name in unsent else draft[name] for name in _LEFT_OUT},
                 "text": draft["text"],
                 "poll": None if draft["poll"] is None else draft["poll"]["sent"],
                 "media_ids": [str(number) for number in draft["media_ids"]] or None,

@@ -42,7 +42,8 @@ class Draft(AuthorColumns):
     `in_reply_to_id` and `media_ids` may name objects that do not exist. The post may mention only the `allowed_mentions`, if
     given. `interaction_policy` has rules by kind (`statuses.policies.interactions`). An edit clears a value that is left out,
     except `language`, the policies and `content_type`; `media_changes` are changes by file id. An edit ignores `visibility`,
-    `local_only`, `in_reply_to_id`, `quoted_status_id` and `scheduled_at`.
+    `local_only`, `in_reply_to_id`, `quoted_status_id` and `scheduled_at`. `unsent` are the names of texts that were not sent; a
+    text that was sent may be empty as well.
     """
 
     sensitive: bool | None = None
@@ -59,6 +60,7 @@ class Draft(AuthorColumns):
     poll: PollDraft | None = None
     scheduled_at: datetime | None = None
     content_type: str | None = None
+    unsent: tuple[str, ...] = ()
 
 
 class UnexpectedMentions(Invalid):

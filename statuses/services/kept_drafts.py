@@ -70,7 +70,7 @@ def encode_edit(draft: Draft) -> dict[str, Any]:
 def read_draft(stored: Mapping[str, Any]) -> Draft:
     """Deserialise a stored draft, ignoring fields that a newer release has added."""
     values = known_fields(Draft, stored)
-    for name in ("media_ids", "allowed_mentions"):
+    for name in ("media_ids", "allowed_mentions", "unsent"):
         if values.get(name) is not None:
             values[name] = tuple(values[name])
     values["media_changes"] = tuple(

@@ -1,5 +1,6 @@
 """Tests of bugs that users of apps reported about servers other than Mastodon (docs/field.md lists the reports)."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,10 @@ from django.contrib.staticfiles import finders
 
 from moderation.models import Announcement
 from social.kernel import clock
+from statuses.models import PreviewCard, StatusCard
 from tests.conformance.people import Person
 from tests.factories.accounts import make_remote
-from tests.factories.statuses import follow, make_remote_media, make_remote_status
+from tests.factories.statuses import follow, make_media, make_remote_media, make_remote_status
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
@@ -139,3 +141,33 @@ def test_the_default_pictures_have_the_names_that_apps_know(alice: Person) -> No
         path = finders.find(shown[name].partition("/static/")[2])
         assert path is not None
         assert Path(path).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_address_of_a_preview_is_a_uri() -> None:
+    link = "https://news.example/größe?q=a|b"
+    status = make_remote_status(make_remote("zoe"), f'<p><a href="{link}">x</a></p>')
+    card = PreviewCard.objects.create(url="https://news.example/gr%C3%B6%C3%9Fe?q=a%7Cb", title="Size")
+    StatusCard.objects.create(status=status, card=card, url=link)
+    assert Api().get(f"/api/v1/statuses/{status.id}").json()["card"]["url"] == card.url
+
+
+def test_the_rate_of_a_video_is_an_integer(alice: Person) -> None:
+    """Swift and Rust refuse 29.97, and even 10.0, where an integer is declared."""
+    media = make_media(alice.account)
+    media.meta = {"fps": 29.97, "original": {"frame_rate": "30000/1001"}}
+    media.save()
+    [shown] = alice.post(media_ids=[str(media.id)])["media_attachments"]
+    assert (shown["meta"]["fps"], type(shown["meta"]["fps"])) == (30, int)
+    assert shown["meta"]["original"] == {"frame_rate": "30000/1001"}
+
+
+@pytest.mark.parametrize(("sent", "shown"), [({"spoiler_text": ""}, ""), ({}, None), ({"spoiler_text": None}, None)])
+def test_texts_of_a_scheduled_post_are_shown_as_sent(
+    alice: Person, sent: dict[str, str | None], shown: str | None
+) -> None:
+    """Tusky and Pachli send an empty content warning, and cannot read null in its place."""
+    later = clock.iso(clock.now() + timedelta(hours=1))
+    body = {"status": "later", "sensitive": False, "visibility": "public", "scheduled_at": later, **sent}
+    made = alice.do("statuses", body)
+    assert made["params"]["spoiler_text"] == shown
+    assert alice.read("scheduled_statuses") == [made]

@@ -127,6 +127,12 @@ class StatusInput(_PostInput):
     quoted_status_id = ClientString()
     scheduled_at = TimeField(future=True)
 
+    @classmethod
+    def read_mapping(cls, values: Mapping[str, Any]) -> Draft:
+        """Read the input as usual; the draft names the texts that were not sent."""
+        unsent = tuple(name for name in SHOWN_COLUMNS if values.get(name) is None)
+        return replace(super().read_mapping(values), unsent=unsent)
+
 
 class EditInput(_PostInput):
     """Parameters of `PUT /api/v1/statuses/:id`."""
