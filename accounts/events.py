@@ -80,14 +80,14 @@ class AccountErasureDue(Event, key="account:{account_id}"):
 
 
 class ConfirmationRequested(Event, key="user:{user_id}"):
-    """A confirmation mail is due; its link redirects to `return_to`, a local path."""
+    """A confirmation mail must be sent; its link redirects to `return_to`, a local path."""
 
     user_id: int
     return_to: str = ""
 
 
 class EmailChangeRequested(Event, key="user:{user_id}"):
-    """A mail with the link that confirms a user's new e-mail address is due."""
+    """A mail must be sent with the link that confirms a user's new e-mail address."""
 
     user_id: int
 
@@ -101,7 +101,7 @@ class EmailChanged(Event, key="user:{user_id}"):
 
 
 class PasswordResetRequested(Event, key="user:{user_id}"):
-    """A mail with a link to set a new password is due."""
+    """A mail must be sent with a link for setting a new password."""
 
     user_id: int
 

@@ -117,12 +117,12 @@ def find_severance(account_id: int, severed_id: int) -> SeveredAccount:
 
 
 def list_ended_follows(severed: SeveredAccount) -> QuerySet[SeveredFollow]:
-    """List the ended follows of other accounts by the account, with `target`."""
+    """List the ended follows in which the account was the follower, each with its `target`."""
     rows = SeveredFollow.objects.filter(severance_id=severed.severance_id, account_id=severed.account_id)
     return rows.select_related("target")
 
 
 def list_ended_followers(severed: SeveredAccount) -> QuerySet[SeveredFollow]:
-    """List the ended follows of the account by other accounts, with `account`."""
+    """List the ended follows in which the account was followed, each with its follower (`account`)."""
     rows = SeveredFollow.objects.filter(severance_id=severed.severance_id, target_id=severed.account_id)
     return rows.select_related("account")

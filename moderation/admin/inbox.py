@@ -113,7 +113,7 @@ class InboxAdmin(PermittedAdmin):
         return self._page(request, "admin/inbox.html", context)
 
     def case(self, request: HttpRequest, account_id: int) -> HttpResponse:
-        """Show a reported account with its reports and posts, and take decisions about it. A view of posts that are not
+        """Show a reported account with its reports and posts, and take decisions about it. Viewing posts that are not
         public is logged. Raises PermissionDenied and Http404.
         """
         by = self._staff(request)

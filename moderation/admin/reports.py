@@ -280,7 +280,7 @@ class ReportAdmin(InboxAdmin):
         return f"{row.pk} (@{row.target_account.acct})"
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Render the report with the attached posts; a view of posts that are not public is logged."""
+        """Render the report with the attached posts; viewing posts that are not public is logged."""
         report = context["original"]
         by = acting(request)
         report.evidence = open_evidence(by=by, report=report)

@@ -204,7 +204,7 @@ HELD_MENTIONS = shown("mentions_count", _("Mentions"), minor=True)
 
 @admin.register(HeldPost)
 class HeldPostAdmin(PermittedAdmin):
-    """Posts that are waiting for review. Each view of a post that is not public is logged."""
+    """Posts that are waiting for review. Viewing a post that is not public is logged."""
 
     permission = Permission.MANAGE_REPORTS
     person_column = "account_id"

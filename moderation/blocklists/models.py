@@ -73,7 +73,7 @@ class Blocklist(models.Model):
     `suspend`, `silence` and `noop`; an entry without a severity counts as `suspend`. Without `take_rejections`, the list cannot
     make this server reject media or reports. In automatic mode, one update of the list ends at most `follows_limit` follows;
     changes that would end more follows wait for a decision. `username` and `password`, which is stored encrypted, are for a
-    list behind basic authentication.
+    list that requires basic authentication.
 
     `asked_at` is the time of the last fetch, `checked_at` the time of the last successful fetch, and `failing_since` the time
     of the first failure since then. `entries_count` is the number of servers that the list named when it was last stored.

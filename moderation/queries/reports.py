@@ -56,7 +56,7 @@ def find_reportable_collections(target: Account, collection_ids: Sequence[str]) 
 
 
 def find_owned_collections(target: Account, collection_ids: abc.Collection[int]) -> list[int]:
-    """Return the ids of these collections, without collections of other accounts."""
+    """Return those of these ids whose collections belong to the account."""
     owned = Collection.objects.filter(account=target, id__one_of=list(collection_ids))
     return list(owned.order_by("id").values_list("id", flat=True))
 

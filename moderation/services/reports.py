@@ -262,7 +262,7 @@ def _write(report: Report, **values: Any) -> None:
 
 
 def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
-    """Return the posts attached to a report, including deleted posts; the view of private posts is logged. Raises Forbidden."""
+    """Return the posts attached to a report, including deleted posts; viewing private posts is logged. Raises Forbidden."""
     require(by, Permission.MANAGE_REPORTS)
     posts = list_excerpts(report.status_ids, report.target_account_id)
     name = f"@{report.target_account.acct}"

@@ -81,7 +81,7 @@ def _accounts(account_ids: Sequence[int]) -> Mapping[int, Any]:
 
 
 def _reports(report_ids: Sequence[int]) -> Mapping[int, Any]:
-    """Return the entities of reports, without posts that not everybody may read, because each view of such posts is logged."""
+    """Return the entities of reports, without posts that not everybody may read, because viewing such posts is logged."""
     reports = list(Report.objects.filter(id__one_of=report_ids).order_by("id"))
     context = {
         "accounts": present_admin_accounts((account for report in reports for account in people_of(report)), None),

@@ -63,10 +63,10 @@ class Act:
     who outrank the person whom the row is about. `fits`: tells whether the action would change a row; if not, the button is
     left out. `form`: the form with the fields of the question, or a function that returns the form for a member of staff.
     `icon`: a name of Material Symbols. `menu`: the menu that has the button. `verb`: the name in the admin's own log, by
-    default `name`. `audit`: the sentence in the audit log, with `%(by)s` and `%(target)s`; without it, the sentence for targets
-    of any kind (`moderation.admin.audit_sentences`). `recorded`: the action that the service records, by default `verb`. `api`:
-    the name of an endpoint in the API for staff, for an action without a form; `api_summary`: its description in the OpenAPI
-    document.
+    default `name`. `audit`: the sentence in the audit log, with `%(by)s` and `%(target)s`; if it is empty, the general sentence
+    of `moderation.admin.audit_sentences` is used, which fits targets of any kind. `recorded`: the action that the service
+    records, by default `verb`. `api`: the name of an endpoint in the API for staff, for an action without a form;
+    `api_summary`: its description in the OpenAPI document.
     """
 
     name: str

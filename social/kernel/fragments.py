@@ -1,6 +1,6 @@
 """Redis cache of the parts of entities that are the same for every viewer; entries expire after ten minutes by default.
 
-The key of a fragment names kind, id and version (`status:12:3`): a change of the object raises its version, and the old
+The key of a fragment names kind, id and version (`status:12:3`): a change of the object increments its version, and the old
 fragment is no longer read. A fragment is any JSON value. Fragments may vanish at any time; without Redis, no function here
 raises an error.
 """

@@ -103,8 +103,8 @@ def stored_domain(cursor: Cursor) -> str | None:
 
 
 def check_domain(cursor: Cursor, domain: str) -> bool:
-    """Tell whether a domain is stored. Raises OperatorError if the stored domain is not `domain`, and before the first
-    start if `domain` or WEB_DOMAIN has a port that it must not have.
+    """Tell whether a domain is stored. Raises OperatorError if the stored domain is not `domain` or, before the
+    first start, if `domain` or WEB_DOMAIN has a port that is not allowed.
     """
     stored = stored_domain(cursor)
     if stored is None:

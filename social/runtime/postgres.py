@@ -97,8 +97,9 @@ class Postgres:
 
     @property
     def folder(self) -> Path:
-        """`DATA_DIR/postgres`, or the system folder to which it links if root runs this and `nobody` cannot reach it. Only
-        the link names the system folder: a data directory that was removed and created again gets a new cluster.
+        """`DATA_DIR/postgres`, or the system folder to which it links if root runs this and `nobody` cannot reach it. The
+        path of the system folder is recorded only in this link, so a data directory that was removed and created again gets a
+        new cluster.
         """
         folder = self.data_dir / "postgres"
         if folder.is_symlink():

@@ -175,8 +175,8 @@ class PostBody(AuthorColumns):
     for a group the id of the collection of its followers (`group_followers`). `tags` are normalised names, in the order of the
     text. `quote` has the identifiers of the quote for other servers (its id, `quoted_uri` and `approval_uri`). For a reply that
     needed approval, `approval` has the same identifiers, and the id of the account that approved the reply (`author_uri`).
-    `thread_root_id` is the first known post of the thread. `imported_uri` and `imported_url` are the id and the page of an
-    imported post at its former server.
+    `thread_root_id` is the first known post of the thread. `imported_uri` and `imported_url` are the id and the page that
+    an imported post had on its former server.
     """
 
     id: int

@@ -57,8 +57,8 @@ def prepare_html(html: str) -> str:
 
 
 def restore_html(answer: str, html: str) -> str:
-    """Return a service's answer to `prepare_html(html)` as sanitised HTML with the links of `html`. Other links become text;
-    addresses, mentions and hashtags that the answer lacks are appended.
+    """Convert a service's translation of `prepare_html(html)` to sanitised HTML with the links of `html`. Other links become
+    text; addresses, mentions and hashtags that the translation lacks are appended.
     """
     links: defaultdict[str, deque[_Link]] = defaultdict(deque)
     for part in _parts(html):
@@ -85,7 +85,7 @@ def prepare_text(text: str) -> str:
 
 
 def restore_text(answer: str) -> str:
-    """Return a service's answer to `prepare_text` as plain text."""
+    """Convert a service's translation of a text made by `prepare_text` back to plain text."""
     return plain(clean_input(answer))
 
 

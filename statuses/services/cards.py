@@ -91,10 +91,10 @@ class Picture:
 
 
 def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: bytes | None = None) -> None:
-    """Store the preview of a page, fetched from `host`. `preview` is None, or has no title, if the page has none. `image` has
-    the bytes of the page's first picture. If this fetch found no preview, the values of the previous fetch remain. Publishes
-    CardAttached for recent posts if the preview was not shown before. Raises OSError when the picture cannot be stored,
-    Unavailable when it cannot be scanned.
+    """Store the preview of a page, fetched from `host`. `preview` is None or without a title if the page offers no preview.
+    `image` has the bytes of the page's first picture. If this fetch found no preview, the values of the previous fetch remain.
+    Publishes CardAttached for recent posts if the preview was not shown before. Raises OSError when the picture cannot be
+    stored, Unavailable when it cannot be scanned.
     """
     found = preview if preview is not None and preview.title else None
     picture = _stored_picture(image, found.pictures[0].url) if found is not None and image else None

@@ -1,4 +1,6 @@
-"""Removes old remote posts that no local account needs. Apps of higher layers add needs with `register_need`."""
+"""Removes old remote posts that no local account needs. Apps in higher layers use
+`register_need` to register further reasons to keep a post.
+"""
 
 import time
 from array import array

@@ -150,14 +150,15 @@ def test_a_rule_written_again_is_found(tmp_path: Path, rule: str, source: str) -
 
 VERSIONED = {
     "Account": {"accounts/services/changing.py"},
-    # Entities do not show thread keys; the query that connects a reply to its parent raises the versions itself.
+    # In `receiving.py`, the query that writes thread keys needs no new version, because entities do not show these keys; the
+    # query that connects a reply to its parent increments the versions itself.
     "Status": {"statuses/services/changing.py", "statuses/services/receiving.py"},
 }
 _WRITES = {"update", "bulk_update", "update_or_create", "aupdate"}
 
 
 def _writes(model: str, root: Path) -> list[str]:
-    """Return the places that change rows of a versioned table without the function that raises their version."""
+    """Return the places that change rows of a versioned table without the function that increments their version."""
     table = "accounts_account" if model == "Account" else "statuses_status"
     statement = re.compile(rf"\bUPDATE\s+{table}\b", re.IGNORECASE)
     queryset = re.compile(rf"\b{model}\.objects\b|QuerySet\[{model}\]")

@@ -133,7 +133,7 @@ def fresh_folder() -> Path:
 
 
 def clean_environment(**values: str) -> dict[str, str]:
-    """Return the environment of an operator who has configured nothing, with `values`."""
+    """Return the environment of an operator who has configured nothing except `values`."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
     return kept | values
 

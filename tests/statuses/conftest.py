@@ -63,8 +63,8 @@ def _token_of(account_id: int, scopes: str) -> str:
 
 
 def api_of(account: Account, scopes: str = "read write follow push") -> Api:
-    """Return a client of the account. All its clients share one token during a test; accounts of different tests have different
-    ids.
+    """Return an API client that is signed in as the account. All clients of an account share one token during a test;
+    accounts of different tests have different ids.
     """
     return Api(_token_of(account.id, scopes))
 

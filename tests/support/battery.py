@@ -189,12 +189,14 @@ def bad_values_are_no_error_of_the_server(row: Row, callers: Any) -> None:
 
 
 def wrong_types_are_no_error_of_the_server(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """Each parameter as a list, an object, a huge number, or a text that cannot be stored gets 2xx, or 4xx with an error."""
+    """A request with any parameter replaced by a list, an object, a huge number or text that cannot be stored is answered
+    with 2xx, or with 4xx and an error.
+    """
     _bear(row, callers, scene, _WRONG, _ODD)
 
 
 def long_values_are_no_error_of_the_server(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """Each parameter with an extremely long value gets 2xx, or 4xx with an error."""
+    """A request with an extremely long value of any parameter is answered with 2xx, or with 4xx and an error."""
     _bear(row, callers, scene, _LONG)
 
 

@@ -108,7 +108,9 @@ def load_lost_ids(source: FeedSource, status_ids: Sequence[int]) -> list[int]:
 
 
 def rebuild(source: FeedSource) -> None:
-    """Build the feed, unless it exists, from the newest posts, which clients may be displaying. Takes at most four queries."""
+    """Build the feed, unless it exists, from the newest posts, because these are the posts that clients may be displaying.
+    Takes at most four queries.
+    """
     cursor = Cursor(STREAM_POSTS)
     found, feed_slice = _from_feed(source, cursor)
     if found is not None or feed_slice is None:

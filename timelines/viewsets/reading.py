@@ -54,7 +54,7 @@ class ListsViewSet(ApiViewSet):
         return ListSerializer(lists.create_list(account_id=self.account_id, draft=ListInput.read(request))).data
 
     def retrieve(self, request: Request, id: int) -> Any:
-        """Return a list of the caller."""
+        """Return one of the caller's lists."""
         return ListSerializer(find_list(id, self.account_id)).data
 
     def update(self, request: Request, id: int) -> Any:

@@ -193,7 +193,7 @@ class _Work:
         )
 
     def _add_pending(self) -> bool:
-        """Add the lines of a batch whose account is known, and mark the other lines for a lookup of their account."""
+        """Add those lines of a batch whose accounts are known, and mark the others so that their accounts are looked up."""
         rows = list(self.batch.rows.filter(state=ImportRowState.PENDING).order_by("line")[:BATCH_SIZE])
         entries = {row.id: self.portable.read(row.cells) for row in rows}
         known = _load_known(entries.values())

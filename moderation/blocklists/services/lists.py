@@ -1,4 +1,6 @@
-"""Changes subscriptions to blocklists and exceptions. Each function requires MANAGE_FEDERATION of `by` and is logged."""
+"""Changes subscriptions to blocklists and exceptions. These changes require `by` to have MANAGE_FEDERATION, and each change is
+logged.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

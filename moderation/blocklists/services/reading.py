@@ -165,7 +165,7 @@ def _values(item: Any) -> dict[str, str] | None:
         return {"domain": str(item)[:100]}
     if "domain" not in item and ("type" in item or "entityKey" in item or "entity" in item):
         return _recommended(item)
-    # Lists of GoToSocial have no severity; they have `silenced_at` for limited servers.
+    # GoToSocial's lists have no severity; they have `silenced_at` for limited servers.
     severity = item.get("severity") or ("silence" if item.get("silenced_at") else "suspend")
     values = {"domain": str(item.get("domain") or ""), "severity": str(severity), "public_comment": _comment(item)}
     if "*" in values["domain"] and isinstance(item.get("digest"), str):

@@ -69,7 +69,7 @@ class Command(OperatorCommand):
         noop_as: the effect on servers that the list only names
         take_rejections: reject files and reports where the list says so
         follows_limit: automatic mode: the number of follows that an update may end without approval
-        username: for a list behind basic authentication
+        username: for a list that requires basic authentication
         """
         draft = BlocklistDraft(
             name, url, mode, suspend_as, silence_as, noop_as, take_rejections, follows_limit, username,
@@ -85,7 +85,7 @@ class Command(OperatorCommand):
         """Fetch a list and show the changes that it would make if all were approved; nothing is changed.
 
         url: the address of the list, or the name of a subscription
-        username: for a list behind basic authentication to which there is no subscription
+        username: for a list that requires basic authentication and that you are not subscribed to
         """
         try:
             blocklist = find_blocklist(url)

@@ -73,7 +73,7 @@ class AdminReportsViewSet(AdminViewSet):
         return reply(self._entities([find_report(row.pk)])[0])
 
     def _entities(self, reports: Sequence[Report]) -> Any:
-        """Return the entities with all attached posts, even deleted and private posts; the view of private posts is logged."""
+        """Return the entities with all attached posts, even deleted and private posts; viewing private posts is logged."""
         rows = load_posts(number for report in reports for number in report.status_ids)
         services.note_posts_seen(by=self.by, posts=[(row.id, _address(row), row.visibility) for row in rows])
         context = {
