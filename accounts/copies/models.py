@@ -35,9 +35,9 @@ class QuarantineSource(models.TextChoices):
     UPLOAD = "upload", _("Upload")
     PROFILE = "profile", _("Picture of a profile")
     THUMBNAIL = "thumbnail", _("Thumbnail")
-    COPY = "copy", _("File of another server")
-    CARD = "card", _("Picture of a preview")
-    STAFF = "staff", _("Picture of this server")
+    COPY = "copy", _("File from another server")
+    CARD = "card", _("Preview picture")
+    STAFF = "staff", _("Server picture")
 
 
 class QuarantineDecision(models.TextChoices):

@@ -30,8 +30,8 @@ class RelayForm(DraftForm):
         labels: ClassVar[dict[str, Any]] = {"inbox_url": _("Inbox of the relay")}
         help_texts: ClassVar[dict[str, Any]] = {
             "inbox_url": _(
-                "For example https://relay.example/inbox. The relay receives the public posts of this "
-                "server, and forwards the public posts of other subscribed servers to this server"
+                "For example https://relay.example/inbox. The relay receives the public posts from this "
+                "server, and forwards the public posts from other subscribed servers to this server"
             )
         }
         widgets: ClassVar[dict[str, Any]] = {

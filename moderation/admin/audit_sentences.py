@@ -18,7 +18,7 @@ _KIND_OF_THE_REST: Final = ""
 # Sentences by action and kind of the target. Actions of the admin (`social.api.staff_acts`) have their own sentences.
 _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("create", _PERSON): _("%(by)s created the account %(target)s"),
-    ("follow", _PERSON): _("%(by)s had %(target)s follow somebody"),
+    ("follow", _PERSON): _("%(by)s made %(target)s follow somebody"),
     ("issue_token", _PERSON): _("%(by)s created a token for %(target)s"),
     ("make_sign_in_link", _PERSON): _("%(by)s created a sign-in link for %(target)s that works once"),
     ("merge", _PERSON): _("%(by)s merged %(target)s with another account"),

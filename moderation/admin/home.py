@@ -172,10 +172,10 @@ def _space() -> list[Part]:
     samples, current = load_state()
     if samples:
         first, last = samples[-8:][0], samples[-1]
-        parts.append(_posts(_("Posts of other servers"), last.rows, last.bytes))
+        parts.append(_posts(_("Posts from other servers"), last.rows, last.bytes))
         if days := (_time(last.taken_at) - _time(first.taken_at)) / timedelta(days=1):
             change = (last.rows - first.rows) / days, (last.bytes - first.bytes) / days
-            parts.append(_posts(_("Change per day, average of a week"), *change))
+            parts.append(_posts(_("Average daily change over the past week"), *change))
     if current is not None:
         when = _time(current.ended_at or current.began_at)
         title = _("Removed, finished %(time)s") if current.ended_at else _("Removed so far, since %(time)s")

@@ -55,8 +55,8 @@ def _days(label: Any, words: Any = _UNLIMITED) -> forms.IntegerField:
 
 
 _LANDING_NAMES = {
-    "trends": _("Popular posts, or the newest posts of this server if there are none"),
-    "local_feed": _("The newest posts of this server"),
+    "trends": _("Popular posts, or the newest posts from this server if there are none"),
+    "local_feed": _("The newest posts from this server"),
     "about": _("Only the description"),
 }
 #: The sections of the page, keyed by the name of their first field: key, title, and linked lists (such as rules).
@@ -167,12 +167,12 @@ class SiteForm(Styled, ServiceForm):
         _("Federate with allowed servers only"),
         _("All other servers are treated as suspended, and documents are served to signed requests only"),
     )
-    site_access_live_feeds_local = _openness(_("Public timeline: posts of this server"))
-    site_access_live_feeds_remote = _openness(_("Public timeline: posts of other servers"))
-    site_access_hashtag_feeds_local = _openness(_("Timelines of hashtags: posts of this server"))
-    site_access_hashtag_feeds_remote = _openness(_("Timelines of hashtags: posts of other servers"))
-    site_access_trending_link_feeds_local = _openness(_("Timelines of links: posts of this server"))
-    site_access_trending_link_feeds_remote = _openness(_("Timelines of links: posts of other servers"))
+    site_access_live_feeds_local = _openness(_("Public timeline: posts from this server"))
+    site_access_live_feeds_remote = _openness(_("Public timeline: posts from other servers"))
+    site_access_hashtag_feeds_local = _openness(_("Timelines of hashtags: posts from this server"))
+    site_access_hashtag_feeds_remote = _openness(_("Timelines of hashtags: posts from other servers"))
+    site_access_trending_link_feeds_local = _openness(_("Timelines of links: posts from this server"))
+    site_access_trending_link_feeds_remote = _openness(_("Timelines of links: posts from other servers"))
     site_trends_without_review = _switch(
         _("Show trends before they are reviewed"),
         _("Popular posts, hashtags and links are shown unless you reject them"),
@@ -191,7 +191,7 @@ class SiteForm(Styled, ServiceForm):
     site_keep_closed_reports_days = _days(_("Days for which resolved reports are kept"))
     site_keep_held_posts_days = _days(_("Days after which held posts that nobody has reviewed are discarded"))
     site_keep_remote_posts_days = _days(
-        _("Days for which posts of other servers are kept"),
+        _("Days for which posts from other servers are kept"),
         _(
             "0: forever; otherwise at least 7. Posts of accounts that somebody here follows or has in a "
             "list, and posts that somebody here has replied to, favourited, boosted, bookmarked or "
@@ -200,7 +200,7 @@ class SiteForm(Styled, ServiceForm):
     )
     site_remote_posts_limit = _number(
         "site_remote_posts_limit",
-        _("Number of posts of other servers that are kept"),
+        _("Number of posts from other servers that are kept"),
         _(
             "0: no limit. If there are more, the oldest are removed, with the same exceptions as above, but "
             "none from the last week"

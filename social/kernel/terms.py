@@ -112,7 +112,7 @@ TERMS: Final[dict[str, Terms]] = {
     # Two threads, because a person is waiting for the result, and a call that waits for its last answers claims no rows (for up
     # to ten seconds if a server is silent).
     "threads": Terms(
-        "answers to posts of other servers that somebody reads",
+        "answers to posts from other servers that somebody reads",
         at_once=50,
         per_host=2,
         slice_seconds=20.0,
@@ -149,7 +149,7 @@ TERMS: Final[dict[str, Terms]] = {
     ),
     # Files are on the disk until they are examined, at most `at_once` times 99 MB.
     "copies": Terms(
-        "files of other servers that somebody wants to see",
+        "files from other servers that somebody wants to see",
         at_once=6,
         per_host=2,
         slice_seconds=20.0,

@@ -101,7 +101,7 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "AUTHORIZED_FETCH": (
         "`no`",
         "secure mode: with `yes`, other servers must sign requests for documents, so that blocks also apply to "
-        "reading; some software then cannot read posts of this server",
+        "reading; some software then cannot read posts from this server",
     ),
     "DISABLE_FOLLOWERS_SYNCHRONIZATION": (
         "`no`",
@@ -162,18 +162,18 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     ),
     "KEEP_REMOTE_POSTS_DAYS": (
         "`0`",
-        "days after which posts of other servers that nobody here needs are removed, at least 7; `0`: never; see "
+        "days after which posts from other servers that nobody here needs are removed, at least 7; `0`: never; see "
         "[operating.md](operating.md#posts-of-other-servers). If this is not set, staff choose in the administration",
     ),
     "REMOTE_POSTS_LIMIT": (
         "`0`",
-        "maximum number of posts of other servers; if there are more, the oldest ones that nobody here needs are removed; "
+        "maximum number of posts from other servers; if there are more, the oldest ones that nobody here needs are removed; "
         "`0`: no limit. If this is not set, staff choose in the administration",
     ),
     "KEEP_NOTIFICATIONS_DAYS": ("`0`", "days for which notifications are kept; `0`: for ever"),
     "REMOTE_MEDIA_MEGABYTES": (
         "`10240`",
-        "maximum size of all copies of files of other servers; the copies that nobody has looked at for longest are "
+        "maximum size of all copies of files from other servers; the copies that nobody has looked at for longest are "
         "removed first. If this is not set, staff choose in the administration",
     ),
     "DEFAULT_LANGUAGE": (

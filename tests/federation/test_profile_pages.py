@@ -234,7 +234,7 @@ def test_a_long_thread_is_read_page_by_page(alice: Account, monkeypatch: pytest.
     deepest = answer
     for number in range(42):
         deepest = make_status(alice, f"deeper {number}", reply_to=deepest)
-    assert "Earlier posts of this thread" in page(f"/@alice/{deepest.id}")
-    assert "Earlier posts of this thread" not in page(f"/@alice/{answer.id}")
+    assert "Earlier posts in this thread" in page(f"/@alice/{deepest.id}")
+    assert "Earlier posts in this thread" not in page(f"/@alice/{answer.id}")
     for odd in ("abc", "-1", "9" * 30):
         assert status_of(f"/@alice/{root.id}?after={odd}") == 200

@@ -82,8 +82,8 @@ def public(request: HttpRequest, origin: str = "") -> HttpResponse:
     public_filter = require_found(filters[origin])
     titles = {
         "": _("All public posts"),
-        "local": _("Public posts of this server"),
-        "remote": _("Public posts of other servers"),
+        "local": _("Public posts from this server"),
+        "remote": _("Public posts from other servers"),
     }
     others = [name for name in _ORIGINS if name != origin] if all(filters.values()) else []
     context: dict[str, Any] = {

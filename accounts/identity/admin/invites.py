@@ -125,5 +125,5 @@ class InviteAdmin(PermittedAdmin):
         except KernelError as error:
             self.message_user(request, error.message, messages.ERROR)
             return redirect(reverse("admin:accounts_invite_changelist"))
-        self.message_user(request, gettext("The invitation is created. Pass its address on."), messages.SUCCESS)
+        self.message_user(request, gettext("The invitation has been created. Share its link."), messages.SUCCESS)
         return redirect(reverse("admin:accounts_invite_change", args=[invite.pk]))

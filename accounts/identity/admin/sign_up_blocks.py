@@ -197,7 +197,9 @@ class UsernameForm(RowForm):
             raise ValidationError(gettext("This is not a name."))
         if not is_in_usernames(name):
             raise ValidationError(
-                gettext("Nobody can choose this name: usernames have only the letters a to z, digits and underscores.")
+                gettext(
+                    "Nobody can choose this name: usernames can contain only the letters a to z, digits and underscores."
+                )
             )
         if len(name) > NAME_LIMIT:
             raise ValidationError(gettext("It is too long: at most %(count)d characters.") % {"count": NAME_LIMIT})

@@ -84,7 +84,9 @@ class BlocklistForm(DraftForm):
             "url": _(
                 "CSV as Mastodon exports it, one domain per line, JSON of Mastodon or GoToSocial, or a dataset of FIRES"
             ),
-            "username": _("For a list behind basic authentication. Leave empty to send neither username nor password"),
+            "username": _(
+                "For a list that requires basic authentication. Leave empty to send neither username nor password"
+            ),
         }
         widgets: ClassVar[dict[str, Any]] = {
             "username": forms.TextInput({"autocomplete": "off", "dir": "ltr"}),
@@ -193,7 +195,7 @@ class BlocklistAdmin(EditedAdmin):
             one=Words(_("Fetch this list now?"), _("The list will be fetched in a moment.")),
             fits=lambda blocklist: blocklist.enabled,
             recorded="fetch",
-            audit=_("%(by)s had the list %(target)s fetched"),
+            audit=_("%(by)s requested a fetch of the list %(target)s"),
         ),
         *switches(
             lambda by, blocklist, enabled: lists.switch_list(by=by, blocklist=blocklist, enabled=enabled),

@@ -215,7 +215,7 @@ def test_staff_see_the_number_of_remote_posts_and_a_dry_run_what_would_be_remove
     page = signed_in(make_user("boss", role="Owner")).get("/admin/")
     shown = [(part.name, part.shown) for part in page.context["space"]][3:]
     assert shown[:2] == [
-        ("Posts of other servers", "2, about 1000 Bytes"),
-        ("Change per day, average of a week", "-5, about -2.44 KB"),
+        ("Posts from other servers", "2, about 1000 Bytes"),
+        ("Average daily change over the past week", "-5, about -2.44 KB"),
     ]
     assert shown[2][1] == "2"
