@@ -117,7 +117,7 @@ def _redirect_to_copy(copy: RemoteCopy, *, small: bool, shared: bool) -> HttpRes
 
 
 def _missing() -> HttpResponse:
-    return error(_("Record not found"), status=404)
+    return error(NotFound.default, status=404)
 
 
 def _unreachable() -> HttpResponse:

@@ -9,7 +9,6 @@ from allauth.account.models import EmailAddress
 from django.db.models import Exists, Func, OuterRef, Prefetch, Q, QuerySet, TextField, prefetch_related_objects
 from django.db.models.functions import Collate, Lower
 from django.db.models.lookups import Exact
-from django.utils.translation import gettext as _
 
 from accounts.emojis.queries import EmojiLookup
 from accounts.models import Account, ActorType
@@ -116,7 +115,7 @@ def find_by_address(address: str) -> Account:
         account = list_accounts().filter(has_address(username, domain)).first()
         if account is not None:
             return account
-    raise NotFound(_("Record not found"))
+    raise NotFound
 
 
 def find_local(username: str) -> Account:

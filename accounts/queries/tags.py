@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import BigIntegerField, QuerySet
-from django.utils.translation import gettext as _
 
 from accounts.models import Account, FeaturedTag, Tag, TagFollow
 from accounts.models.tag import TAG_LIMIT
@@ -55,7 +54,7 @@ def named_tag(name: str) -> Tag:
     shown = name.removeprefix("#")
     normalised = normalise_hashtag(shown)
     if not is_hashtag(shown) or not normalised or len(normalised) > TAG_LIMIT:
-        raise NotFound(_("Not Found"))
+        raise NotFound("Not Found")
     return Tag(name=normalised, display_name=shown)
 
 

@@ -4,8 +4,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from django.utils.translation import gettext as _
-
 from accounts.policies.audience import PRESENT
 from notifications.models import PushSubscription
 from notifications.queries.contents import Content, load_contents
@@ -44,7 +42,7 @@ def find_push_subscription(token_id: int) -> PushSubscription:
     """Return the subscription of an access token. Raises NotFound."""
     subscription = PushSubscription.objects.filter(token_id=token_id).first()
     if subscription is None:
-        raise NotFound(_("Not Found"))
+        raise NotFound("Not Found")
     return subscription
 
 

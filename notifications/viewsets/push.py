@@ -18,8 +18,8 @@ class PushSubscriptionsViewSet(ApiViewSet):
 
     endpoints = {
         "retrieve": Endpoint(user("push"), _ENTITY),
-        "create": Endpoint(user("push"), _ENTITY, also=("subscription", "data")),
-        "update": Endpoint(user("push"), _ENTITY, also=("data",)),
+        "create": Endpoint(user("push"), _ENTITY, also=("subscription", "data", "policy")),
+        "update": Endpoint(user("push"), _ENTITY, also=("data", "policy")),
         "destroy": Endpoint(user("push"), EMPTY),
         "unsubscribe": Endpoint(anyone(), None),
     }

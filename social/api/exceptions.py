@@ -89,23 +89,22 @@ def unauthorized_headers(message: str) -> dict[str, str]:
     return {"WWW-Authenticate": f'Bearer realm="Social", error="invalid_token", error_description="{described}"'}
 
 
-def not_found(message: str | None = None) -> HttpResponse:
-    """Return the answer for a path or method that does not exist."""
-    return responses.error(message or _("Not Found"), status=404)
-
-
 def _of_kernel(exc: errors.KernelError) -> HttpResponse:
+    """Return the answer to a kernel error. The text of a 404 is not translated, as in Mastodon, because apps recognise it
+    (cheeaun/phanpy, TheBLVD/mammoth#486).
+    """
     status = status_of(exc)
+    message = exc.untranslated if status == 404 else exc.message
     extra = {name: value for name, value in exc.extra.items() if name not in _HEADER_FIELDS}
-    headers = unauthorized_headers(exc.message) if status == 401 else None
-    return responses.error(exc.message, status=status, headers=headers, **extra)
+    headers = unauthorized_headers(message) if status == 401 else None
+    return responses.error(message, status=status, headers=headers, **extra)
 
 
 def _of_drf(exc: drf_errors.APIException) -> HttpResponse:
     if isinstance(exc, drf_errors.ValidationError):
         return _of_kernel(errors.Invalid.of(field_errors(exc)))
     if isinstance(exc, drf_errors.NotFound | drf_errors.MethodNotAllowed):
-        return not_found()
+        return _of_kernel(errors.NotFound("Not Found"))
     if isinstance(exc, MalformedJson):
         # Only this error has its status in the body, because in Mastodon the web server sends it, not the API.
         return responses.reply({"status": exc.status_code, "error": str(exc.detail)}, status=exc.status_code)

@@ -18,14 +18,13 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from social.api import addresses, languages
-from social.kernel import logs
+from social.kernel import links, logs
 from social.kernel.clock import find_zone
 from social.kernel.http.limits import web_request_budget
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 _access_log = logging.getLogger("social.access")
-_SLASHES = re.compile("/{2,}")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}\Z")
 # Reset and confirmation links carry their secret in the path.
 _SECRET_SEGMENT = re.compile(r"[^/]{31,}")
@@ -53,7 +52,7 @@ class RequestMiddleware:
         started = time.perf_counter()
         meta = request.META
         if "//" in request.path:
-            request.path, request.path_info = (_SLASHES.sub("/", path) for path in (request.path, request.path_info))
+            request.path, request.path_info = map(links.with_single_slashes, (request.path, request.path_info))
         request_id = meta.get("HTTP_X_REQUEST_ID", "")
         if not request_id or not _REQUEST_ID.match(request_id):
             request_id = f"{random.getrandbits(64):016x}"

@@ -23,7 +23,6 @@ from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import classonlymethod
-from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
@@ -150,7 +149,7 @@ class ApiViewSet(ViewSet):
         """Check the declared access, then `permission_classes`. Raises NotFound for a method without an action."""
         declared = self.endpoints.get(self.action)
         if declared is None:
-            raise errors.NotFound(_("Not Found"))
+            raise errors.NotFound("Not Found")
         access, admission = declared.access, admission_of(request)
         access.check(self.caller, refusal=admission.refusal if admission is not None else None)
         cast(ApiRequest, request).call_as(access.effective_caller(self.caller))

@@ -16,13 +16,14 @@ T = TypeVar("T")
 class KernelError(Exception):
     """An error for the caller.
 
-    `message` is translated text, `said` is the same text with each sentence only once (for pages), and `extra` is added to the
-    JSON body.
+    `message` is translated text, `said` is the same text with each sentence only once (for pages), `untranslated` is the text
+    before the default of a class is translated, and `extra` is added to the JSON body.
     """
 
     default: ClassVar[str] = gettext_noop("Internal Server Error")
 
     def __init__(self, message: str | None = None, **extra: Any) -> None:
+        self.untranslated = message if message is not None else self.default
         self.message = message if message is not None else _(self.default)
         self.said, self.extra = self.message, extra
         super().__init__(self.message)

@@ -1,9 +1,18 @@
+import re
 from typing import Final
 from urllib.parse import quote, urlsplit
 
 from django.conf import settings
 
+_SLASHES: Final = re.compile("/{2,}")
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
+
+
+def with_single_slashes(path: str) -> str:
+    """Return the path of a request in which several slashes in a row count as one, as in Mastodon's router, because clients
+    append paths to addresses that end with a slash.
+    """
+    return _SLASHES.sub("/", path)
 
 
 def web_url(path: str = "") -> str:

@@ -32,7 +32,7 @@ def translate_post(
     """
     post = find_post(status_id, account_id).proper
     if not translation.is_on():
-        raise NotFound(_("Not Found"))
+        raise NotFound("Not Found")
     if not is_for_everybody(post):
         raise Forbidden
     source, target = _languages(post.language, language)

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.staticfiles import finders
@@ -11,9 +12,10 @@ from moderation.models import Announcement
 from social.kernel import clock
 from statuses.models import PreviewCard, StatusCard
 from tests.conformance.people import Person
-from tests.factories.accounts import make_remote
+from tests.factories.accounts import make_application, make_remote
 from tests.factories.statuses import follow, make_media, make_remote_media, make_remote_status
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
+from tests.support.push import Device
 
 pytestmark = pytest.mark.django_db
 
@@ -171,3 +173,79 @@ def test_texts_of_a_scheduled_post_are_shown_as_sent(
     made = alice.do("statuses", body)
     assert made["params"]["spoiler_text"] == shown
     assert alice.read("scheduled_statuses") == [made]
+
+
+@pytest.mark.parametrize("language", ["de", "ar"])
+def test_the_text_of_a_404_is_the_same_in_every_language(alice: Person, language: str) -> None:
+    """Apps recognise it: Phanpy looks for "not found" to learn that nothing is pushed yet, Mammoth for the whole text."""
+    alice.user.locale = language
+    alice.user.save(update_fields=["locale"])
+    for path, text in {
+        "push/subscription": "Not Found",
+        "no_such_method": "Not Found",
+        "tags/%20": "Not Found",
+        "statuses/1": "Record not found",
+        "accounts/lookup?acct=nobody": "Record not found",
+    }.items():
+        answer = alice.api.get(f"/api/v1/{path}", headers={"Accept-Language": language})
+        assert (answer.status_code, answer.json()) == (404, {"error": text}), path
+    answer = alice.api.request("PUT", "/api/v1/push/subscription", {"data": {}})
+    assert (answer.status_code, answer.json()) == (404, {"error": "Not Found"})
+
+
+@pytest.mark.parametrize("website", ["", " ", None])
+def test_an_application_registers_without_a_website(website: str | None) -> None:
+    form = {"client_name": "app", "redirect_uris": "app://", "scopes": "read", "website": website}
+    made = Api().request("POST", "/api/v1/apps", form).json()
+    assert (made["name"], made["website"], made["redirect_uris"]) == ("app", None, ["app://"])
+
+
+def test_an_application_registers_with_every_scope_one_per_line() -> None:
+    scopes = ["profile", *(f"{kind}:{name}" for kind in ("read", "write") for name in ("accounts", "lists")), "push"]
+    form = "client_name=bridge&redirect_uris=https://bridge.example/done&scopes=" + "%0A".join(scopes)
+    assert Api().request("POST", "/api/v1/apps", form=form).json()["scopes"] == scopes
+
+
+def test_a_wrong_scope_is_shown_to_people_whose_application_has_no_address(alice: Person) -> None:
+    application = make_application("read write")
+    oob = "urn:ietf:wg:oauth:2.0:oob"
+    query = {"client_id": application.client_id, "response_type": "code", "redirect_uri": oob}
+    page = signed_in(alice.user).get("/oauth/authorize", query | {"scope": "read writeEnter"})
+    assert (page.status_code, page.get("Location")) == (400, None)
+    assert "invalid_scope" in page.content.decode()
+
+
+_KEYS = Device(7).keys
+_PADDED = {name: key.replace("-", "+").replace("_", "/") + "=" * (-len(key) % 4) for name, key in _KEYS.items()}
+_FIELDS = {f"subscription[keys][{name}]": key for name, key in _KEYS.items()}
+_ENDPOINT = "https://ntfy.example/upAbc?up=1"
+_TARGET = {"endpoint": _ENDPOINT, "expirationTime": None, "keys": _KEYS}
+
+
+def test_push_subscriptions_are_understood_as_apps_send_them(alice: Person) -> None:
+    """In turn: tooot, Fedilab, Tusky, TootSDK, Phanpy, Firefly, whose alerts stand outside `data`."""
+    path, api = "/api/v1/push/subscription", alice.api
+    padded = {f"subscription[keys][{name}]": key for name, key in _PADDED.items()}
+    fields = {"subscription[endpoint]": _ENDPOINT, **_FIELDS}
+    alerts = {"mention": True, "favourite": False, "admin": {"report": True, "sign_up": True}}
+
+    def form(**more: str) -> Any:
+        return api.request("POST", path, form=urlencode(fields | more))
+
+    answers = [
+        api.upload("POST", path, **fields | padded | {"data[alerts][mention]": "true", "data[alerts][poll]": "false"}),
+        form(**{"data[alerts][admin.sign_up]": "true", "data[alerts][admin.report]": "false", "data[policy]": "all"}),
+        form(**{"data[alerts][severed_relationships]": "true", "data[alerts][unknown]": "true"}),
+        api.request("POST", f"{path}?{urlencode(fields | {'data[alerts][mention]': 'true'})}"),
+        api.post(path, {"subscription": _TARGET, "data": {"alerts": alerts}, "policy": "all"}),
+        form(**{"[alerts][mention]": "true"}),
+    ]
+    assert [(answer.status_code, answer.json().get("alerts")) for answer in answers] == [
+        (200, {"mention": True, "poll": False}),
+        (200, {"admin.sign_up": True, "admin.report": False}),
+        (200, {"severed_relationships": True}),
+        (200, {"mention": True}),
+        (200, {"mention": True, "favourite": False}),
+        (200, {}),
+    ]
+    assert {answer.json()["endpoint"] for answer in answers} == {_ENDPOINT}

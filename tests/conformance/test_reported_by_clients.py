@@ -49,6 +49,10 @@ def test_a_list_takes_members_with_a_slash_at_the_end_and_ids_in_the_query(
     [
         ("oauth2redirect://com.keylesspalace.tusky/", ""),
         ("http://localhost:3000/", ""),
+        ("http://127.0.0.1:39121/callback", ""),
+        ("icecubesapp://", ""),
+        ("com.tapbots.Ivory.10217:/request_token", ""),
+        ("MyApp:Callback", ""),
         ("https://client.example/done?a=1", "&force_login=False&state=None&lang=None"),
         ("toot-app://auth", "&prompt=&nonce=1&unknown=%00"),
     ],

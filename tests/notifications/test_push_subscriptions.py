@@ -90,6 +90,19 @@ def test_push_settings_that_are_left_out_get_their_defaults(api: Api, data: Any)
     assert (body["alerts"], body["policy"]) == ({}, "all")
 
 
+def test_the_policy_may_stand_beside_the_alerts_as_several_apps_send_it(api: Api) -> None:
+    """Mastodon for Android, Elk and Phanpy do so, and Mastodon's documentation lists it there for PUT."""
+    alerts = {"mention": True}
+    made = api.post(PUSH, {"subscription": TARGET, "data": {"alerts": alerts}, "policy": "followed"}).json()
+    assert (made["alerts"], made["policy"]) == (alerts, "followed")
+    changed = api.request("PUT", PUSH, form="data[alerts][mention]=true&policy=none").json()
+    assert (changed["alerts"], changed["policy"]) == (alerts, "none")
+    inner = api.put(PUSH, {"data": {"alerts": alerts, "policy": "follower"}, "policy": "none"}).json()
+    assert inner["policy"] == "follower"
+    assert api.put(PUSH, {"policy": None, "data": {"alerts": alerts}}).json()["policy"] == "all"
+    assert api.put(PUSH, {"policy": {"x": "y"}, "data": {"alerts": alerts}}).json()["policy"] == "all"
+
+
 def test_a_change_leaves_the_address_as_it_is(api: Api) -> None:
     made = created(api)
     other = {"endpoint": "https://push.example.org/two", "keys": KEYS}
@@ -164,6 +177,8 @@ def test_endpoints_that_this_server_may_not_call_are_refused(api: Api, endpoint:
         ({"p256dh": KEYS["p256dh"]}, f"Key auth can't be blank, {KEY_ERROR}"),
         ({"auth": KEYS["auth"]}, f"Key p256dh can't be blank, {KEY_ERROR}"),
         ({"p256dh": "B" * 87, "auth": "abc"}, KEY_ERROR),
+        (KEYS | {"p256dh": KEYS["p256dh"] + "\n"}, KEY_ERROR),
+        (KEYS | {"p256dh": "A" + KEYS["p256dh"][1:44]}, KEY_ERROR),
         ({"p256dh": KEYS["p256dh"], "auth": "x" * 10_000}, KEY_ERROR),
         ("text", f"Key p256dh can't be blank, Key auth can't be blank, {KEY_ERROR}"),
     ],

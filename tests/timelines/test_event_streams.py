@@ -59,6 +59,15 @@ def test_each_public_stream_has_its_own_path(
         assert stream.line() == "event: update\n"
 
 
+def test_the_path_of_an_event_stream_may_have_slashes_too_many(server: StreamingServer, reader: Person) -> None:
+    origin = server.http.removesuffix("/api/v1/streaming")
+    wanted = urllib.request.Request(
+        f"{origin}//api/v1/streaming//user/", headers={"Authorization": f"Bearer {reader.api.token}"}
+    )
+    with urllib.request.urlopen(wanted, timeout=SOON) as answer:
+        assert answer.readline() == b":)\n"
+
+
 def test_refused_event_streams_give_the_reason(server: StreamingServer, reader: Person) -> None:
     def refused(path: str, token: str | None, **query: str) -> tuple[int, dict[str, str]]:
         with pytest.raises(HTTPError) as error:

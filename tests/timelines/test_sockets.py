@@ -176,6 +176,16 @@ def test_sockets_are_accepted_with_or_without_a_path(server: StreamingServer, au
         assert socket.next()["stream"] == [path.strip("/").replace("/", ":") or "user"]
 
 
+@pytest.mark.parametrize("path", ["//api/v1/streaming", "/api//v1/streaming//", "//api/v1/streaming//user"])
+def test_several_slashes_in_a_path_count_as_one(server: StreamingServer, author: Person, path: str) -> None:
+    """Clients append the path to the server's address, which may end with a slash."""
+    address = f"{server.ws.removesuffix('/api/v1/streaming')}{path}?stream=user&access_token={author.api.token}"
+    with connect(address, open_timeout=60) as socket:
+        make_status(author.account)
+        work()
+        assert json.loads(socket.recv(SOON))["stream"] == ["user"]
+
+
 @pytest.mark.verify
 def test_clients_that_do_not_answer_pings_are_disconnected(
     django_db_setup: None, reader: Person, tmp_path: Path

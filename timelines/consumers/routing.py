@@ -4,6 +4,7 @@ from typing import Any
 
 import orjson
 
+from social.kernel import links
 from timelines.consumers.connection_request import PREFIX, keep_refusals_quiet, refuse
 from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.server_sent import ServerSentConsumer
@@ -37,7 +38,8 @@ class StreamingApplication:
             return
         if scope["type"] == "http":
             send = _with_closing(send)
-        path: str = scope["path"]
+        path = links.with_single_slashes(scope["path"])
+        scope = {**scope, "path": path}
         is_streaming = path == PREFIX or path.startswith(f"{PREFIX}/")
         if scope["type"] == "websocket":
             if is_streaming:

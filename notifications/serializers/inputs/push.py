@@ -22,13 +22,21 @@ class _KeysInput(Form):
 
 
 class _PolicyInput(Form):
-    """The member `policy` of `data`. Any text is accepted as long as it can be stored."""
+    """The member `policy` of `data`, or of the request itself. Any text is accepted as long as it can be stored."""
 
     policy: Annotated[str, ClientString(max_length=WORD_LIMIT)] = ""
 
 
+def _policy(values: Mapping[str, Any]) -> str:
+    return str(_PolicyInput.read_mapping(values).policy)
+
+
 class PushSettingsInput(Input[PushSettings]):
-    """The parameter `data`: missing values get their defaults, and alerts of unknown types are dropped."""
+    """The parameter `data`: missing values get their defaults, and alerts of unknown types are dropped.
+
+    A `policy` beside `data` counts if `data` has none: the documentation of Mastodon lists it there for PUT, and Mastodon for
+    Android, Elk and Phanpy send it there. Mastodon ignores it and pushes what people refused (mastodon/mastodon#23265).
+    """
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> PushSettings:
@@ -44,7 +52,7 @@ class PushSettingsInput(Input[PushSettings]):
                 for kind in ALERTS
                 if (value := alerts.get(kind)) not in (None, "") and not isinstance(value, list | dict)
             },
-            policy=_PolicyInput.read_mapping(data).policy or PushPolicy.ALL,
+            policy=next((policy for place in (data, values) if (policy := _policy(place))), PushPolicy.ALL),
         )
 
 
