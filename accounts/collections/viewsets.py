@@ -84,7 +84,7 @@ class CollectionsViewSet(ApiViewSet):
         return reply(serializers.WrappedCollectionItemSerializer(item).data)
 
     def remove(self, request: Request, collection_id: int, id: int) -> HttpResponse:
-        """Remove an account from a collection of the caller."""
+        """Remove an account from one of the caller's collections."""
         local.remove_item(owner=find_own_account(self.account_id), item=queries.find_item(collection_id, id))
         return reply_empty(request)
 

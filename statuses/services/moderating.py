@@ -215,7 +215,7 @@ def version_of(held: HeldPost) -> str:
 
 
 def _files_of(held: HeldPost) -> QuerySet[MediaAttachment]:
-    # Only held posts of this server have files.
+    # Only held posts from this server have files.
     found = Q(held__held=held) if held.scheduled_id is None else Q(scheduled__scheduled=held.scheduled_id)
     return MediaAttachment.objects.filter(found).order_by("id")
 

@@ -99,7 +99,7 @@ _PAGES: Final = ByCursor(Limit(20, 40))
 
 
 class ConversationsViewSet(ApiViewSet):
-    """Conversations of the caller, sorted by their last posts, newest first; the cursor is the id of a last post."""
+    """The caller's conversations, sorted by their last posts, newest first; the cursor is the id of a last post."""
 
     endpoints = {
         "list": Endpoint(user("read:statuses"), "Conversation", many=True, paging=_PAGES),
