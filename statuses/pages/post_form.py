@@ -67,6 +67,7 @@ FOCUSES: Final = (
 )
 _OPTIONS: Final = tuple(f"option_{number}" for number in range(1, OPTION_COUNTS[1] + 1))
 _OPTION: Final = re.compile(r"option_[0-9]{1,2}\Z")
+_DESCRIPTION: Final = re.compile(r"description_[0-9]{1,2}\Z")
 _TAG: Final = re.compile(r"[A-Za-z0-9-]{1,35}\Z")
 _NUMBER_OF_SECONDS: Final = re.compile(r"[0-9]{1,8}\Z")
 POLL_FIELDS: Final = ("multiple", "expires_in")
@@ -128,6 +129,8 @@ class PostForm(ServiceForm):
         self.media_files = list(files)
         self.changes: dict[int, MediaChange] = {}
         self._missing: list[str] = []
+        # Descriptions of refused files, and of files that were not sent.
+        self._unused: list[str] = []
         # Options beyond the maximum are shown too, so that no typed text is lost; the service reports that there are too many
         # options.
         given = {**self.initial, **self.data}
@@ -173,10 +176,18 @@ class PostForm(ServiceForm):
         known = {media.id: media for media in [*self.media_files, *attached]}
         self.media_files = [known[number] for number in numbers if number in known]
         self._missing = [str(number) for number in numbers if number not in known]
+        unused = {
+            name.removeprefix("description_"): text for name, text in sent.items() if _DESCRIPTION.match(name) and text
+        }
         for name, files in uploads.lists():
             place = name.removeprefix("file_")
             for file in files if place != name else ():
-                self._take_file(user, file, sent.get(f"description_{place}", ""), sent.get(f"focus_{place}", ""))
+                description = sent.get(f"description_{place}", "")
+                if self._take_file(user, file, description, sent.get(f"focus_{place}", "")):
+                    unused.pop(place, None)
+                else:
+                    unused[place] = description
+        self._unused = [*unused.values()]
         self.changes = {
             media.id: MediaChange(
                 description=sent.get(f"description_of_{media.id}"),
@@ -187,7 +198,7 @@ class PostForm(ServiceForm):
             if f"description_of_{media.id}" in sent
         }
 
-    def _take_file(self, user: User, file: UploadedFile, description: str, focus: str) -> None:
+    def _take_file(self, user: User, file: UploadedFile, description: str, focus: str) -> bool:
         try:
             if not file.size:
                 raise Invalid(gettext("The file is empty or no longer on your device."))
@@ -197,6 +208,8 @@ class PostForm(ServiceForm):
             self.media_files.append(upload_media(account_id=user.account_id, upload=upload))
         except Invalid as refusal:
             self.add_error(None, f"{file.name}: {refusal.message}")
+            return False
+        return True
 
     def change_files(self, user: User) -> None:
         """Store the descriptions and focal points of the files that are not attached yet. Raises Invalid."""
@@ -217,14 +230,15 @@ class PostForm(ServiceForm):
             )
         return shown
 
-    def free_places(self) -> range:
-        """Return a range with one number for each file that may still be added."""
-        return range(max(0, MEDIA_LIMIT - len(self.media_files)))
+    def free_places(self) -> list[tuple[int, str]]:
+        """Return a number for each file that may still be added, with the description that was typed for a refused file."""
+        places = range(max(0, MEDIA_LIMIT - len(self.media_files)))
+        return [(place, self._unused[place] if place < len(self._unused) else "") for place in places]
 
     def details(self) -> dict[str, dict[str, Any]]:
         """Return the state of each part of the page that can be closed. `chosen` has the titles of the values that are chosen
         in the part, which are shown beside its name. `open` is True for a part with errors, for a poll with options, and for
-        the files if the user asked to attach some.
+        the files if the user asked to attach some, or must choose one again.
         """
         wrong, sections = self.errors, self.sections()
         answers = sum(bool(self[name].value()) for name in self._options)
@@ -235,7 +249,8 @@ class PostForm(ServiceForm):
             "who": self._titles({**dict.fromkeys(self.parts["who"], ""), "quote_policy": "public"}),
             "more": self._chosen_of_more(),
         }
-        opened = {"poll": bool(answers), "files": self.data.get("act") == "attach" and not self.media_files}
+        attaching = self.data.get("act") == "attach" and not self.media_files
+        opened = {"poll": bool(answers), "files": attaching or bool(self._unused)}
         return {
             part: {
                 "chosen": texts,

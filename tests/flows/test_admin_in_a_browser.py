@@ -121,16 +121,23 @@ def test_lists_and_rows_of_the_admin_are_readable_on_a_phone(live_server: Any, s
     assert not wrong, pformat(wrong)
 
 
-def test_the_retention_table_fits_the_screen_of_a_phone(live_server: Any, settings: Any, tmp_path: Path) -> None:
+def test_the_retention_table_and_the_icons_fit_the_screen_of_a_phone(
+    live_server: Any, settings: Any, tmp_path: Path
+) -> None:
     settings.BASE_URL, settings.STAFF_SECOND_FACTOR = live_server.url, False
     settings.WEB_DOMAIN = live_server.url.partition("//")[2]
     with open_tab(tmp_path / "browser") as tab:
         sign_in(tab, live_server.url, make_user("boss", role="Owner"))
         show_at(tab, 390, "light")
         tab.go(f"{live_server.url}/admin/")
+        narrow = tab.run(
+            "[...document.querySelectorAll('.staff-steps .material-symbols-outlined')].filter(icon =>"
+            " icon.getBoundingClientRect().width < parseFloat(getComputedStyle(icon).fontSize)).map(icon => icon.textContent)"
+        )
         height, wide = tab.run(
             "[document.querySelector('[aria-labelledby=retention]').offsetHeight,"
             " document.documentElement.scrollWidth > document.documentElement.clientWidth + 1]"
         )
+    assert not narrow, "icons are cut off"
     assert 100 < height < 600
     assert not wide

@@ -15,10 +15,12 @@ from django.test import Client
 
 from accounts.models import Application, User
 from tests.factories.accounts import make_user
+from tests.factories.statuses import make_poll, make_status
 from tests.support.all_pages import all_paths, furnish, signed_in
 from tests.support.axe import loaded_from_elsewhere, needs_axe, share_session, show_at, violations
 from tests.support.chromium import Tab, open_tab
 from tests.support.federation_server import needs_federation
+from timelines.models import List
 
 pytestmark = [pytest.mark.verify, needs_federation, pytest.mark.django_db(transaction=True), *needs_axe]
 #: Addresses of pages in other states: errors, search results, an unknown user, an unknown application.
@@ -134,3 +136,54 @@ def test_the_page_for_the_second_factor_is_accessible(
         assert violations(tab) == []
         show_at(tab, width, "dark")
         assert violations(tab, colours_only=True) == []
+
+
+def _readable(live_server: Any, settings: Any, tmp_path: Path) -> User:
+    settings.BASE_URL = live_server.url
+    settings.WEB_DOMAIN = live_server.url.partition("//")[2]
+    settings.MEDIA_ROOT = tmp_path / "media"
+    return make_user("ada")
+
+
+@pytest.mark.parametrize("reader", ["visitor", "member"])
+def test_the_page_of_a_reply_opens_at_the_reply_even_without_scripts(
+    live_server: Any, settings: Any, tmp_path: Path, reader: str
+) -> None:
+    ada = _readable(live_server, settings, tmp_path).account
+    post = first = make_status(ada, "the first")
+    for number in range(12):
+        post = make_status(ada, f"reply {number}", reply_to=post)
+    with open_tab(tmp_path / "browser") as tab:
+        show_at(tab, 390, "light")
+        tab.call("Emulation.setScriptExecutionDisabled", value=True)
+        if reader == "member":
+            share_session(tab, live_server.url, signed_in("ada"))
+        tab.go(f"{live_server.url}/@ada/{post.pk}")
+        place = "(box => box.top >= 0 && box.bottom <= innerHeight)(document.querySelector('.current').getBoundingClientRect())"
+        tab.wait(place)
+        tab.go(f"{live_server.url}/@ada/{first.pk}")
+        assert tab.run("scrollY") == 0
+
+
+def test_long_texts_fit_the_screen_of_a_phone(live_server: Any, settings: Any, tmp_path: Path) -> None:
+    ada = _readable(live_server, settings, tmp_path)
+    List.objects.create(account=ada.account, title="L" * 80)
+    poll = make_poll(make_user("bob").account, "W" * 50, "no")
+    with open_tab(tmp_path / "browser") as tab:
+        share_session(tab, live_server.url, signed_in("ada"))
+        show_at(tab, 390, "light")
+        tab.go(f"{live_server.url}/lists")
+        assert not tab.run(_TOO_WIDE)
+        tab.go(f"{live_server.url}/@bob/{poll.status_id}")
+        assert (
+            tab.run("""(label => label.querySelector('bdi').getBoundingClientRect().top
+            - label.getBoundingClientRect().top)(document.querySelector('form.poll label'))""")
+            > 4
+        )
+        tab.go(f"{live_server.url}/#menu")
+        edges = tab.run("""[...new Set([...document.querySelectorAll('.more li .icon')].map(
+            icon => icon.getBoundingClientRect().left))]""")
+        assert len(edges) == 1, "all icons of the menu are in one column"
+        show_at(tab, 320, "light")
+        tab.go(f"{live_server.url}/notifications")
+        assert tab.run("document.querySelector('.bar .opener').getBoundingClientRect().right <= innerWidth")

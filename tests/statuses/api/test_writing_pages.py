@@ -68,6 +68,21 @@ def test_a_refused_file_is_named_and_the_text_stays(browser: Client) -> None:
     assert not Status.objects.exists()
 
 
+def test_the_description_of_a_refused_file_stays(browser: Client) -> None:
+    refused = SimpleUploadedFile("notes.txt", b"not a picture", "text/plain")
+    sent = values(
+        file_0=picture(), description_0="a cat", file_1=refused, description_1="my <notes>", description_2="later"
+    )
+    text = browser.post("/write", sent).content.decode()
+    assert re.findall(r'name="description_(\S+)".*?>(.*?)</textarea>', text)[1:] == [
+        ("0", "my &lt;notes&gt;"),
+        ("1", "later"),
+        ("2", ""),
+    ]
+    assert text.count("a cat</textarea>") == 1
+    assert "<details open><summary>Add pictures" in text
+
+
 def test_polls_times_markdown_and_quote_policies_can_be_set(ann: User, browser: Client) -> None:
     poll = {"option_1": "yes", "option_2": "no", "expires_in": "3600", "multiple": "on"}
     assert (
@@ -81,6 +96,9 @@ def test_polls_times_markdown_and_quote_policies_can_be_set(ann: User, browser: 
     assert too_few.status_code == 422
     assert 'value="yes"' in too_few.content.decode()
     assert '<details open><summary>Poll<span class="hint"><bdi>1 answer</bdi></span>' in too_few.content.decode()
+    warning = "all votes so far are deleted"
+    assert warning in browser.get(f"/statuses/{post.id}/edit").content.decode()
+    assert warning not in too_few.content.decode()
     later = (clock.now() + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M")
     for _time in range(2):
         assert browser.post("/write", values(scheduled_at=later, key="three")).status_code == 303
