@@ -156,7 +156,8 @@ def test_the_files_of_a_replaced_or_deleted_picture_are_removed(
             answer = api.delete(f"{PROFILE}/{name}")
         assert answer.status_code == 200
         check("CredentialAccount", answer.json())
-        assert answer.json()[name] == answer.json()[f"{name}_static"] == f"http://social.localhost/static/{name}.png"
+        default = f"http://social.localhost/static/{name}s/original/missing.png"
+        assert answer.json()[name] == answer.json()[f"{name}_static"] == default
     assert files(media_root) == []
     assert answer.json()["avatar_description"] == "A face"
     assert Account.objects.get(id=ann.account_id).version == version + 3
