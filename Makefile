@@ -36,7 +36,7 @@ shell: $(DEV) ## A Python shell with every model imported
 	@exec $(BIN)/python manage.py shell
 
 verify: $(DEV) ## Run the slow promises: kills, deep properties (half an hour)
-	@$(BIN)/python -m pytest -m verify -n 2 --dist loadfile --timeout 900 $(ARGS)
+	@$(BIN)/python -m pytest -m verify -n 3 --dist loadfile --timeout 900 $(ARGS)
 
 interop: $(DEV) ## Run servers made of Fedify, bovine and activitypub-bot beside ours; npm and pip bring them, without them this is skipped
 	@$(BIN)/python -m pytest -m interop -n 0 -rs --timeout 900 tests/interop $(ARGS)
