@@ -25,7 +25,7 @@ help: ## List what make can do
 # A run starts a hundred processes: each would compile the whole program again.
 test verify interop: export PYTHONDONTWRITEBYTECODE =
 test: $(DEV) ## Run the test suite on servers of its own; one test: make test ARGS="tests/api -k language -n 0"
-	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
 
 dev: $(DEV) ## Run with demonstration data and debug pages, and again after every change of the code
 	@DJANGO_SETTINGS_MODULE=social.settings.dev $(BIN)/python manage.py setup
